@@ -230,9 +230,9 @@ describe('the server watches', () => {
     const nextRead = () => new Promise<void>(resolve => done.push(resolve))
     expect(vi.getTimerCount()).toBe(0)
 
-    const heard: WatchEvent[][] = [[], []]
+    const received: WatchEvent[][] = [[], []]
     const first = nextRead()
-    const stops = heard.map(events => watches.watch(serverId, event => events.push(event)))
+    const stops = received.map(events => watches.watch(serverId, event => events.push(event)))
     await first
     await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1))
     expect(reads).toBe(1)
@@ -241,9 +241,9 @@ describe('the server watches', () => {
     const second = nextRead()
     vi.advanceTimersByTime(1_000)
     await second
-    await vi.waitFor(() => expect(heard.map(events => events.at(-1)?.type)).toEqual(['figures', 'figures']))
+    await vi.waitFor(() => expect(received.map(events => events.at(-1)?.type)).toEqual(['figures', 'figures']))
     expect(reads).toBe(2)
-    expect(heard.map(events => events.map(({ type }) => type))).toEqual([
+    expect(received.map(events => events.map(({ type }) => type))).toEqual([
       ['connections', 'upstreams', 'calls', 'figures'],
       ['connections', 'upstreams', 'calls', 'figures'],
     ])

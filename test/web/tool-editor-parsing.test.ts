@@ -182,8 +182,8 @@ describe('errors', () => {
     const message =
       'line 1, column 9: "limit" is integer in url, line 1, column 80, but number in headers[0].value, line 1, column 1: give it one type in every place'
     const placed = placeErrors([{ path: 'headers[0].value', message }], [{ line: 3, valueColumn: 9 }])
-    const told =
+    const sentence =
       '"limit" is integer in the URL (line 1, column 80), but number in the headers (line 3, column 9): give it one type in every place.'
-    expect(Object.fromEntries(placed)).toEqual({ url: [told], headers: [told] })
+    expect(Object.fromEntries(placed)).toEqual({ url: [sentence], headers: [sentence] })
   })
 })

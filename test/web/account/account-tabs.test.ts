@@ -9,10 +9,10 @@ const HOSTILE = `"><script>alert(1)</script>`
 
 describe('the account tabs', () => {
   const patchbay = runPatchbay(undefined, { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' })
-  let people = 0
+  let userCount = 0
   const person = async () => {
-    const email = `person${++people}@example.com`
-    const browser = createPageBrowser(patchbay.origin, { address: `198.51.100.${people}` })
+    const email = `person${++userCount}@example.com`
+    const browser = createPageBrowser(patchbay.origin, { address: `198.51.100.${userCount}` })
     await browser.submit('/sign-up', { email, password: PASSWORD })
     const { db } = patchbay.services
     const { id: userId } = await db.user.findUniqueOrThrow({ where: { email } })

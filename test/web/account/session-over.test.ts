@@ -8,15 +8,15 @@ vi.setConfig({ testTimeout: 30_000 })
 
 const PASSWORD = 'correct horse battery staple'
 const HOSTILE = `"><script>alert(1)</script>\r\nمكتب 🚚`
-const WISH = { name: HOSTILE, scopes: 'read', expiresInDays: '30' }
+const NEW_TOKEN = { name: HOSTILE, scopes: 'read', expiresInDays: '30' }
 const PATH = '/account/tokens'
 
 describe('a form submitted after the session has ended', () => {
   const patchbay = runPatchbay(undefined, { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' })
-  let people = 0
+  let userCount = 0
   const person = async () => {
-    const email = `person${++people}@example.com`
-    const browser = createPageBrowser(patchbay.origin, { address: `198.51.100.${people}` })
+    const email = `person${++userCount}@example.com`
+    const browser = createPageBrowser(patchbay.origin, { address: `198.51.100.${userCount}` })
     await browser.submit('/sign-up', { email, password: PASSWORD })
     const { id: userId } = await patchbay.services.db.user.findUniqueOrThrow({ where: { email } })
     return { email, browser, userId }
@@ -35,7 +35,7 @@ describe('a form submitted after the session has ended', () => {
 
   it('is kept during the sign-in, and submitted only by the user’s click', async () => {
     const { browser, email, userId } = await withPageOpen()
-    const over = await browser.submit(PATH, WISH)
+    const over = await browser.submit(PATH, NEW_TOKEN)
     expect(over.status).toBe(401)
     expect(over.html).toContain('Your session has ended')
     expect(over.html).not.toContain('<script>alert')
@@ -66,7 +66,7 @@ describe('a form submitted after the session has ended', () => {
     await browser.submit('/sign-in/code', { code: recoveryCodes[0] ?? '' })
     await browser.get(PATH)
     await endSessions(userId)
-    await browser.submit(PATH, WISH)
+    await browser.submit(PATH, NEW_TOKEN)
     const first = await browser.submit('/sign-in', { email, password: PASSWORD })
     expect([first.status, first.html]).toEqual([200, expect.stringContaining('Enter your code')])
     expect((await browser.submit('/sign-in/code', { code: '000000' })).status).toBe(401)
@@ -84,7 +84,7 @@ describe('a form submitted after the session has ended', () => {
 
   it('is discarded when another user signs in', async () => {
     const [{ browser }, other] = [await withPageOpen(), await person()]
-    await browser.submit(PATH, WISH)
+    await browser.submit(PATH, NEW_TOKEN)
     const answer = await browser.submit('/sign-in', { email: other.email, password: PASSWORD })
     expect([answer.status, answer.html]).toEqual([200, expect.stringContaining('belong to another account')])
     expect(answer.html).not.toContain('alert(1)')
@@ -93,8 +93,8 @@ describe('a form submitted after the session has ended', () => {
 
   it('does not keep passwords or fields marked as secret, and says so', async () => {
     const { browser, email } = await withPageOpen()
-    const said = { _secret: 'pin', '_secret:sealed': 'key', '_secret:unticked': 'email' }
-    const typed = { email: 'ada@new.example', password: PASSWORD, pin: '4711', key: '4711', sealed: 'on', ...said }
+    const marks = { _secret: 'pin', '_secret:sealed': 'key', '_secret:unticked': 'email' }
+    const typed = { email: 'ada@new.example', password: PASSWORD, pin: '4711', key: '4711', sealed: 'on', ...marks }
     const over = await browser.submit('/account/email', typed)
     const back = await browser.submit('/sign-in', { email, password: PASSWORD })
     for (const { html } of [over, back]) {
@@ -114,11 +114,11 @@ describe('a form submitted after the session has ended', () => {
       where: { name: 'convert_currency', server: { ownerId: userId } },
     })
     const path = `/servers/${instance.serverId}/tools/${instance.id}`
-    const said = inputsOf((await browser.get(path)).html)
+    const inputs = inputsOf((await browser.get(path)).html)
     await endSessions(userId)
     const choice = { 'source:from': 'global', 'global:from': '+', 'key:from': 'from' }
     const typed = { name: 'convert_currency', ...choice, 'value:from': 'sk-4711', 'secret:from': 'on' }
-    const marks = Object.fromEntries([...said].filter(([name]) => name.startsWith('_secret:')))
+    const marks = Object.fromEntries([...inputs].filter(([name]) => name.startsWith('_secret:')))
     const over = await browser.submit(path, { ...marks, ...typed, 'value:to': 'plain-0815' })
     const back = await browser.submit('/sign-in', { email, password: PASSWORD })
     expect([over.status, back.status]).toEqual([401, 200])
@@ -136,14 +136,14 @@ describe('a form submitted after the session has ended', () => {
     [{}, 303],
   ] as const)('is not kept if it comes from elsewhere: %j', async (headers, status) => {
     const { browser } = await withPageOpen()
-    const answer = await browser.submit(PATH, WISH, headers)
+    const answer = await browser.submit(PATH, NEW_TOKEN, headers)
     expect(answer.status).toBe(status)
     expect(answer.html).not.toContain('alert(1)')
   })
 
   it('is not kept if its user is unknown', async () => {
     const { browser } = await withPageOpen()
-    const answer = await browser.submit(PATH, { ...WISH, _user: '' })
+    const answer = await browser.submit(PATH, { ...NEW_TOKEN, _user: '' })
     expect([answer.status, answer.location]).toEqual([303, '/sign-in'])
   })
 
@@ -178,24 +178,24 @@ describe('a form submitted after the session has ended', () => {
 
   it('is reported as too long to keep if it is', async () => {
     const { browser } = await withPageOpen()
-    const over = await browser.submit(PATH, { ...WISH, name: 'x'.repeat(230_000) })
+    const over = await browser.submit(PATH, { ...NEW_TOKEN, name: 'x'.repeat(230_000) })
     expect([over.status, over.html]).toEqual([401, expect.stringContaining('too long to be kept')])
   })
 
   it('is not parsed if it has more fields than any real form', async () => {
     const { browser } = await withPageOpen()
     const fields = Object.fromEntries(Array.from({ length: 10_001 }, (_, index) => [`f${index}`, '']))
-    const over = await browser.submit(PATH, { ...WISH, ...fields })
+    const over = await browser.submit(PATH, { ...NEW_TOKEN, ...fields })
     expect([over.status, over.location]).toEqual([303, '/sign-in'])
     const { browser: signedIn } = await person()
     await signedIn.get(PATH)
-    const refused = await signedIn.submit(PATH, { ...WISH, ...fields })
+    const refused = await signedIn.submit(PATH, { ...NEW_TOKEN, ...fields })
     expect([refused.status, refused.html]).toEqual([413, expect.stringContaining('more than 10000 fields')])
   })
 
   it('is offered again if its user has signed in in another tab meanwhile', async () => {
     const { browser, email, userId } = await withPageOpen()
-    const stale = { ...WISH, _csrf: 'of-the-session-before', _user: userId }
+    const stale = { ...NEW_TOKEN, _csrf: 'of-the-session-before', _user: userId }
     await browser.submit('/sign-in', { email, password: PASSWORD })
     const again = await browser.submit(PATH, stale)
     expect([again.status, again.html]).toEqual([403, expect.stringContaining('Submit your entries')])

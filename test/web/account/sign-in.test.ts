@@ -261,24 +261,24 @@ describe('the sign-up page', () => {
   it('asks for the setup token for the first account, and is closed afterwards', async () => {
     const browser = createPageBrowser(patchbay.origin)
     expect((await browser.get('/sign-up')).html).toContain('name="setup_token"')
-    const wish = { email: 'ada@example.com', password: PASSWORD }
+    const form = { email: 'ada@example.com', password: PASSWORD }
     for (const [token, sentence] of [
       ['', 'The setup token is missing.'],
       ['wrong', 'The setup token is not the one printed.'],
     ] as const) {
-      const refused = await browser.submit('/sign-up', { ...wish, setup_token: token })
+      const refused = await browser.submit('/sign-up', { ...form, setup_token: token })
       expect(refused.status).toBe(403)
       expect(refused.html).toContain(sentence)
-      expect(inputsOf(refused.html).get('email')).toBe(wish.email)
+      expect(inputsOf(refused.html).get('email')).toBe(form.email)
     }
     const setupToken = patchbay.services.setupToken ?? ''
-    expect((await browser.submit('/sign-up', { ...wish, setup_token: setupToken })).status).toBe(303)
+    expect((await browser.submit('/sign-up', { ...form, setup_token: setupToken })).status).toBe(303)
 
     const later = createPageBrowser(patchbay.origin)
     const page = await later.get('/sign-up')
     expect(page.html).toContain('Sign-up on this installation is closed')
     expect(page.html).not.toContain('name="password"')
-    expect((await later.submit('/sign-up', { ...wish, email: 'eve@example.com' })).status).toBe(403)
+    expect((await later.submit('/sign-up', { ...form, email: 'eve@example.com' })).status).toBe(403)
   })
 
   it('asks only for email and password if nothing else is needed', async () => {
