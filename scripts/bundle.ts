@@ -1,44 +1,92 @@
-import { relative, resolve } from 'node:path'
+import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, posix, relative, resolve } from 'node:path'
 import { type Plugin, rolldown } from 'rolldown'
+import { listLicences } from './licences.ts'
 
-// Bundles the compiled program into a few files in place, libraries included: finding and compiling 1,500 modules took
-// most of a start. Workers stay as they were compiled. Usage: node scripts/bundle.ts FOLDER
+// Replaces the compiled program by one bundle with its libraries: it starts faster than 1,500 modules, and it needs no
+// other package than those with native parts. Usage: node scripts/bundle.ts FOLDER
+const ROOT = join(import.meta.dirname, '..')
 const folder = resolve(process.argv[2] ?? 'dist')
-const PROGRAM = 'cli/main'
-/** As deep as the folder of the program, so that one relative address leads from both to any module. */
-const CHUNKS = 'bundle'
 
-/** Packages that load files the bundler cannot see: native parts, workers, data, modules required by a wrapper. */
-const UNBUNDLED = [
-  /^@fastify\/swagger$/,
-  /^@node-rs\//,
-  /^better-sqlite3$/,
-  /^jsonc-parser$/,
-  /^pg-native$/,
-  /^piscina$/,
-]
+/** Packages with native parts, which are installed with Patchbay. All other packages are devDependencies. */
+const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+/** The native part of pg, which pg works without. */
+const NEVER_INSTALLED = 'pg-native'
 
-/** Replaces a module's address by that of the compiled module, relative to the bundle: it finds its worker by that. */
+/** Files that are found by their name when the program runs: data, scripts for a sandbox, a thread's module. */
+const COPIED = {
+  '@prisma/client': ['runtime/query_compiler_small_bg.{sqlite,postgresql}.wasm-base64.mjs'],
+  'gpt-tokenizer': ['data/o200k_base.tiktoken'],
+  'htmx.org': ['dist/htmx.min.js'],
+  jmespath: ['jmespath.js'],
+  jsonata: ['jsonata.js'],
+  piscina: ['dist/**/*.{js,mjs}'],
+}
+/** Packages that are loaded by their name when the program first needs them. */
+const LOADED_LATER = ['@modelcontextprotocol/client']
+
+const packageFolder = (name: string): string => join(ROOT, 'node_modules', name)
+
+const compiled = globSync(['cli/main.js', '**/*.worker.js'], { cwd: folder }).map(path => path.replaceAll('\\', '/'))
+/** What is started or loaded by its file: the program, its threads and processes, and the packages above. */
+const input = {
+  ...Object.fromEntries(compiled.map(path => [path.replace(/\.js$/, ''), join(folder, path)])),
+  ...Object.fromEntries(LOADED_LATER.map(name => [`node_modules/${name}/index`, name])),
+}
+
+const ADDRESS = /"address-in-the-build:([^"]+)"/g
+
+/** Makes `import.meta.url` the address that the compiled module had: files are found by it. */
 const keepAddresses: Plugin = {
   name: 'keep-addresses',
   transform: (code, id) => {
     if (!id.startsWith(folder) || !code.includes('import.meta.url')) return
-    const address = JSON.stringify(`../${relative(folder, id).replaceAll('\\', '/')}`)
-    return { code: code.replaceAll('import.meta.url', `new URL(${address}, import.meta.url).href`) }
+    const path = relative(folder, id).replaceAll('\\', '/')
+    return { code: code.replaceAll('import.meta.url', JSON.stringify(`address-in-the-build:${path}`)) }
   },
+  renderChunk: (code, { fileName }) =>
+    code.replace(ADDRESS, (_, path) => {
+      const fromChunk = JSON.stringify(posix.relative(posix.dirname(fileName), path))
+      return `new URL(${fromChunk}, import.meta.url).href`
+    }),
 }
 
 const bundle = await rolldown({
-  input: { [PROGRAM]: `${folder}/${PROGRAM}.js` },
+  input,
+  cwd: ROOT,
   platform: 'node',
-  external: UNBUNDLED,
+  external: [
+    ...Object.keys(dependencies),
+    ...Object.keys(optionalDependencies),
+    ...Object.keys(COPIED),
+    NEVER_INSTALLED,
+  ],
+  // Its main file requires others through a parameter, which no bundler follows.
+  resolve: { alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' } },
   plugins: [keepAddresses],
   checks: { eval: false },
 })
-await bundle.write({
-  dir: folder,
+const { output } = await bundle.generate({
   entryFileNames: '[name].js',
-  chunkFileNames: `${CHUNKS}/[name]-[hash].js`,
+  chunkFileNames: 'bundle/[name]-[hash].js',
   keepNames: true,
 })
 await bundle.close()
+
+const write = (path: string, text: string): void => {
+  mkdirSync(dirname(join(folder, path)), { recursive: true })
+  writeFileSync(join(folder, path), text)
+}
+
+rmSync(folder, { recursive: true })
+for (const chunk of output) if (chunk.type === 'chunk') write(chunk.fileName, chunk.code)
+for (const [name, patterns] of Object.entries(COPIED)) {
+  for (const path of globSync(['package.json', ...patterns], { cwd: packageFolder(name) }))
+    cpSync(join(packageFolder(name), path), join(folder, 'node_modules', name, path))
+}
+for (const name of LOADED_LATER) {
+  const { version } = JSON.parse(readFileSync(join(packageFolder(name), 'package.json'), 'utf8'))
+  write(`node_modules/${name}/package.json`, JSON.stringify({ name, version, type: 'module', exports: './index.js' }))
+}
+const modules = output.flatMap(chunk => (chunk.type === 'chunk' ? chunk.moduleIds : []))
+write('THIRD-PARTY-LICENSES', listLicences([...modules, ...Object.keys(COPIED).map(name => `${packageFolder(name)}/`)]))
