@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Fault, say } from './fault.mjs'
 import { alone } from './lock.mjs'
-import { fetchNode, findNode, requireNode } from './node.mjs'
+import { fetchNode, findNode, openCache, userCache } from './node.mjs'
 import { doSteps, isReady, stepsToDo } from './preparation.mjs'
 import { become, watchOverShell } from './processes.mjs'
 import { commandOf, environmentOf, TASKS } from './tasks.mjs'
@@ -13,22 +13,31 @@ const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 /**
  * Completes the outstanding steps for `task` and returns the Node to run it with. Takes the lock only if a step is due.
  */
-const prepare = async (root, task) => {
+const prepareCheckout = async (root, task) => {
   const folder = join(root, '.stamps')
-  const found = findNode(root)
+  const runtime = join(root, '.runtime')
+  const found = findNode(runtime)
   if (found && isReady(TASKS[task].needs, root, found, folder)) return found
   mkdirSync(folder, { recursive: true })
   return alone(folder, async () => {
-    const node = findNode(root) ?? (await fetchNode(root, folder))
+    const node = findNode(runtime) ?? (await fetchNode(runtime, folder))
     await doSteps(stepsToDo(TASKS[task].needs, root, node, folder), root, node, folder)
     return node
   })
 }
 
+/** Returns the Node to run an installed package with. The package is built, so it needs nothing else. */
+const provideNode = () => {
+  const cache = userCache()
+  const found = findNode(cache)
+  if (found) return found
+  openCache(cache)
+  return alone(cache, async () => findNode(cache) ?? (await fetchNode(cache, cache)))
+}
+
 const provide = async task => {
-  // An image contains the build and no sources, so it runs as it is.
-  if (existsSync(join(ROOT, 'src'))) return prepare(ROOT, task)
-  if (existsSync(join(ROOT, 'dist/cli/main.js'))) return requireNode()
+  if (existsSync(join(ROOT, 'src'))) return prepareCheckout(ROOT, task)
+  if (existsSync(join(ROOT, 'dist/cli/main.js'))) return provideNode()
   throw new Fault(`${ROOT} holds neither src/ nor dist/: the copy of Patchbay is incomplete, get a complete one`)
 }
 
@@ -50,6 +59,7 @@ export const launch = async (task, args) => {
     if (!Object.hasOwn(TASKS, task ?? ''))
       throw new Fault(`unknown task ${task}: choose from ${Object.keys(TASKS).join(', ')}`)
     const node = await provide(task)
+    if (TASKS[task].run === undefined) return
     become({ ...node, env: { ...environmentOf(task, ROOT), ...node.env } }, [...commandOf(task, ROOT), ...args])
   } catch (error) {
     if (error instanceof Fault) say(error.message)

@@ -84,7 +84,7 @@ export const alone = async (folder, work) => {
       clear(path, holder)
       continue
     }
-    if (!hasSaid) say('another start is preparing this checkout, waiting for it to finish')
+    if (!hasSaid) say('another start is preparing Patchbay, waiting for it to finish')
     hasSaid = true
     await pause(LOOK_AGAIN_MS)
   }

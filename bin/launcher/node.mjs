@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { Fault, say } from './fault.mjs'
 import { runNpm } from './npm.mjs'
@@ -36,30 +37,42 @@ const platformPackage = () => {
 const program = folder =>
   join(folder, 'node_modules', platformPackage(), 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
 
-const runtimeFolder = root => join(root, '.runtime')
-const fetchedFolder = root => join(runtimeFolder(root), `node-${FETCHED}`)
+const fetchedFolder = runtime => join(runtime, `node-${FETCHED}`)
 
-/** Returns a Node that is new enough, if there is one: the running one, or the one downloaded earlier. */
-export const findNode = root => {
+/** Returns a Node that is new enough, if there is one: the running one, or the one downloaded to `runtime` earlier. */
+export const findNode = runtime => {
   if (isNewEnough(process.versions.node)) return ownNode()
-  const file = program(fetchedFolder(root))
+  const file = program(fetchedFolder(runtime))
   return existsSync(file) ? nodeAt(file, FETCHED) : undefined
 }
 
-/** Returns the running Node where nothing may be downloaded (an image). Throws if it is too old. */
-export const requireNode = () => {
-  if (isNewEnough(process.versions.node)) return ownNode()
-  throw new Fault(`Node ${process.versions.node} is too old: install Node ${OLDEST} or later, preferably Node 24`)
+/** Returns the user's folder for a downloaded Node. Unlike the package's own, it survives an upgrade. */
+export const userCache = () => {
+  const { LOCALAPPDATA, XDG_CACHE_HOME } = process.env
+  const folders = { darwin: 'Library/Caches', win32: 'AppData/Local' }
+  const given = process.platform === 'win32' ? LOCALAPPDATA : XDG_CACHE_HOME
+  return join(given || join(homedir(), folders[process.platform] ?? '.cache'), 'patchbay')
+}
+
+/** Creates the folder if it is missing. Throws if Node cannot be downloaded into it. */
+export const openCache = folder => {
+  try {
+    mkdirSync(folder, { recursive: true })
+    accessSync(folder, constants.W_OK)
+  } catch {
+    throw new Fault(
+      `Node ${process.versions.node} is too old, and Node ${FETCHED} cannot be downloaded: ${folder} is not writable; install Node ${OLDEST} or later, preferably Node 24`,
+    )
+  }
 }
 
 /**
- * Downloads Node 24 from the npm registry into the checkout. It is installed in a temporary folder and moved into place
- * once it has run, so an installed Node is always complete. Removes what an interrupted start left behind. Must be
- * called under the lock.
+ * Downloads Node 24 from the npm registry into the folder `runtime`. It is installed in a temporary folder and moved
+ * into place once it has run, so an installed Node is always complete. Removes what an interrupted start left behind.
+ * Must be called under the lock.
  */
-export const fetchNode = async (root, stamps) => {
-  say(`Node ${process.versions.node} is older than ${OLDEST}: downloading Node ${FETCHED} into .runtime (only once)`)
-  const runtime = runtimeFolder(root)
+export const fetchNode = async (runtime, logs) => {
+  say(`Node ${process.versions.node} is older than ${OLDEST}: downloading Node ${FETCHED} into ${runtime} (only once)`)
   mkdirSync(runtime, { recursive: true })
   for (const name of readdirSync(runtime)) {
     if (name.startsWith('fetching-')) rmSync(join(runtime, name), { recursive: true, force: true })
@@ -69,7 +82,7 @@ export const fetchNode = async (root, stamps) => {
   const args = ['install', '--prefix', place, '--no-save', '--no-package-lock', '--ignore-scripts', '--prefer-offline']
   await runNpm(ownNode(), [...args, `${platformPackage()}@${FETCHED}`], {
     cwd: place,
-    log: logOf(stamps, 'fetch-node'),
+    log: logOf(logs, 'fetch-node'),
     purpose: `download Node ${FETCHED} for ${process.platform} ${process.arch} (or install Node ${OLDEST} or later yourself)`,
   })
   const { stdout, error } = spawnSync(program(place), ['--version'], { encoding: 'utf8' })
@@ -79,7 +92,7 @@ export const fetchNode = async (root, stamps) => {
       `the downloaded Node ${FETCHED} does not run here (${why}): install Node ${OLDEST} or later yourself`,
     )
   }
-  rmSync(fetchedFolder(root), { recursive: true, force: true })
-  renameSync(place, fetchedFolder(root))
-  return nodeAt(program(fetchedFolder(root)), FETCHED)
+  rmSync(fetchedFolder(runtime), { recursive: true, force: true })
+  renameSync(place, fetchedFolder(runtime))
+  return nodeAt(program(fetchedFolder(runtime)), FETCHED)
 }

@@ -31,7 +31,7 @@ const COMPILED_CODE = { NODE_COMPILE_CACHE: 'dist/.compile-cache' }
 
 /**
  * What each task needs and runs (arguments for Node, followed by the user's own), and its default environment
- * variables. `needs` is the last preparation step: `dependencies` < `generated` < `built`.
+ * variables. `needs` is the last preparation step: `dependencies` < `generated` < `built`. `build` runs nothing else.
  */
 export const TASKS = {
   command: {
@@ -39,6 +39,7 @@ export const TASKS = {
     run: [YOUNG_MEMORY, ONE_COLLECTOR, ALL_BEGINS_YOUNG, FEW_HELPERS, 'dist/cli/main.js'],
     env: { ...GIVES_BACK, ...COMPILED_CODE },
   },
+  build: { needs: 'built' },
   dev: { needs: 'generated', run: ['--watch', '--watch-preserve-output', 'src/cli/main.ts', 'serve'] },
   test: { needs: 'built', run: ['node_modules/vitest/vitest.mjs', 'run'] },
   check: { needs: 'generated', run: ['scripts/check.ts'] },

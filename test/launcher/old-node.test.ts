@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { readdir } from 'node:fs/promises'
+import { readdir, rename } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createProject, saidBy } from './project.ts'
@@ -20,6 +20,15 @@ const findOldNode = (): { file: string; version: string } | undefined => {
 const old = findOldNode()
 const FETCH_MS = 120_000
 
+/** Creates what npm installs of a package: no sources, and a build. `cache` is where it may download Node to. */
+const createInstalled = async () => {
+  const project = await createProject()
+  await rename(join(project.root, 'src'), join(project.root, 'dist'))
+  await rename(join(project.root, 'dist/cli/main.ts'), join(project.root, 'dist/cli/main.js'))
+  const folder = join(project.root, 'cache')
+  return { project, env: { XDG_CACHE_HOME: folder, LOCALAPPDATA: folder }, cache: join(folder, 'patchbay') }
+}
+
 describe.skipIf(old === undefined)('on a machine whose Node is too old (skipped if there is none)', () => {
   const node = old?.file ?? ''
 
@@ -30,7 +39,7 @@ describe.skipIf(old === undefined)('on a machine whose Node is too old (skipped 
       await project.write('.runtime/fetching-1/node_modules/half', '')
       const first = await project.run(['count', '3'], { node })
       expect(saidBy(first)[0]).toBe(
-        `Node ${old?.version} is older than 22.19: downloading Node 24.21.0 into .runtime (only once)`,
+        `Node ${old?.version} is older than 22.19: downloading Node 24.21.0 into ${join(project.root, '.runtime')} (only once)`,
       )
       expect(first.code).toBe(3)
       const { version, path } = JSON.parse(first.stdout)
@@ -77,12 +86,28 @@ describe.skipIf(old === undefined)('on a machine whose Node is too old (skipped 
     expect(saidBy(ended).at(-1)).toMatch(/^cannot download Node 24.* the npm registry cannot be reached: check/)
   })
 
-  it('prints one line about what an image needs', async () => {
-    const project = await createProject()
-    await project.remove('src')
-    await project.write('dist/cli/main.js', '')
-    const ended = await project.run(['anything'], { node })
+  it(
+    "downloads Node 24 into the user's cache folder for an installed package, which has no sources",
+    async () => {
+      const { project, env, cache } = await createInstalled()
+      const first = await project.run(['count', '3'], { node, env })
+      expect(saidBy(first)).toEqual([
+        `Node ${old?.version} is older than 22.19: downloading Node 24.21.0 into ${cache} (only once)`,
+      ])
+      expect(JSON.parse(first.stdout)).toMatchObject({ version: 'v24.21.0' })
+      expect(await project.run(['count', '4'], { node, env })).toMatchObject({ stderr: '', code: 4 })
+      expect(await readdir(project.root)).not.toContain('.runtime')
+    },
+    FETCH_MS,
+  )
+
+  it('prints one line when an installed package has no cache folder to download Node 24 into', async () => {
+    const { project, env, cache } = await createInstalled()
+    await project.write('cache', 'not a folder')
+    const ended = await project.run(['anything'], { node, env })
     expect(ended.code).toBe(1)
-    expect(saidBy(ended)).toEqual([`Node ${old?.version} is too old: install Node 22.19 or later, preferably Node 24`])
+    expect(saidBy(ended)).toEqual([
+      `Node ${old?.version} is too old, and Node 24.21.0 cannot be downloaded: ${cache} is not writable; install Node 22.19 or later, preferably Node 24`,
+    ])
   })
 })

@@ -31,7 +31,7 @@ describe('a fresh checkout', () => {
     const both = await Promise.all([project.run(['first', '4']), project.run(['second', '5'])])
     expect(both.map(({ code }) => code)).toEqual([4, 5])
     expect(both.flatMap(saidBy).sort()).toEqual(
-      [INSTALL, GENERATE, BUILD, 'another start is preparing this checkout, waiting for it to finish'].sort(),
+      [INSTALL, GENERATE, BUILD, 'another start is preparing Patchbay, waiting for it to finish'].sort(),
     )
   })
 
