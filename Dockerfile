@@ -1,22 +1,19 @@
-# An image of Patchbay: its build and what it runs on, nothing to build with. It writes to /data and nowhere else.
+# An image of Patchbay: the package that `npm pack` makes, installed. It writes to /data and nowhere else.
 
 FROM node:24-slim AS build
-WORKDIR /app
+WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --include=dev
-COPY prisma.config.ts tsconfig.json tsconfig.build.json ./
-COPY prisma prisma
-COPY scripts scripts
-COPY src src
-RUN node scripts/generate.ts && node node_modules/typescript/bin/tsc -p tsconfig.build.json && node scripts/bundle.ts dist
+RUN npm ci --include=dev --ignore-scripts --no-audit --no-fund
+COPY . .
+RUN mkdir /package && npm pack --pack-destination /package
 
-# Without the optional packages: npm counts the Prisma command line and the compiler among them (as optional peers of
-# the Prisma client), 250 MB that nothing here runs. The one kind that is needed comes from the stage before.
-FROM node:24-slim AS packages
+# The lock file pins what npm would choose when it installs the package by name.
+FROM node:24-slim AS install
 WORKDIR /app
-COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev --omit=optional
-COPY --from=build /app/node_modules/@node-rs node_modules/@node-rs
+COPY --from=build /package/patchbay-*.tgz patchbay.tgz
+RUN tar -xzf patchbay.tgz --strip-components=1 && rm patchbay.tgz
+COPY package-lock.json ./
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 
 FROM node:24-slim
 LABEL org.opencontainers.image.title="Patchbay" \
@@ -26,13 +23,7 @@ ENV NODE_ENV=production \
     PATCHBAY_HOST=0.0.0.0 \
     DATABASE_URL=file:/data/patchbay.db
 WORKDIR /app
-COPY --from=packages /app/node_modules node_modules
-COPY --from=build /app/dist dist
-COPY bin bin
-COPY migrations migrations
-COPY views views
-COPY public public
-COPY package.json LICENSE ./
+COPY --from=install /app .
 # A volume takes the owner of the folder it is mounted over.
 RUN install -d -o node -g node -m 0700 /data
 USER 1000:1000

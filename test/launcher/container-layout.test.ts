@@ -3,30 +3,33 @@ import {
   chmodSync,
   chownSync,
   copyFileSync,
-  cpSync,
   existsSync,
+  globSync,
   linkSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { freePort } from '../support/free-port.ts'
-import { allOf, onlyOf, parseCopy, parseDockerfile, parseEnvironment, parseExec } from './dockerfile.ts'
-import { follow } from './project.ts'
+import { allOf, type Copy, onlyOf, parseCopy, parseDockerfile, parseEnvironment, parseExec } from './dockerfile.ts'
+import { cleanEnvironment, follow } from './project.ts'
 
-// Tests have no container engine. So the files that the Dockerfile's last stage copies are laid out in a folder,
-// read-only for the user it names, and that user runs them as its ENTRYPOINT, CMD, ENV and HEALTHCHECK say.
+// Tests have no container engine. So the package is laid out in a folder as the Dockerfile's stage `install` says,
+// read-only for the user of the last stage, and that user runs it as ENTRYPOINT, CMD, ENV and HEALTHCHECK say.
 
 const ROOT = join(import.meta.dirname, '../..')
 const PREPARE_MS = 240_000
-const stages = parseDockerfile(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'))
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
+const stages = parseDockerfile(read('Dockerfile'))
 const image = stages.at(-1)
-const packages = stages.find(({ name }) => name === 'packages')
-if (!image || !packages) throw new Error('the Dockerfile has no last stage, or none named packages')
+const install = stages.find(({ name }) => name === 'install')
+if (!image || !install) throw new Error('the Dockerfile has no last stage, or none named install')
 
 const isRoot = process.getuid?.() === 0
 const [uid = 0, gid = 0] = onlyOf(image, 'USER').split(':').map(Number)
@@ -35,33 +38,26 @@ const asUser = isRoot ? { uid, gid } : {}
 const box = mkdtempSync(join(tmpdir(), 'patchbay-image-'))
 const at = (path: string) => join(box, resolve('/app', path))
 
-/**
- * Copies as COPY does: a folder's content into the destination, and a file under its own name into a destination that
- * ends in `/`.
- */
-const copy = (source: string, destination: string): void => {
-  const target = destination.endsWith('/') ? join(at(destination), basename(source)) : at(destination)
-  cpSync(source, target, { recursive: true, verbatimSymlinks: true })
+/** Runs npm and tar as in the image, where there is no npm that runs this test. */
+const runAsInImage = (command: string, args: readonly string[], cwd: string): void => {
+  execFileSync(command, args, { cwd, env: { ...cleanEnvironment(), npm_config_prefer_offline: 'true' }, stdio: 'pipe' })
 }
 
-/** Installs the production packages with the Dockerfile's own commands. */
-const installPackages = (): void => {
-  for (const { from, sources, destination } of allOf(packages, 'COPY').map(parseCopy)) {
-    if (from === undefined) for (const source of sources) copy(join(ROOT, source), destination)
-  }
-  const [command = '', ...args] = onlyOf(packages, 'RUN').split(/\s+/)
-  execFileSync(command, [...args, '--prefer-offline'], { cwd: at('.'), stdio: 'pipe' })
-  for (const { from, sources, destination } of allOf(packages, 'COPY').map(parseCopy)) {
-    if (from === 'build') for (const source of sources) copy(join(ROOT, source.replace(/^\/app\//, '')), destination)
-  }
+/** Copies one file as COPY does. The stage `build` has left nothing but the package. */
+const copy = ({ from, sources: [source = ''], destination }: Copy): void => {
+  const file = from === 'build' ? globSync(join(box, source))[0] : join(ROOT, source)
+  if (file === undefined) throw new Error(`the stage build leaves no ${source}`)
+  copyFileSync(file, destination.endsWith('/') ? join(at(destination), basename(file)) : at(destination))
 }
 
 const layOut = (): void => {
   mkdirSync(at('.'), { recursive: true })
-  installPackages()
-  for (const { from, sources, destination } of allOf(image, 'COPY').map(parseCopy)) {
-    if (from === 'packages') continue
-    for (const source of sources) copy(join(ROOT, source.replace(/^\/app\//, '')), destination)
+  mkdirSync(at('/package'))
+  // Everything is built before the tests run.
+  runAsInImage('npm', ['pack', '--ignore-scripts', '--pack-destination', at('/package')], ROOT)
+  for (const { keyword, rest } of install.instructions) {
+    if (keyword === 'COPY') copy(parseCopy(rest))
+    if (keyword === 'RUN') runAsInImage('sh', ['-c', rest], at('.'))
   }
 }
 
@@ -125,15 +121,27 @@ describe.skipIf(process.platform === 'win32')('the layout of the image', () => {
     )
   })
 
-  it('contains neither sources nor build and test dependencies', () => {
-    const absent = ['src', 'test', 'node_modules/prisma', 'node_modules/typescript', 'node_modules/vitest']
-    expect(absent.filter(path => existsSync(at(path)))).toEqual([])
+  it('contains the installed package: no sources, and of other packages only those with native parts', () => {
+    expect(allOf(image, 'COPY').map(parseCopy)).toEqual([{ from: 'install', sources: ['/app'], destination: '.' }])
+    expect(readdirSync(at('.')).sort()).toEqual([
+      ...['LICENSE', 'README.md', 'bin', 'dist', 'migrations', 'node_modules'],
+      ...['package-lock.json', 'package.json', 'public', 'views'],
+    ])
+    const packages = readdirSync(at('node_modules')).filter(name => !name.startsWith('.'))
+    expect(packages.sort()).toEqual(['@napi-rs', '@node-rs', 'better-sqlite3', 'node-addon-api'])
+  })
+
+  it('is built from everything that the package contains', () => {
+    const { files } = z.object({ files: z.array(z.string()) }).parse(JSON.parse(read('package.json')))
+    const folders = files.filter(path => !path.startsWith('!')).map(path => path.replace(/\/.*/, ''))
+    const sent = read('.dockerignore').split('\n')
+    expect(folders.filter(folder => folder !== 'dist' && !sent.includes(`!${folder}`))).toEqual([])
   })
 
   it('runs a command of the command line', () => {
     expect(run('--version')).toMatchObject({
       status: 0,
-      stdout: `${JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).version}\n`,
+      stdout: `${JSON.parse(read('package.json')).version}\n`,
     })
   })
 

@@ -28,8 +28,10 @@ export const onlyOf = (stage: Stage, keyword: string): string => {
   return rest
 }
 
+export type Copy = { from: string | undefined; sources: string[]; destination: string }
+
 /** Parses `COPY [--from=stage] source… destination`. Without a stage, the sources are in the checkout. */
-export const parseCopy = (rest: string): { from: string | undefined; sources: string[]; destination: string } => {
+export const parseCopy = (rest: string): Copy => {
   const words = rest.split(/\s+/)
   const from = words[0]?.startsWith('--from=') ? words.shift()?.slice('--from='.length) : undefined
   const destination = words.pop() ?? ''

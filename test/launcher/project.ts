@@ -83,7 +83,7 @@ const FILES = {
 }
 
 /** The environment of a user at a terminal, without the variables of the npm that runs these tests. */
-const cleanEnvironment = (): NodeJS.ProcessEnv =>
+export const cleanEnvironment = (): NodeJS.ProcessEnv =>
   Object.fromEntries(
     Object.entries(process.env).filter(
       ([name]) => !/^(npm_|NODE$|NODE_(ENV|OPTIONS|CHANNEL)|VITEST|INIT_CWD|PATCHBAY_|DATABASE_URL)/.test(name),

@@ -105,7 +105,7 @@ const runDemo = async (options: { json?: boolean }): Promise<void> => {
       `  → ${result.answer}`,
       wasServing
         ? 'Add this address to Claude, Cursor or VS Code and ask it to convert a currency.'
-        : 'Start Patchbay with npm start, then add this address to Claude, Cursor or VS Code.',
+        : 'Start Patchbay with npx patchbay serve, then add this address to Claude, Cursor or VS Code.',
     ])
   } finally {
     await services.close()
