@@ -1,5 +1,5 @@
 import { discoveryRoutes } from './api/discovery/discovery.routes.ts'
-import { openDocumentRoutes } from './api/discovery/open-documents.routes.ts'
+import { publicDocumentRoutes } from './api/discovery/public-documents.routes.ts'
 import { healthRoutes } from './api/operations/health.routes.ts'
 import { appApi } from './app-api.ts'
 import { appPages } from './app-pages.ts'
@@ -86,7 +86,7 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
   )
   const origins = createOriginPolicy({ baseUrl, allowedOrigins, listensOnLoopback })
   await http.register(discoveryRoutes({ ...services, baseUrl, origins }))
-  await http.register(openDocumentRoutes({ ...services, baseUrl, origins }))
+  await http.register(publicDocumentRoutes({ ...services, baseUrl, origins }))
   const ownOrigin = createOriginPolicy({ baseUrl, allowedOrigins: [], listensOnLoopback })
   const sessions = {
     store: services.sessionStore,

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { createCatalogueReports } from './api/servers/reports.ts'
+import { createCatalogueReports } from './api/servers/catalogue-reports.ts'
 import { removeHistoryOf } from './history/history-removal.store.ts'
 import { createRecorder } from './history/recorder.ts'
 import { removeOldToolDays } from './history/tool-days.store.ts'

@@ -1,24 +1,24 @@
 import { z } from 'zod'
 import { LINT_FIELDS, LINT_LEVELS } from './lint/finding.ts'
 
-/** What speaks against a tool, or against all of a server. */
+/** A problem found in a tool, or in a server's tools as a whole. */
 export const FindingView = z.object({
-  rule: z.string().describe('which check found it: stays the same when the words change'),
+  rule: z.string().describe('identifies the check; stays the same when the wording changes'),
   level: z
     .enum(LINT_LEVELS)
     .describe(
-      'error: a client in use refuses it; warning: some do, or models choose badly by it; hint: could be better',
+      'error: a widely used client rejects it; warning: some clients reject it, or models choose badly because of it; hint: could be better',
     ),
-  field: z.enum(LINT_FIELDS).describe('what it is about; tools: all of a server together'),
+  field: z.enum(LINT_FIELDS).describe('the part of the tool it is about; tools: all tools of the server together'),
   parameter: z.string().nullable(),
-  at: z.string().nullable().describe('the place in the schema, as a JSON Pointer'),
+  at: z.string().nullable().describe('location in the schema, as a JSON Pointer'),
   message: z.string(),
   remedy: z.string(),
-  clients: z.array(z.string()).describe('clients known to mind; none where any model would'),
+  clients: z.array(z.string()).describe('clients known to be affected; empty if it affects every model'),
 })
 
 export const ToolLintView = z.object({
-  encoding: z.string().describe('what the tokens were counted by'),
-  tokens: z.int().describe('of name, description and input schema, where every parameter is asked of the model'),
-  findings: z.array(FindingView).describe('the worst first; advice: nothing is refused because of them'),
+  encoding: z.string().describe('the encoding used to count tokens'),
+  tokens: z.int().describe('tokens of the name, description and input schema with every parameter from the model'),
+  findings: z.array(FindingView).describe('most severe first; advisory only, so nothing is rejected because of them'),
 })

@@ -3,31 +3,34 @@ import { RE2JS } from 're2js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/kernel/json.ts'
 import { isDoneWithin } from '../lib/process/time-limit.ts'
 
-/** Says where a value does not fit; undefined when it does. */
+/** Returns why a value does not match the schema, or undefined if it does. */
 export type SchemaCheck = (value: JsonValue) => string | undefined
 
-/** Patterns come from a builder and values from strangers: linear time, whatever they are. */
+/** Builders write the patterns and callers supply the values, so matching must take linear time. */
 const linearRegExp = Object.assign((pattern: string) => RE2JS.compile(pattern), { code: 're2js' })
 
 const createAjv = () => new Ajv2020({ strict: false, validateFormats: false, code: { regExp: linearRegExp } })
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : 'unknown reason')
 
-/** Schemas are small or hostile: ones that branch without end can be written in a kilobyte. */
+/** A schema of one kilobyte can branch without end, so compiling is limited too. */
 const COMPILE_MS = 1_000
 const CHECK_MS = 250
 
 const TOO_LONG = 'takes too long to check'
 
-/** Why a value is no JSON Schema 2020-12 that can be used here; undefined when it is one. References stay inside it. */
+/**
+ * Returns why a value is not a JSON Schema 2020-12 that we can use, or undefined if it is. Only internal references
+ * resolve.
+ */
 export const schemaProblem = (schema: unknown): string | undefined => {
-  if (!isJsonObject(schema)) return 'is no JSON Schema object'
+  if (!isJsonObject(schema)) return 'is not a JSON Schema object'
   let problem: string | undefined
   try {
     const isDone = isDoneWithin(COMPILE_MS, () => {
       const ajv = createAjv()
       if (ajv.validateSchema(schema) === true) ajv.compile(schema)
-      else problem = `is no JSON Schema 2020-12: ${ajv.errorsText()}`
+      else problem = `is not a valid JSON Schema 2020-12: ${ajv.errorsText()}`
     })
     return isDone ? problem : TOO_LONG
   } catch (error) {
@@ -44,25 +47,25 @@ const compileInTime = (schema: JsonObject): ValidateFunction | undefined => {
 }
 
 /**
- * The schema was checked when its tool was saved; the validator is compiled with its first value. A value whose check
- * takes longer than 250 ms does not fit.
+ * Expects a schema that was checked when its tool was saved. Compiles the validator with the first value; a value
+ * that takes longer than 250 ms to check does not match.
  */
-export const createSchemaCheck = (schema: JsonObject, whole: string): SchemaCheck => {
+export const createSchemaCheck = (schema: JsonObject, rootName: string): SchemaCheck => {
   let compiled: ValidateFunction | undefined
   return value => {
     compiled ??= compileInTime(schema)
-    if (compiled === undefined) return `${whole} ${TOO_LONG}`
+    if (compiled === undefined) return `${rootName} ${TOO_LONG}`
     let validate: ValidateFunction = compiled
     let fits = false
-    const isDone = isDoneWithin(CHECK_MS, isAgain => {
-      if (isAgain) validate = createAjv().compile(schema)
+    const isDone = isDoneWithin(CHECK_MS, isRetry => {
+      if (isRetry) validate = createAjv().compile(schema)
       fits = validate(value)
     })
-    // What was interrupted may be half-way through changing its caches.
+    // An interrupted validator may have left its caches half-updated.
     compiled = isDone ? validate : undefined
-    if (!isDone) return `${whole} ${TOO_LONG}`
+    if (!isDone) return `${rootName} ${TOO_LONG}`
     if (fits) return undefined
     const [error] = validate.errors ?? []
-    return `${error?.instancePath || whole} ${error?.message ?? 'is not as declared'}`
+    return `${error?.instancePath || rootName} ${error?.message ?? 'does not match the schema'}`
   }
 }

@@ -4,8 +4,8 @@ import { StoredResponse } from './response/response-rules.ts'
 import type { ToolDefinition } from './tool.ts'
 
 /**
- * The document in `Tool.definition`: what no query asks for. Read back through this schema,
- * so that a row another version wrote, or a broken one, is found where it is read.
+ * The document in `Tool.definition`, with everything that no query needs. Parsed on reading, so that an invalid row
+ * fails there.
  */
 const Stored = z.object({
   method: z.string(),
@@ -44,7 +44,7 @@ const Stored = z.object({
 
 const StoredTemplate = Stored.pick({ method: true, url: true, headers: true, body: true })
 
-/** Only what is sent, of a document in `Tool.definition`: reading all of 2,000 takes several times as long. */
+/** Parses only the request template: parsing all of 2,000 definitions takes several times as long. */
 export const templateOf = (definition: unknown): RequestTemplate => StoredTemplate.parse(definition)
 
 type Columns = { name: string; title: string | null; description: string | null; definition: unknown }
@@ -58,7 +58,7 @@ export const fromStored = (row: Columns): ToolDefinition => ({
 
 export const toStored = (definition: ToolDefinition) => {
   const { name, title, description, ...document } = definition
-  // Through the schema again: what is undefined disappears and nothing unknown is stored.
+  // Parsing drops undefined values and unknown keys.
   return {
     name,
     title: title ?? null,

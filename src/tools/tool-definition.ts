@@ -10,7 +10,6 @@ import { schemaProblem } from './json-schema.ts'
 import { responseErrors } from './response/response-rules.ts'
 import type { ToolDefinition } from './tool.ts'
 
-/** A definition whose every part was checked. */
 export type CompiledDefinition = {
   template: CompiledTemplate
   parameters: readonly CheckedParameter[]
@@ -27,7 +26,7 @@ const templateErrors = (definition: ToolDefinition): Result<CompiledTemplate, Fi
   )
 }
 
-/** A schema of one's own must be of an object, and speak of the template's parameters only. */
+/** A custom input schema must describe an object and may only name parameters of the template. */
 const inputSchemaErrors = (schema: JsonObject, { parameters }: CompiledDefinition): FieldError[] => {
   const path = 'inputSchema'
   const problem = schema.type === 'object' ? schemaProblem(schema) : 'must be of the type "object"'
@@ -35,7 +34,7 @@ const inputSchemaErrors = (schema: JsonObject, { parameters }: CompiledDefinitio
   const properties = isJsonObject(schema.properties) ? Object.keys(schema.properties) : []
   return properties
     .filter(name => parameters.every(({ parameter }) => parameter.name !== name))
-    .map(name => ({ path: `${path}.properties.${name}`, message: `the template has no place named "${name}"` }))
+    .map(name => ({ path: `${path}.properties.${name}`, message: `the template has no parameter named "${name}"` }))
 }
 
 const schemaErrors = (definition: ToolDefinition, compiled: CompiledDefinition | undefined): FieldError[] => {
@@ -47,7 +46,7 @@ const schemaErrors = (definition: ToolDefinition, compiled: CompiledDefinition |
   ]
 }
 
-/** Defaults that no request could be made with; the template's own are looked at with it. */
+/** Reports defaults that cannot be sent. Defaults inside the template are checked with it. */
 const defaultErrors = (definition: ToolDefinition, { parameters }: CompiledDefinition): FieldError[] => {
   const defaults = parameters.flatMap(({ parameter: { name, default: value }, meta }) =>
     meta.default === undefined || value === undefined ? [] : [[name, value] as const],
@@ -59,18 +58,18 @@ const defaultErrors = (definition: ToolDefinition, { parameters }: CompiledDefin
   }))
 }
 
-/** Nobody may be told from memory that something was done: the mark is the builder's word that a call does nothing. */
+/** A cached result is only right if the builder has marked the tool read-only: nothing happens on a cached call. */
 const cacheErrors = ({ cacheSeconds, annotations }: ToolDefinition): FieldError[] =>
   cacheSeconds === undefined || annotations?.readOnlyHint === true
     ? []
     : [
         {
           path: 'cacheSeconds',
-          message: 'is only for tools marked read-only (readOnlyHint): set "Read-only" to Yes',
+          message: 'only applies to read-only tools. Set "Read-only" (readOnlyHint) to yes',
         },
       ]
 
-/** Compiles a definition's template and parameters; all errors at once. */
+/** Compiles a definition's template and parameters. Reports all errors at once. */
 export const checkDefinition = (definition: ToolDefinition): Result<CompiledDefinition, readonly FieldError[]> => {
   const template = templateErrors(definition)
   if (!template.ok) return template
@@ -81,7 +80,7 @@ export const checkDefinition = (definition: ToolDefinition): Result<CompiledDefi
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
-/** For what is about to be stored: throws `invalid_request`, naming the limit, before anything large is compiled. */
+/** Throws `invalid_request` if the definition is too large, before anything of it is compiled. */
 export const assertDefinitionSize = (definition: ToolDefinition): void => {
   const { inputSchema, outputSchema } = definition
   const errors = Object.entries({ inputSchema, outputSchema }).flatMap(([path, schema]) =>
@@ -90,14 +89,14 @@ export const assertDefinitionSize = (definition: ToolDefinition): void => {
       : [],
   )
   if (errors.length > 0) {
-    const message = `A schema of a tool holds at most ${MAX_TOOL_SCHEMA_BYTES} bytes as JSON.`
+    const message = `A tool's schema can have at most ${MAX_TOOL_SCHEMA_BYTES} bytes as JSON.`
     throw new AppError('invalid_request', message, { errors })
   }
   if (bytesOf(definition) <= MAX_TOOL_DEFINITION_BYTES) return
-  throw new AppError('invalid_request', `A tool holds at most ${MAX_TOOL_DEFINITION_BYTES} bytes as JSON, all told.`)
+  throw new AppError('invalid_request', `A tool can have at most ${MAX_TOOL_DEFINITION_BYTES} bytes as JSON in total.`)
 }
 
-/** For what is about to be saved: throws `invalid_request` with every error beside its field. */
+/** Throws `invalid_request` with every error next to its field. */
 export const assertDefinition = (definition: ToolDefinition): CompiledDefinition => {
   const checked = checkDefinition(definition)
   const errors = [
@@ -107,12 +106,12 @@ export const assertDefinition = (definition: ToolDefinition): CompiledDefinition
     ...cacheErrors(definition),
   ]
   if (checked.ok && errors.length === 0) return checked.value
-  throw new AppError('invalid_request', 'This tool cannot be saved as it is: see errors.', { errors })
+  throw new AppError('invalid_request', 'This tool cannot be saved. See errors.', { errors })
 }
 
 /**
- * Drops defaults that only repeat the template's own, as an answer shows them: sent back with it they are no second
- * ones, which would be refused.
+ * Drops defaults that repeat the template's own, as responses include them. A second default would be rejected if the
+ * tool is sent back.
  */
 export const withoutRepeatedDefaults = (definition: ToolDefinition): ToolDefinition => {
   const template = compileTemplate(definition)
@@ -125,7 +124,7 @@ export const withoutRepeatedDefaults = (definition: ToolDefinition): ToolDefinit
   return { ...definition, parameters: Object.fromEntries(kept) }
 }
 
-/** Drops what is said of parameters that an edited template no longer has. */
+/** Drops the metadata of parameters that the edited template no longer has. */
 export const withoutLostParameters = (definition: ToolDefinition): ToolDefinition => {
   const template = compileTemplate(definition)
   if (!template.ok) return definition

@@ -3,18 +3,18 @@ import type { Actor } from '../lib/kernel/actor.ts'
 import type { TokenCounter } from '../lib/tokens/token-counter.ts'
 import { TOKEN_ENCODING } from '../lib/tokens/tokens.ts'
 import { inputSchemaOf } from '../templates/input-schema.ts'
-import { lintWhoReadsAlike } from './lint/alike.ts'
 import type { Finding, ShownTool } from './lint/finding.ts'
 import { lintTool } from './lint/lint-tool.ts'
+import { lintSimilarTool } from './lint/similar-tools.ts'
 import type { ToolDefinition } from './tool.ts'
 import { checkDefinition } from './tool-definition.ts'
 import { listToolTexts } from './tool-texts.store.ts'
 import type { ToolService } from './tools.service.ts'
 
-/** `tokens`: of name, description and input schema, counted by `encoding`: what most clients hand on of a tool. */
+/** `tokens` counts name, description and input schema, which most clients pass to the model. */
 export type ToolLint = { encoding: string; tokens: number; findings: readonly Finding[] }
 
-/** Where a tool is kept, or would be: its neighbours there are known. */
+/** The toolkit that holds or would hold the tool, to compare it with the other tools there. */
 export type ToolPlace = { toolkitId: string | undefined; toolId: string | undefined }
 
 const toShown = (definition: ToolDefinition): ShownTool => {
@@ -33,26 +33,26 @@ export const createToolLint = ({
   tools: Pick<ToolService, 'getTool'>
   count: TokenCounter
 }) => {
-  const findAlike = async (tool: ShownTool, { toolkitId, toolId }: ToolPlace): Promise<Finding | undefined> => {
+  const findSimilar = async (tool: ShownTool, { toolkitId, toolId }: ToolPlace): Promise<Finding | undefined> => {
     if (toolkitId === undefined) return undefined
     const others = (await listToolTexts(db, toolkitId)).filter(({ id }) => id !== toolId)
-    return lintWhoReadsAlike(tool, others)
+    return lintSimilarTool(tool, others)
   }
 
-  /** A tool as the model would be shown it, saved or not; for who may see the toolkit. */
+  /** Lints a tool as the model would see it, saved or not. Expects that access to the toolkit was checked. */
   const lintShown = async (tool: ShownTool, place: ToolPlace): Promise<ToolLint> => {
     const { name, description, inputSchema } = tool
     const tokens = await count(JSON.stringify({ name, description, inputSchema }))
     return {
       encoding: TOKEN_ENCODING,
       tokens,
-      findings: lintTool(tool, { tokens, alike: await findAlike(tool, place) }),
+      findings: lintTool(tool, { tokens, similar: await findSimilar(tool, place) }),
     }
   }
 
   return {
     lintShown,
-    /** A saved one: one's own, or one of a public toolkit. */
+    /** Lints a saved tool of the actor's organizations or of a public toolkit. */
     lintSaved: async (actor: Actor, id: string): Promise<ToolLint> => {
       const tool = await tools.getTool(actor, id)
       return lintShown(toShown(tool), { toolkitId: tool.toolkitId, toolId: id })

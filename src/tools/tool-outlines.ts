@@ -6,18 +6,17 @@ import { templateOf } from './stored-definition.ts'
 type Version = { id: string; updatedAt: Date }
 type Row = Version & { definition: unknown }
 
-/** What a tool asks for: of its parameters no more than this. */
 export type ParameterHead = { name: string; type: ParameterType }
 
-/** What a list says of a tool. `parameters` is undefined where the template does not compile, and nobody can call it. */
+/** What a list shows of a tool. `parameters` is undefined if the template does not compile. */
 export type ToolOutline = {
   method: string
-  /** In the template's order. */
+  /** In template order. */
   parameters: readonly ParameterHead[] | undefined
 }
 
-/** Some 300 bytes each: the tools of ten of the largest servers. */
-const MAX_REMEMBERED = 20_000
+/** About 300 bytes each; enough for the tools of ten of the largest servers. */
+const MAX_CACHED = 20_000
 
 const keyOf = ({ id, updatedAt }: Version): string => `${id} ${updatedAt.getTime()}`
 
@@ -28,12 +27,12 @@ const readOutline = ({ definition }: Row): ToolOutline => {
   return { method: template.method, parameters }
 }
 
-/** Reads each version of a tool once: compiling the templates of 2,000 takes longer than a page may. */
+/** Caches each version of a tool, because compiling 2,000 templates takes too long for a page. */
 export const createToolOutlines = () => {
-  const known = createNewestEntries<ToolOutline>(MAX_REMEMBERED)
+  const known = createNewestEntries<ToolOutline>(MAX_CACHED)
   const find = (tool: Version): ToolOutline | undefined => known.get(keyOf(tool))
   return {
-    /** Undefined of a version that was not read before, or long ago. */
+    /** Returns the outline if this version is cached. */
     find,
 
     read: (row: Row): ToolOutline => {

@@ -1,10 +1,10 @@
 import type { Tool, ToolDefinition } from './tool.ts'
 import { withoutLostParameters, withoutRepeatedDefaults } from './tool-definition.ts'
 
-/** Changed fields of a tool: what is undefined stays, `null` takes an optional one away. */
+/** Changed fields of a tool: undefined keeps the value, null removes it. */
 export type ToolPatch = { [Field in keyof ToolDefinition]?: ToolDefinition[Field] | null | undefined }
 
-/** The tool with the patch on it; what is said of parameters that it loses goes with them. */
+/** Applies a patch and drops the metadata of parameters that no longer exist. */
 export const applyPatch = (tool: Tool, patch: ToolPatch): ToolDefinition => {
   const take = <Field extends keyof ToolDefinition>(field: Field) =>
     patch[field] === undefined ? tool[field] : (patch[field] ?? undefined)

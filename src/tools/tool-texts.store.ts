@@ -1,9 +1,9 @@
 import type { Transaction } from '../lib/db/client.ts'
 
-/** What a model reads of a tool to choose by. */
+/** What a model chooses a tool by. */
 export type ToolText = { id: string; name: string; description: string | undefined }
 
-/** Of all tools of a toolkit, the oldest first; for who may see it. */
+/** Lists all tools of a toolkit, oldest first. Expects that access was checked. */
 export const listToolTexts = async (tx: Transaction, toolkitId: string): Promise<ToolText[]> => {
   const rows = await tx.tool.findMany({
     where: { toolkitId },

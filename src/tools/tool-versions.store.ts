@@ -4,8 +4,8 @@ import type { Tool, ToolDefinition } from './tool.ts'
 import { toTool } from './tools.store.ts'
 
 /**
- * Writes a tool; with `isHeld` only while it still is the version that was read, else it answers undefined. Each
- * version is a later time than the one before, however fast they follow, so that none is taken for another.
+ * Writes a tool. With `isHeld`, only if it is still the version that was read; otherwise returns undefined. Every
+ * version gets a later time than the one before, so two are never confused.
  */
 export const updateVersion = async (
   tx: Transaction,
@@ -29,7 +29,7 @@ export const findToolByName = async (tx: Transaction, toolkitId: string, name: s
   return row === null ? undefined : toTool(row)
 }
 
-/** The tool of that name in the newest toolkit of that title. */
+/** Returns the tool with this name in the newest toolkit with this title. */
 export const findToolInToolkitTitled = async (
   tx: Transaction,
   { organizationId, title, name }: { organizationId: string; title: string; name: string },

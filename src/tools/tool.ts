@@ -1,8 +1,8 @@
 import type { JsonObject } from '../lib/kernel/json.ts'
 import type { ParameterMeta } from '../templates/parameter-check.ts'
-import type { AnswerShaping } from './response/answer-shaping.ts'
+import type { ResultShaping } from './response/result-shaping.ts'
 
-/** MCP tool annotations (specification, server/tools): what a builder may override of what the method implies. */
+/** MCP tool annotations (specification, server/tools), which override what the HTTP method implies. */
 export type ToolAnnotations = {
   title?: string | undefined
   readOnlyHint?: boolean | undefined
@@ -11,7 +11,7 @@ export type ToolAnnotations = {
   openWorldHint?: boolean | undefined
 }
 
-/** An HTTP request template and what is known of each of its parameters: what a builder writes. */
+/** What a builder writes: an HTTP request template and the metadata of its parameters. */
 export type ToolDefinition = {
   name: string
   title?: string | undefined
@@ -22,24 +22,24 @@ export type ToolDefinition = {
   body?: string | undefined
   timeoutMs?: number | undefined
   parameters: Readonly<Record<string, ParameterMeta>>
-  /** Instead of the schema that the parameters make: for what types, enums and limits cannot say. */
+  /** Replaces the schema derived from the parameters, for what types, enums and limits cannot express. */
   inputSchema?: JsonObject | undefined
   outputSchema?: JsonObject | undefined
   annotations?: ToolAnnotations | undefined
-  /** Origins a secret may go to where a parameter decides the origin; when set, no other origin is reached. */
+  /** Origins that a secret may be sent to if a parameter decides the origin. If set, no other origin is called. */
   allowedOrigins?: readonly string[] | undefined
-  /** What is done with its answers before anybody gets them. */
-  response?: AnswerShaping | undefined
-  /** Of a tool marked read-only: for how long an answer is kept for the next call that makes the same request. */
+  /** Changes made to its results before they are sent. */
+  response?: ResultShaping | undefined
+  /** How long a result of a read-only tool is cached for calls that make the same request. */
   cacheSeconds?: number | undefined
-  /** Whether a kept answer is for every caller, and not for the one alone who caused it. */
+  /** Whether all callers share a cached result; otherwise only the caller who caused it gets it. */
   cacheShared?: boolean | undefined
 }
 
 export type Tool = ToolDefinition & {
   id: string
   toolkitId: string
-  /** In a snapshot: the tool this one is a copy of. */
+  /** In a snapshot: the tool that this one was copied from. */
   originId: string | undefined
   createdAt: Date
   updatedAt: Date
@@ -57,7 +57,7 @@ export type Toolkit = {
   updatedAt: Date
 }
 
-/** A toolkit as lists show it. `tools`: how many it holds. */
+/** A toolkit as lists show it, with its number of tools. */
 export type ToolkitCard = Toolkit & { organizationName: string; tools: number }
 
 /** A frozen copy of another organization's toolkit, made for one server. */

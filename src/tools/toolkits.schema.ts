@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { readOnlyField, readOnlyTimes } from '../lib/http/pages/read-only.ts'
 import { absentable, nameUpTo, timeSchema } from '../lib/http/schemas.ts'
 import { isOrigin, TOOL_NAME, TOOL_NAME_RULE } from '../lib/kernel/names.ts'
-import { keepingRules } from './response/keeping-rules.ts'
+import { cacheRules } from './response/cache-rules.ts'
 import { ResponseRules } from './response/response-rules.ts'
 
 const toolName = z.string().regex(TOOL_NAME, TOOL_NAME_RULE)
@@ -18,7 +18,8 @@ const parameterMeta = z
     minimum: z.number().optional(),
     maximum: z.number().optional(),
     pattern: z.string().min(1).max(1_000).optional(),
-    // What an answer adds to each parameter: taken back unread, so that a tool can be sent as it came.
+    // Responses add these to each parameter. They are accepted and ignored, so that a tool can be sent back as
+    // received.
     type: z.unknown().optional(),
     required: z.unknown().optional(),
     places: z.unknown().optional(),
@@ -30,16 +31,18 @@ const origin = z
   .refine(isOrigin, 'must be an origin such as https://api.example.com')
   .transform(text => new URL(text).origin)
 
-const TIME_RULE = 'must be a whole number of milliseconds from 1 on, such as 30,000'
+const TIME_RULE = 'must be a whole number of milliseconds, at least 1, such as 30,000'
 
-/** What a tool may lack. Sizes of what holds places are checked with the template. */
+/** Optional fields. The sizes of fields with placeholders are checked with the template. */
 const optional = {
   title: z.string().trim().min(1).max(200),
   description: z.string().max(10_000, 'is longer than 10,000 characters'),
   body: z.string(),
-  // The most is a setting: the service knows it.
+  // The service checks the maximum, which is a setting.
   timeoutMs: z.int(TIME_RULE).min(1, TIME_RULE),
-  inputSchema: jsonObject.describe('JSON Schema 2020-12 of the arguments, instead of the one that the parameters make'),
+  inputSchema: jsonObject.describe(
+    'JSON Schema 2020-12 of the arguments; replaces the one derived from the parameters',
+  ),
   outputSchema: jsonObject,
   annotations: z.strictObject({
     title: z.string().max(200).optional(),
@@ -50,7 +53,7 @@ const optional = {
   }),
   allowedOrigins: z.array(origin).max(100),
   response: ResponseRules,
-  ...keepingRules,
+  ...cacheRules,
 }
 
 export const CreateTool = z.strictObject({
@@ -77,7 +80,7 @@ export const CreateTool = z.strictObject({
   cacheShared: absentable(optional.cacheShared),
 })
 
-/** In a change, `null` takes an optional field away and what is left out stays. */
+/** In a change, null removes an optional field and a missing field stays. */
 export const UpdateTool = z.strictObject({
   id: readOnlyField,
   toolkitId: readOnlyField,
@@ -100,7 +103,7 @@ export const UpdateTool = z.strictObject({
   cacheShared: optional.cacheShared.nullish(),
 })
 
-const visibility = z.enum(['private', 'public'], 'is neither private nor public')
+const visibility = z.enum(['private', 'public'], 'must be private or public')
 
 export const CreateToolkit = z.strictObject({
   title: nameUpTo(200),
@@ -119,7 +122,7 @@ export const UpdateToolkit = z.strictObject({
 })
 
 export const TransferToolkit = z.strictObject({
-  organizationId: z.uuid().describe('where it goes: one that you may build in'),
+  organizationId: z.uuid().describe('the new organization; you must be able to build in it'),
 })
 
 const times = { createdAt: timeSchema, updatedAt: timeSchema }

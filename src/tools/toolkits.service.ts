@@ -10,36 +10,35 @@ import type { JsonObject } from '../lib/kernel/json.ts'
 import type { Toolkit, Visibility } from './tool.ts'
 import * as store from './toolkits.store.ts'
 
-/** A server as a link to it needs it. */
 export type ServerRef = { id: string; name: string }
 
-/** Which servers use toolkits or tools; supplied by what knows servers. */
+/** Which servers use toolkits or tools. Supplied by the servers capability. */
 export type Uses = {
-  /** Their names. */
+  /** Names of the servers. */
   ofToolkit: (tx: Transaction, toolkitId: string) => Promise<readonly string[]>
   ofTool: (tx: Transaction, toolId: string) => Promise<readonly string[]>
-  /** By the id of what they use; one that nobody uses is not there. */
+  /** By id of the toolkit or tool; unused ones are missing. */
   ofToolkits: (tx: Transaction, toolkitIds: readonly string[]) => Promise<ReadonlyMap<string, readonly ServerRef[]>>
   ofTools: (tx: Transaction, toolIds: readonly string[]) => Promise<ReadonlyMap<string, readonly ServerRef[]>>
 }
 
 export type ToolkitServiceParts = { db: Database; changes: Changes; uses: Uses }
 
-/** The error of everything that belongs to somebody else or is not there: the two look alike. */
-export const noToolkit = () => new AppError('not_found', 'There is no such toolkit.')
+/** The same error whether the toolkit belongs to somebody else or does not exist. */
+export const toolkitNotFound = () => new AppError('not_found', 'Toolkit not found.')
 
 const inUse = (what: string, servers: readonly string[]) =>
   new AppError(
     'conflict',
-    `This ${what} is in use by ${servers.map(name => `"${name}"`).join(', ')}: remove it there first.`,
+    `This ${what} is in use by ${servers.map(name => `"${name}"`).join(', ')}. Remove it there first.`,
   )
 
-/** Refuses to remove what servers use, naming them. */
+/** Throws `conflict` if servers use it, and names them. */
 export const assertUnused = (what: string, servers: readonly string[]): void => {
   if (servers.length > 0) throw inUse(what, servers)
 }
 
-/** Stands for what people edit of a toolkit itself: it changes with that, and not with its tools. */
+/** Hash of what people edit of a toolkit itself; it does not change with its tools. */
 export const toolkitVersion = ({
   title,
   description,
@@ -49,7 +48,7 @@ export const toolkitVersion = ({
 
 const assertVersionOf = (toolkit: Toolkit, version: string | undefined): void => {
   if (version === undefined || version === toolkitVersion(toolkit)) return
-  throw new AppError('conflict', 'Somebody else changed this toolkit meanwhile: what you typed is not saved yet.')
+  throw new AppError('conflict', 'Somebody else has changed this toolkit. Your changes are not saved yet.')
 }
 
 const audit = (
@@ -64,13 +63,13 @@ const audit = (
 export const createToolkitService = ({ db, changes, uses }: ToolkitServiceParts) => {
   const getToolkit = async (actor: Actor, id: string): Promise<Toolkit> => {
     const toolkit = await store.findUsableToolkit(db, id, organizationIdsOf(actor))
-    if (toolkit === undefined) throw noToolkit()
+    if (toolkit === undefined) throw toolkitNotFound()
     return toolkit
   }
 
   const getForChange = async (tx: Transaction, actor: Actor, id: string): Promise<Toolkit> => {
     const toolkit = await store.findToolkit(tx, id, organizationIdsOf(actor))
-    if (toolkit === undefined) throw noToolkit()
+    if (toolkit === undefined) throw toolkitNotFound()
     assertMay(actor, toolkit.organizationId, 'build')
     return toolkit
   }
@@ -94,16 +93,15 @@ export const createToolkitService = ({ db, changes, uses }: ToolkitServiceParts)
       })
     },
 
-    /** One's own, or a public one. */
+    /** Returns a toolkit of the actor's organizations or a public one. */
     getToolkit,
 
     listToolkits: (actor: Actor, page: IdPage): Promise<Toolkit[]> =>
       store.listToolkits(db, organizationIdsOf(actor), page),
 
-    /** Public toolkits of everybody. */
     listGallery: (page: IdPage): Promise<Toolkit[]> => store.listGallery(db, page),
 
-    /** Throws `conflict` where title, description or visibility are no longer those of `ifVersion`: see `toolkitVersion`. */
+    /** Throws `conflict` if title, description or visibility differ from `ifVersion` (see `toolkitVersion`). */
     updateToolkit: (
       actor: Actor,
       id: string,
@@ -127,8 +125,8 @@ export const createToolkitService = ({ db, changes, uses }: ToolkitServiceParts)
       }),
 
     /**
-     * Moves a toolkit into another organization of the actor's, who must manage the one it leaves and may build in the
-     * other. Throws `conflict`, naming our servers that use it; snapshots of others stay as they are.
+     * Moves a toolkit to another organization. The actor must manage the current one and be able to build in the new
+     * one. Throws `conflict` with the names of our servers that use it. Other organizations keep their snapshots.
      */
     transferToolkit: (actor: Actor, id: string, organizationId: string): Promise<Toolkit> =>
       changes.commit(async (tx, announce) => {
@@ -136,18 +134,18 @@ export const createToolkitService = ({ db, changes, uses }: ToolkitServiceParts)
         assertMay(actor, toolkit.organizationId, 'manage')
         assertMay(actor, organizationId, 'build')
         if (organizationId === toolkit.organizationId) {
-          throw new AppError('conflict', 'The toolkit belongs to this organization already.')
+          throw new AppError('conflict', 'The toolkit already belongs to this organization.')
         }
         assertUnused('toolkit', await uses.ofToolkit(tx, id))
         const moved = await store.moveToolkit(tx, id, organizationId)
         const change = { organizationId: { from: toolkit.organizationId, to: organizationId } }
-        // An entry in the log of either organization: each may read its own alone.
+        // Both organizations get an entry, because each can only read its own log.
         for (const one of [toolkit, moved]) await audit(tx, actor, 'toolkit.transferred', one, change)
         announce({ type: 'toolkit_changed', toolkitId: id })
         return moved
       }),
 
-    /** Throws `conflict`, naming our servers that use it; snapshots of others live on. */
+    /** Throws `conflict` with the names of our servers that use it. Other organizations keep their snapshots. */
     removeToolkit: (actor: Actor, id: string): Promise<void> =>
       changes.commit(async tx => {
         const toolkit = await getForChange(tx, actor, id)

@@ -15,7 +15,6 @@ type ToolkitRow = {
   updatedAt: Date
 }
 
-/** Row to domain; also for stores that read more along with it. */
 export const toToolkit = (row: ToolkitRow): Toolkit => ({
   id: row.id,
   organizationId: row.organizationId,
@@ -31,7 +30,7 @@ const toSnapshot = (row: ToolkitRow): Snapshot | undefined =>
     ? undefined
     : { ...toToolkit(row), snapshotOfId: row.snapshotOfId, snapshotAt: row.snapshotAt, serverId: row.serverId }
 
-/** Toolkits that people edit: everything but snapshots. */
+/** Toolkits that people can edit: all but snapshots. */
 const EDITABLE = { snapshotOfId: null }
 
 export const createToolkit = async (
@@ -50,7 +49,7 @@ export const findToolkit = async (
   return row === null ? undefined : toToolkit(row)
 }
 
-/** One's own, or anybody's public one. */
+/** Finds a toolkit of these organizations or a public one. */
 export const findUsableToolkit = async (
   tx: Transaction,
   id: string,
@@ -75,7 +74,6 @@ export const listToolkits = async (
 export const countToolkits = (tx: Transaction, organizationId: string): Promise<number> =>
   tx.toolkit.count({ where: { organizationId, ...EDITABLE } })
 
-/** Public toolkits of all organizations. */
 export const listGallery = async (tx: Transaction, page: IdPage): Promise<Toolkit[]> => {
   const { where, ...rest } = idPageQuery(page)
   const shared = { visibility: 'public' as const, ...EDITABLE }
@@ -105,7 +103,7 @@ export const removeToolkit = async (tx: Transaction, id: string): Promise<void> 
   await tx.toolkit.delete({ where: { id } })
 }
 
-/** Marks the toolkit as changed now, so that those who hold a snapshot of it see that an update waits. */
+/** Updates the time of the last change, so that holders of snapshots see a pending update. */
 export const touchToolkit = async (tx: Transaction, id: string): Promise<void> => {
   await tx.toolkit.update({ where: { id }, data: { updatedAt: new Date() } })
 }

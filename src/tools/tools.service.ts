@@ -11,32 +11,30 @@ import type { Tool, ToolDefinition, Toolkit } from './tool.ts'
 import { assertDefinition, assertDefinitionSize, type CompiledDefinition } from './tool-definition.ts'
 import { applyPatch, type ToolPatch } from './tool-patch.ts'
 import { findToolByName, findToolInToolkitTitled, listToolNames, updateVersion } from './tool-versions.store.ts'
-import { assertUnused, noToolkit, type ToolkitServiceParts } from './toolkits.service.ts'
+import { assertUnused, type ToolkitServiceParts, toolkitNotFound } from './toolkits.service.ts'
 import { createToolkit, findToolkit, findUsableToolkit, touchToolkit } from './toolkits.store.ts'
 import * as store from './tools.store.ts'
 
-const noTool = () => new AppError('not_found', 'There is no such tool.')
+const toolNotFound = () => new AppError('not_found', 'Tool not found.')
 
 const nameTaken = (name: string) =>
-  new AppError('conflict', `This toolkit has a tool named "${name}" already.`, {
-    errors: [{ path: 'name', message: 'is taken in this toolkit' }],
+  new AppError('conflict', `This toolkit already has a tool named "${name}".`, {
+    errors: [{ path: 'name', message: 'is already used in this toolkit' }],
   })
 
 const rethrowTaken = (name: string) => (error: unknown) => {
   throw isUniqueViolation(error) ? nameTaken(name) : error
 }
 
-/** Somebody was faster: what is about to be saved was written from another version. */
 const staleTool = () =>
-  new AppError('conflict', 'This tool was changed meanwhile: what you typed is not saved yet.', {
-    errors: [{ path: 'version', message: 'is not the newest' }],
+  new AppError('conflict', 'Somebody else has changed this tool. Your changes are not saved yet.', {
+    errors: [{ path: 'version', message: 'is not the latest version' }],
   })
 
-/** Whether they are stored alike. */
 const isSame = (one: ToolDefinition, other: ToolDefinition): boolean =>
   isDeepStrictEqual(toStored(one), toStored(other))
 
-/** `name_2`, or the next number that is free; within the 64 characters that a name may have. */
+/** Returns `name_2`, or with the next free number, within the 64 characters of a name. */
 const nameOfCopy = (name: string, taken: readonly string[]): string => {
   const base = name.slice(0, 58)
   let number = 2
@@ -46,7 +44,7 @@ const nameOfCopy = (name: string, taken: readonly string[]): string => {
 
 const assertRoom = async (tx: Transaction, toolkitId: string): Promise<void> => {
   if ((await store.countTools(tx, toolkitId)) < MAX_TOOLS_PER_TOOLKIT) return
-  throw new AppError('limit_exceeded', `A toolkit holds at most ${MAX_TOOLS_PER_TOOLKIT} tools.`)
+  throw new AppError('limit_exceeded', `A toolkit can have at most ${MAX_TOOLS_PER_TOOLKIT} tools.`)
 }
 
 export const createToolService = ({
@@ -61,35 +59,35 @@ export const createToolService = ({
     if (definition.timeoutMs === undefined || definition.timeoutMs <= maxTimeoutMs) return compiled
     throw new AppError(
       'invalid_request',
-      `A tool may take at most ${maxTimeoutMs} ms (PATCHBAY_MAX_TOOL_TIMEOUT_MS).`,
+      `A tool's timeout can be at most ${maxTimeoutMs} ms (PATCHBAY_MAX_TOOL_TIMEOUT_MS).`,
       {
-        errors: [{ path: 'timeoutMs', message: `is over ${maxTimeoutMs} (PATCHBAY_MAX_TOOL_TIMEOUT_MS)` }],
+        errors: [{ path: 'timeoutMs', message: `must be at most ${maxTimeoutMs} (PATCHBAY_MAX_TOOL_TIMEOUT_MS)` }],
       },
     )
   }
 
   const getToolkitForTools = async (tx: Transaction, actor: Actor, toolkitId: string): Promise<Toolkit> => {
     const toolkit = await findToolkit(tx, toolkitId, organizationIdsOf(actor))
-    if (toolkit === undefined) throw noToolkit()
+    if (toolkit === undefined) throw toolkitNotFound()
     assertMay(actor, toolkit.organizationId, 'build')
     return toolkit
   }
 
   const getForChange = async (tx: Transaction, actor: Actor, id: string): Promise<Tool> => {
     const found = await store.findTool(tx, id, organizationIdsOf(actor))
-    if (found === undefined) throw noTool()
+    if (found === undefined) throw toolNotFound()
     assertMay(actor, found.organizationId, 'build')
     return found.tool
   }
 
   return {
-    /** The longest a tool may take, in milliseconds: a setting. */
+    /** Longest timeout of a tool, from the settings. */
     maxTimeoutMs,
 
-    /** What is asserted of a tool before it is saved: for what sends one that is not. */
+    /** Checks a tool as on saving, for those that send an unsaved one. */
     assertTool,
 
-    /** The toolkit, for who may save tools in it. */
+    /** Returns the toolkit if the actor may save tools in it. */
     getToolkitForTools: (actor: Actor, toolkitId: string): Promise<Toolkit> => getToolkitForTools(db, actor, toolkitId),
 
     createTool: (actor: Actor, toolkitId: string, definition: ToolDefinition): Promise<Tool> => {
@@ -106,7 +104,7 @@ export const createToolService = ({
         .catch(rethrowTaken(definition.name))
     },
 
-    /** The tool of this name and content that the toolkit has already, such as when a form is sent twice. */
+    /** Returns the tool with the same name and content, for example if a form was sent twice. */
     findSameTool: async (actor: Actor, toolkitId: string, definition: ToolDefinition): Promise<Tool | undefined> => {
       await getToolkitForTools(db, actor, toolkitId)
       const found = await findToolByName(db, toolkitId, definition.name)
@@ -114,8 +112,8 @@ export const createToolService = ({
     },
 
     /**
-     * A tool in a private toolkit that is made with it. What is there already, toolkit and tool alike, is answered as
-     * it is: a form that is sent twice makes one of each.
+     * Creates a tool in a new private toolkit. If the same tool in a toolkit of this title exists, returns that, so
+     * that a form sent twice creates one of each.
      */
     createToolWithToolkit: (
       actor: Actor,
@@ -129,16 +127,16 @@ export const createToolService = ({
         const known = await findToolInToolkitTitled(tx, { organizationId, title, name: definition.name })
         if (known !== undefined && isSame(known, definition)) return known
         const visibility = 'private'
-        const made = await createToolkit(tx, { organizationId, title, description: undefined, visibility })
-        const target = { type: 'toolkit', id: made.id, name: title } as const
+        const created = await createToolkit(tx, { organizationId, title, description: undefined, visibility })
+        const target = { type: 'toolkit', id: created.id, name: title } as const
         await writeAudit(tx, { action: 'toolkit.created', actor, organizationId, target, change: { visibility } })
-        const tool = await store.createTool(tx, made.id, definition)
-        announce({ type: 'toolkit_changed', toolkitId: made.id })
+        const tool = await store.createTool(tx, created.id, definition)
+        announce({ type: 'toolkit_changed', toolkitId: created.id })
         return tool
       })
     },
 
-    /** The same tool once more in its toolkit, under a name of its own. */
+    /** Copies a tool within its toolkit, under a new name. */
     duplicateTool: (actor: Actor, id: string): Promise<Tool> =>
       changes.commit(async (tx, announce) => {
         const { toolkitId, ...tool } = await getForChange(tx, actor, id)
@@ -150,23 +148,23 @@ export const createToolService = ({
         return copy
       }),
 
-    /** One's own, or one of a public toolkit. */
+    /** Returns a tool of the actor's organizations or of a public toolkit. */
     getTool: async (actor: Actor, id: string): Promise<Tool> => {
       const tool = await store.findReadableTool(db, id, organizationIdsOf(actor))
-      if (tool === undefined) throw noTool()
+      if (tool === undefined) throw toolNotFound()
       return tool
     },
 
-    /** One of one's own organization, for who may build: to send it, say. */
+    /** Returns a tool that the actor may edit. */
     getOwnTool: (actor: Actor, id: string): Promise<Tool> => getForChange(db, actor, id),
 
     listTools: async (actor: Actor, toolkitId: string, page: IdPage): Promise<Tool[]> => {
       const toolkit = await findUsableToolkit(db, toolkitId, organizationIdsOf(actor))
-      if (toolkit === undefined) throw noToolkit()
+      if (toolkit === undefined) throw toolkitNotFound()
       return store.listTools(db, toolkitId, page)
     },
 
-    /** Throws `conflict` with the path `version` where it is not any more as it was at `ifUnchangedSince`. */
+    /** Throws `conflict` with the path `version` if it has changed since `ifUnchangedSince`. */
     updateTool: (
       actor: Actor,
       id: string,
@@ -188,7 +186,7 @@ export const createToolService = ({
         })
         .catch(rethrowTaken(patch.name ?? '')),
 
-    /** Throws `conflict`, naming our servers where it is put to work. */
+    /** Throws `conflict` with the names of our servers that use it. */
     removeTool: (actor: Actor, id: string): Promise<void> =>
       changes.commit(async (tx, announce) => {
         const tool = await getForChange(tx, actor, id)

@@ -15,7 +15,6 @@ type ToolRow = {
   updatedAt: Date
 }
 
-/** Row to domain; also for stores that read tools along with what uses them. */
 export const toTool = (row: ToolRow): Tool => ({
   ...fromStored(row),
   id: row.id,
@@ -31,14 +30,14 @@ export const createTool = async (tx: Transaction, toolkitId: string, definition:
 export const countTools = (tx: Transaction, toolkitId: string): Promise<number> =>
   tx.tool.count({ where: { toolkitId } })
 
-/** Copies of other toolkits' tools, each of which remembers what it is a copy of; in one statement, however many. */
+/** Copies tools of other toolkits in one statement and records the original of each. */
 export const copyTools = async (tx: Transaction, toolkitId: string, origins: readonly Tool[]): Promise<void> => {
   await tx.tool.createMany({
     data: origins.map(origin => ({ toolkitId, originId: origin.id, ...toStored(origin) })),
   })
 }
 
-/** A tool and the organization it belongs to; snapshots' copies are not found: nobody edits them. */
+/** Finds a tool and its organization. Copies in snapshots are not found, because nobody edits them. */
 export const findTool = async (
   tx: Transaction,
   id: string,
@@ -51,7 +50,7 @@ export const findTool = async (
   return row === null ? undefined : { tool: toTool(row), organizationId: row.toolkit.organizationId }
 }
 
-/** One's own, or one of a public toolkit. */
+/** Finds a tool of these organizations or of a public toolkit. */
 export const findReadableTool = async (
   tx: Transaction,
   id: string,

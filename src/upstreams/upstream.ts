@@ -1,4 +1,4 @@
-import type { AnswerShaping } from '../tools/response/answer-shaping.ts'
+import type { ResultShaping } from '../tools/response/result-shaping.ts'
 
 export const UPSTREAM_TRANSPORTS = ['stdio', 'http', 'sse'] as const
 export type UpstreamTransport = (typeof UPSTREAM_TRANSPORTS)[number]
@@ -67,7 +67,7 @@ export type UpstreamConfig = (StdioConfig | RemoteConfig) & UpstreamSettings
 
 /** What is done with the answers of one tool of an upstream, as of a tool of ours. */
 export type ToolAnswers = {
-  response?: AnswerShaping | undefined
+  response?: ResultShaping | undefined
   /** Seconds that an answer is kept for the next call; of a tool that is read-only, by whoever's word. */
   cacheSeconds?: number | undefined
   /** Whether kept answers are the same for every caller. */

@@ -51,7 +51,7 @@ describe('what a page says of a catalogue', () => {
     const view = toCatalogueView(reportOf(0), 'auto', () => undefined)
     expect(view).toMatchObject({ tokens: '300', why: 'They cost too much.', isFlat: false, findings: [] })
     expect(toCatalogueView(reportOf(0), 'flat', () => undefined).findings.map(({ message }) => message)).toEqual([
-      expect.stringContaining('VS Code and OpenAI refuse more than 128 tools'),
+      expect.stringContaining('VS Code and OpenAI reject more than 128 tools'),
       expect.stringContaining('takes 12,000 tokens of every conversation'),
     ])
   })

@@ -47,7 +47,7 @@ describe('the page of a tool at work', () => {
       const refused = await save(typed)
       expect(refused.status).toBe(400)
       expect(refused.html).toContain(
-        'The number of tokens must be a whole number from 200 to 1,000,000, or 0, which sends everything.',
+        'The number of tokens must be a whole number from 200 to 1,000,000, or 0 for no limit.',
       )
       expect(refused.html).not.toContain('<script>alert')
       expect(inputsOf(refused.html).get('maxResponseTokens')).toBe(typed)

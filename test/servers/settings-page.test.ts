@@ -158,7 +158,7 @@ describe('the settings of a server', () => {
     expect([inputs.get('maxResponseTokens'), inputs.get('cutNotice')]).toEqual(['1200', 'More with {cache_id}.'])
     const refused = await person.submit(`${path}/answers`, { maxResponseTokens: 'many', cutNotice: `${HOSTILE} more` })
     expect(refused.status).toBe(400)
-    expect(refused.html).toContain('must be a whole number from 200 to 1,000,000, or 0, which sends everything.')
+    expect(refused.html).toContain('must be a whole number from 200 to 1,000,000, or 0 for no limit.')
     expect(refused.html).toContain('must hold {cache_id}')
     expect(refused.html).not.toContain('<script>alert')
     expect(inputsOf(refused.html).get('maxResponseTokens')).toBe('many')

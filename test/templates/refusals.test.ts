@@ -238,7 +238,7 @@ describe('a name whose places disagree', () => {
         line: 2,
         column: 9,
         message:
-          '"id" is integer in url, line 1, column 19, but string in body, line 2, column 9: give it one type in every place',
+          '"id" is integer in url, line 1, column 19, but string in body, line 2, column 9. Use the same type everywhere',
       },
     ])
   })

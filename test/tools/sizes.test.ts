@@ -4,7 +4,7 @@ import { type ApiClient, signUp } from '../support/api-client.ts'
 
 const TOOL = { name: 'tool', method: 'POST', url: 'https://api.example.com/items' }
 
-/** A schema of that many bytes as JSON. */
+/** Returns a schema of that many bytes as JSON. */
 const schemaOf = (bytes: number) => {
   const schema = { type: 'object', description: '' }
   return { ...schema, description: 'x'.repeat(bytes - JSON.stringify(schema).length) }
@@ -21,7 +21,7 @@ describe('the size of what a toolkit stores', () => {
   const create = (parts: object) => ada.send('POST', `/toolkits/${toolkitId}/tools`, { ...TOOL, ...parts })
 
   it.each(['inputSchema', 'outputSchema'])(
-    'allows an %s of 64 KiB, and refuses a longer one by the limit',
+    'allows an %s of 64 KiB, and rejects a longer one with the limit',
     async field => {
       expect((await create({ name: field, [field]: schemaOf(65_536) })).status).toBe(201)
       expect(await create({ name: 'long', [field]: schemaOf(65_537) })).toMatchObject({
@@ -31,14 +31,14 @@ describe('the size of what a toolkit stores', () => {
     },
   )
 
-  it('refuses a tool of more than 256 KiB in all by the limit, new or changed', async () => {
+  it('rejects a tool of more than 256 KiB in total, new or changed, with the limit', async () => {
     const refusal = { status: 400, body: { detail: expect.stringContaining('262144 bytes') } }
     const tool = await ada.create(`/toolkits/${toolkitId}/tools`, { ...TOOL, name: 'large', body: 'é'.repeat(130_000) })
     expect(await ada.send('PATCH', `/tools/${tool.id}`, { description: 'é'.repeat(5_000) })).toMatchObject(refusal)
     expect(await create({ name: 'larger', body: 'é'.repeat(132_000) })).toMatchObject(refusal)
   })
 
-  it('allows 2,000 tools in a toolkit, and refuses one more by the number', async () => {
+  it('allows 2,000 tools in a toolkit, and rejects one more with the limit', async () => {
     const toolkit = await ada.create('/toolkits', { title: 'Full' })
     const definition = { method: 'GET', url: TOOL.url, headers: [], parameters: {} }
     const rows = Array.from({ length: 1_999 }, (_, at) => ({ toolkitId: toolkit.id, name: `t${at}`, definition }))

@@ -39,7 +39,7 @@ describe.each(databaseKinds)('a public toolkit of another organization on $kind'
 
   const tool = (name: string, path = name) => ({ name, method: 'GET', url: `${fake.origin}/${path}/{{town}}` })
 
-  /** A toolkit of Ada's with two tools, which Bob's server uses; the first is at work there. */
+  /** Creates a toolkit of Ada's with two tools, used by Bob's server, with one instance of the first. */
   const share = async () => {
     const toolkit = await ada.create('/toolkits', { title: 'Weather', visibility: 'public' })
     const forecast = await ada.create(`/toolkits/${toolkit.id}/tools`, tool('forecast'))
@@ -57,7 +57,7 @@ describe.each(databaseKinds)('a public toolkit of another organization on $kind'
     return { toolkit, forecast, history, server, instance, use, used, url: `${patchbay.origin}/s/${server.id}` }
   }
 
-  it('is taken as it is now: a snapshot, in which nothing waits, and whose tools work', async () => {
+  it('is added as a snapshot of its current state, without a pending update, and its tools work', async () => {
     const { toolkit, forecast, instance, used, url } = await share()
     expect(await used()).toEqual({
       id: toolkit.id,
@@ -70,7 +70,7 @@ describe.each(databaseKinds)('a public toolkit of another organization on $kind'
     expect(JSON.stringify((await bob.send('GET', '/toolkits')).body)).not.toContain('Weather')
   })
 
-  it('does not reach its users when it is edited; they see what would change, and take it when they say so', async () => {
+  it('does not change for its users when it is edited; they see the differences and accept them', async () => {
     const { toolkit, forecast, history, use, used, url } = await share()
     const client = await connect(url)
     const before = await used()
@@ -101,7 +101,7 @@ describe.each(databaseKinds)('a public toolkit of another organization on $kind'
     expect(Date.parse(after?.takenAt ?? '')).toBeGreaterThan(Date.parse(before?.snapshot?.takenAt ?? ''))
   })
 
-  it('lets tools be put to work that came with an update, and no sooner', async () => {
+  it('offers new tools only once the update is accepted', async () => {
     const { toolkit, server, use } = await share()
     const alerts = await ada.create(`/toolkits/${toolkit.id}/tools`, tool('alerts'))
     const putToWork = () => bob.send('POST', `/servers/${server.id}/instances`, { toolId: alerts.id, name: 'alerts' })
@@ -113,7 +113,7 @@ describe.each(databaseKinds)('a public toolkit of another organization on $kind'
     expect(await putToWork()).toMatchObject({ status: 201, body: { toolId: alerts.id } })
   })
 
-  it('whose tools swapped names is taken over as it is', async () => {
+  it('can be updated after its tools swapped names', async () => {
     const { forecast, history, use, used, url } = await share()
     await ada.expectOk('PATCH', `/tools/${history.id}`, { name: 'between' })
     await ada.expectOk('PATCH', `/tools/${forecast.id}`, { name: 'history' })
@@ -128,11 +128,11 @@ describe.each(databaseKinds)('a public toolkit of another organization on $kind'
     })
     await bob.expectOk('PUT', use)
     expect((await used())?.snapshot?.update).toBeNull()
-    // The instance keeps its own name, and its tool.
+    // The instance keeps its own name and its tool.
     expect((await callText(await connect(url), 'forecast', { town: 'Turin' })).text).toContain('"/forecast/Turin"')
   })
 
-  it('whose update changed again since it was looked at is refused by its version, until it is looked at again', async () => {
+  it('is not updated if it changed again after its update was reviewed', async () => {
     const { forecast, use, used } = await share()
     await ada.expectOk('PATCH', `/tools/${forecast.id}`, tool('forecast', 'v2'))
     const seen = (await used())?.snapshot?.update?.version
@@ -151,7 +151,7 @@ describe.each(databaseKinds)('a public toolkit of another organization on $kind'
   it.each([
     ['to another origin', { url: 'https://evil.example/{{town}}' }, /https:\/\/evil\.example/],
     ['to another port', { url: 'http://127.0.0.1:1/{{town}}' }, /http:\/\/127\.0\.0\.1:1/],
-    ['wherever a parameter says', { url: '{{url:base=https://evil.example}}/{{town}}' }, /wherever "base"/],
+    ['wherever a parameter points', { url: '{{url:base=https://evil.example}}/{{town}}' }, /wherever "base"/],
   ])('whose update moves a tool %s is refused while a secret is bound there', async (_what, patch, where) => {
     const { forecast, server, instance, use, used } = await share()
     await bob.expectOk('PUT', `/servers/${server.id}/globals/token`, { value: 'sk-canary', secret: true })
@@ -173,7 +173,7 @@ describe.each(databaseKinds)('a public toolkit of another organization on $kind'
     expect((await bob.send('PUT', use)).status).toBe(204)
   })
 
-  it('whose update leaves a tool where it was is taken, with a secret bound to it', async () => {
+  it('is updated if the tool still calls the same origin, also with a secret bound to it', async () => {
     const { forecast, server, instance, use } = await share()
     await bob.expectOk('PUT', `/servers/${server.id}/globals/token`, { value: 'sk-canary', secret: true })
     await bob.expectOk('PATCH', `/instances/${instance.id}`, {
@@ -206,7 +206,7 @@ describe.each(databaseKinds)('a public toolkit of another organization on $kind'
     expect((await bob.send('PUT', use)).status).toBe(expected)
   })
 
-  it('whose update takes a tool away that is at work is refused, naming the instance, and changes nothing', async () => {
+  it('is not updated if that removes a tool in use; the error names the instance', async () => {
     const { toolkit, forecast, history, instance, use, used, url } = await share()
     await ada.expectOk('DELETE', `/tools/${forecast.id}`)
     await ada.expectOk('PATCH', `/tools/${history.id}`, { description: 'Edited' })
@@ -236,7 +236,7 @@ describe.each(databaseKinds)('a public toolkit of another organization on $kind'
     })
   })
 
-  it('keeps working where it is used once it is private, and cannot be taken anew', async () => {
+  it('keeps working for its users once it is private, but cannot be added again', async () => {
     const { toolkit, use, used, url, server } = await share()
     await ada.expectOk('PATCH', `/toolkits/${toolkit.id}`, { visibility: 'private', title: 'Secret' })
     expect((await callText(await connect(url), 'forecast', { town: 'Turin' })).text).toContain('/forecast/Turin')
@@ -249,7 +249,7 @@ describe.each(databaseKinds)('a public toolkit of another organization on $kind'
     expect(instances.body).toMatchObject({ items: [{ name: 'forecast' }] })
   })
 
-  it('may be deleted by its owner, without a word of who else uses it, and keeps working there', async () => {
+  it('can be deleted by its owner without naming other users, and keeps working for them', async () => {
     const { toolkit, forecast, use, used, url, instance } = await share()
     expect((await ada.send('DELETE', `/tools/${forecast.id}`)).status).toBe(204)
     expect(await ada.send('DELETE', `/toolkits/${toolkit.id}`)).toMatchObject({ status: 204 })
@@ -257,7 +257,7 @@ describe.each(databaseKinds)('a public toolkit of another organization on $kind'
     expect(await toolNames(client)).toEqual(['forecast'])
     expect((await callText(client, 'forecast', { town: 'Turin' })).text).toContain('/forecast/Turin')
     expect(await used()).toMatchObject({ id: toolkit.id, snapshot: { update: null } })
-    // What holds it can still be changed, and can let go of it.
+    // The server that holds the snapshot can still be changed, and can drop it.
     expect(
       (await bob.send('PATCH', `/instances/${instance.id}`, { toolId: forecast.id, name: 'renamed' })).status,
     ).toBe(200)
@@ -267,7 +267,7 @@ describe.each(databaseKinds)('a public toolkit of another organization on $kind'
     expect((await bob.send('DELETE', use)).status).toBe(404)
   })
 
-  it('cannot be deleted by its owner while servers of their own use it: the answer names those alone', async () => {
+  it('cannot be deleted while servers of its owner use it; the error names only those', async () => {
     const { toolkit, forecast } = await share()
     const mine = await ada.create('/servers', { name: 'Ada’s own', maxResponseTokens: 0 })
     await ada.expectOk('POST', `/servers/${mine.id}/instances`, { toolId: forecast.id, name: 'forecast' })
@@ -281,7 +281,7 @@ describe.each(databaseKinds)('a public toolkit of another organization on $kind'
     expect((await ada.send('DELETE', `/toolkits/${toolkit.id}`)).status).toBe(204)
   })
 
-  it('is a copy that nobody finds, edits or deletes', async () => {
+  it('has a snapshot that nobody can find, edit or delete', async () => {
     const { toolkit, server } = await share()
     const { db } = patchbay.services
     const copy = await db.toolkit.findFirstOrThrow({ where: { serverId: server.id }, include: { tools: true } })
@@ -306,7 +306,7 @@ describe.each(databaseKinds)('a public toolkit of another organization on $kind'
     expect(JSON.stringify(gallery.body)).not.toContain(copy.id)
   })
 
-  it('is not let go of while its tools are at work, naming them', async () => {
+  it('cannot be removed from a server while its tools are used there; the error names them', async () => {
     const { instance, use, used } = await share()
     expect(await bob.send('DELETE', use)).toMatchObject({
       status: 409,
@@ -319,7 +319,7 @@ describe.each(databaseKinds)('a public toolkit of another organization on $kind'
     expect((await used())?.snapshot?.update).toBeNull()
   })
 
-  it('goes with the server that held it', async () => {
+  it('is deleted with the server that holds the snapshot', async () => {
     const { server, toolkit } = await share()
     await bob.expectOk('DELETE', `/servers/${server.id}`)
     const { db } = patchbay.services
@@ -327,7 +327,7 @@ describe.each(databaseKinds)('a public toolkit of another organization on $kind'
     expect((await ada.send('GET', `/toolkits/${toolkit.id}/tools`)).body).toMatchObject({ items: [{}, {}] })
   })
 
-  it('is one snapshot, also when it is asked for ten times at once', async () => {
+  it('is added once, also with ten requests at once', async () => {
     const { toolkit } = await share()
     const server = await bob.create('/servers', { name: 'Race', maxResponseTokens: 0 })
     const put = () => bob.send('PUT', `/servers/${server.id}/toolkits/${toolkit.id}`)
@@ -340,7 +340,7 @@ describe.each(databaseKinds)('a public toolkit of another organization on $kind'
 describe('a private toolkit', () => {
   const patchbay = runPatchbay()
 
-  it('is not taken into another organization, though the one who asks belongs to both', async () => {
+  it('cannot be used in another organization, even by a member of both', async () => {
     const [ada, bob] = [await signUp(patchbay.origin), await signUp(patchbay.origin)]
     const { db } = patchbay.services
     const toolkit = await ada.create('/toolkits', { title: 'Private' })

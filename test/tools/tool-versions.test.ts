@@ -21,7 +21,7 @@ describe.each(databaseKinds)('tools on $kind', kind => {
   const definition = (name: string) => ({ name, method: 'GET', url: 'http://a.example/', headers: [], parameters: {} })
   const make = (name: string) => patchbay.services.tools.createTool(actor, toolkitId, definition(name))
 
-  it('saved by two who saw the same version: one is told, and nothing of the other is lost', async () => {
+  it('saved by two users from the same version: the second gets a conflict, and nothing of the first is lost', async () => {
     const { tools } = patchbay.services
     const { id, updatedAt } = await make('contested')
     const saves = ['First', 'Second', 'Third'].map(title =>
@@ -35,7 +35,7 @@ describe.each(databaseKinds)('tools on $kind', kind => {
     expect((await tools.getTool(actor, id)).title).toBe(['First', 'Second', 'Third'][won])
   })
 
-  it('saved again and again within a millisecond: each version has a time of its own', async () => {
+  it('saved repeatedly within a millisecond: each version has its own time', async () => {
     const { tools } = patchbay.services
     const { id } = await make('hurried')
     const times = new Set<number>()
@@ -45,14 +45,14 @@ describe.each(databaseKinds)('tools on $kind', kind => {
     expect(times.size).toBe(20)
   })
 
-  it('without a version, as the API saves, the last one stays', async () => {
+  it('saved without a version, as through the API: the last one wins', async () => {
     const { tools } = patchbay.services
     const { id } = await make('free')
     await Promise.all(['First', 'Second'].map(title => tools.updateTool(actor, id, { title })))
     expect((await tools.getTool(actor, id)).title).toMatch(/^(First|Second)$/)
   })
 
-  it('duplicated get the next free name, however long theirs is', async () => {
+  it('duplicated: get the next free name, however long theirs is', async () => {
     const { tools } = patchbay.services
     const { id } = await make('copied')
     expect([(await tools.duplicateTool(actor, id)).name, (await tools.duplicateTool(actor, id)).name]).toEqual([
@@ -63,7 +63,7 @@ describe.each(databaseKinds)('tools on $kind', kind => {
     expect((await tools.duplicateTool(actor, long.id)).name).toBe(`${'x'.repeat(58)}_2`)
   })
 
-  it('made with their toolkit twice, the same, are one tool in one toolkit; other ones are not', async () => {
+  it('created with their toolkit twice: identical ones are one tool in one toolkit, others are not', async () => {
     const { tools, db } = patchbay.services
     const toolkit = { title: 'On the way', organizationId }
     const first = await tools.createToolWithToolkit(actor, toolkit, definition('one'))
@@ -74,7 +74,7 @@ describe.each(databaseKinds)('tools on $kind', kind => {
     expect(await db.toolkit.count({ where: { title: 'On the way' } })).toBe(2)
   })
 
-  it('made with their toolkit by several at once, the same, are one tool in one toolkit', async () => {
+  it('created with their toolkit at the same time: identical ones are one tool in one toolkit', async () => {
     const { tools, db } = patchbay.services
     const toolkit = { title: 'At once', organizationId }
     const made = await Promise.all(

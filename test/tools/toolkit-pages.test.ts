@@ -36,20 +36,20 @@ describe('the pages of toolkits', () => {
     organizationId = (await db.membership.findFirstOrThrow({ where: { userId: ada.userId } })).organizationId
   })
 
-  it('teach with one button where there is no toolkit yet', async () => {
+  it('show one button if there is no toolkit yet', async () => {
     const { browser } = await person()
     const { html } = await browser.get('/toolkits')
     expect(html).toContain('No toolkits yet')
     expect(html).toContain('href="/toolkits/new"')
   })
 
-  it('make a toolkit, keep what was typed where it is refused, and show markup as text', async () => {
+  it('create a toolkit, keep the input if it is rejected, and escape markup', async () => {
     const { browser } = await person()
     await browser.get('/toolkits/new')
     const refused = await browser.submit('/toolkits/new', { title: ' ', description: HOSTILE, visibility: 'secret' })
     expect(refused.status).toBe(400)
     expect(refused.html).toMatch(/id="title-error">.*The title is empty\./)
-    expect(refused.html).toMatch(/id="visibility-error">.*The visibility is neither private nor public\./)
+    expect(refused.html).toMatch(/id="visibility-error">.*The visibility must be private or public\./)
     expect(refused.html).toContain('&lt;script&gt;alert(1)&lt;/script&gt;')
     expect(refused.html).not.toContain('<script>alert')
 
@@ -65,7 +65,7 @@ describe('the pages of toolkits', () => {
     expect((await browser.get(made.location?.replace(/\?.*/, '/removal') ?? '')).html).not.toContain('<script>alert')
   })
 
-  it('say which servers use a toolkit and each of its tools', async () => {
+  it('show which servers use a toolkit and each of its tools', async () => {
     const tools = [
       { ...GET_TOOL, name: 'used' },
       { ...GET_TOOL, name: 'too' },
@@ -79,7 +79,7 @@ describe('the pages of toolkits', () => {
     expect(textOf((await ada.browser.get('/toolkits')).html)).toContain('Used by Night desk')
   })
 
-  it('show a tool of thousands by paging and by searching, each within the page’s budget of rows', async () => {
+  it('find one tool among thousands by paging and searching, within the page’s row limit', async () => {
     const { id } = await makeToolkit(ada, 'Large')
     const definition = { ...GET_TOOL, headers: [], parameters: {} }
     await patchbay.services.db.tool.createMany({
@@ -111,13 +111,13 @@ describe('the pages of toolkits', () => {
     expect((await ada.browser.get(`/toolkits/${id}?q=nothing`)).html).toContain('No tool matches your search')
   })
 
-  it('tell the second of two who edit one what the first saved, and save theirs once they have seen it', async () => {
+  it('show the second of two editors what the first saved, and save theirs after that', async () => {
     const bob = await member('builder')
     const { id } = await makeToolkit(ada, 'Carrier', { description: 'Old' })
     const path = `/toolkits/${id}/edit`
     const version = inputsOf((await ada.browser.get(path)).html).get('version') ?? ''
     await bob.browser.get(path)
-    // Tools come and go without disturbing who edits the title.
+    // Changes of tools do not conflict with an edit of the title.
     await ada.create(`/toolkits/${id}/tools`, { ...GET_TOOL, name: 'meanwhile' })
     const first = { title: 'Carrier API', description: 'Of ada', visibility: 'private', version }
     expect(await ada.browser.submit(path, first)).toMatchObject({ status: 303, location: `/toolkits/${id}?done=saved` })
@@ -125,7 +125,7 @@ describe('the pages of toolkits', () => {
     const second = { title: 'Carriers', description: 'Of bob', visibility: 'public', version }
     const refused = await bob.browser.submit(path, second)
     expect(refused.status).toBe(409)
-    expect(refused.html).toContain('Somebody else changed this toolkit meanwhile')
+    expect(refused.html).toContain('Somebody else has changed this toolkit')
     expect(textOf(refused.html)).toMatch(/Saved.*Carriers.*Carrier API.*Of bob.*Of ada/)
     expect(inputsOf(refused.html).get('title')).toBe('Carriers')
     expect(await ada.send('GET', `/toolkits/${id}`)).toMatchObject({ body: { title: 'Carrier API' } })
@@ -137,7 +137,7 @@ describe('the pages of toolkits', () => {
     })
   })
 
-  it('delete a toolkit by its name, and never while servers use it', async () => {
+  it('delete a toolkit after its name is entered, but not while servers use it', async () => {
     const { toolkitId, serverId } = await makeServer(ada, [], { server: { name: 'Yard' } })
     const used = await ada.browser.get(`/toolkits/${toolkitId}/removal`)
     expect(used.html).toContain(`href="/servers/${serverId}/sources"`)
@@ -156,7 +156,7 @@ describe('the pages of toolkits', () => {
     expect((await ada.browser.get(`/toolkits/${id}`)).status).toBe(404)
   })
 
-  it('give a viewer no button that would be refused, and refuse what they send all the same', async () => {
+  it('show a viewer no buttons they may not use, and reject their requests', async () => {
     const eve = await member('viewer')
     await patchbay.services.db.membership.deleteMany({ where: { userId: eve.userId, role: 'owner' } })
     const { id } = await makeToolkit(ada, 'To look at')
@@ -171,7 +171,7 @@ describe('the pages of toolkits', () => {
     expect([...forbidden, sent].map(({ status }) => status)).toEqual([403, 403, 403])
   })
 
-  it('show nothing of another organization: a private toolkit is not there, a public one is in the gallery', async () => {
+  it('hide private toolkits of other organizations, and list public ones in the gallery', async () => {
     const zoe = await person()
     const closed = await makeToolkit(ada, 'Closed')
     const open = await makeToolkit(ada, 'Open', { visibility: 'public' })
@@ -186,7 +186,7 @@ describe('the pages of toolkits', () => {
     expect(textOf((await zoe.browser.get('/toolkits?q=o')).html)).not.toContain('Closed')
   })
 
-  it('ask for the organization of who builds in several, name it on the cards, and move a toolkit between them', async () => {
+  it('ask builders of several organizations for one, show it on the cards, and transfer a toolkit', async () => {
     const bob = await member('admin')
     const own = await patchbay.services.db.membership.findFirstOrThrow({
       where: { userId: bob.userId, organizationId: { not: organizationId } },
@@ -209,7 +209,7 @@ describe('the pages of toolkits', () => {
 describe.each(databaseKinds)('the search of toolkits on $kind', kind => {
   const patchbay = runPatchbay(kind)
 
-  it('minds no case, looks into the description, and goes on with the next page', async () => {
+  it('ignores case, covers the description, and has further pages', async () => {
     const api = await signUp(patchbay.origin)
     const browser = await signInToPages(patchbay.origin, api.email)
     await api.create('/toolkits', { title: 'Carrier API' })

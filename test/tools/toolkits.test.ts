@@ -6,7 +6,7 @@ import { databaseKinds } from '../support/databases.ts'
 
 const Page = z.object({ items: z.array(z.looseObject({ id: z.string() })), nextCursor: z.string().nullable() })
 
-/** Every item of a list, asked for in pages of `limit`, and how many pages it took. */
+/** Reads all items of a list in pages of `limit`; also returns the number of pages. */
 const readPages = async (api: ApiClient, path: string, limit: number) => {
   const items: WithId[] = []
   let pages = 0
@@ -30,7 +30,7 @@ describe.each(databaseKinds)('toolkits on $kind', kind => {
     ada = await signUp(patchbay.origin)
   })
 
-  it('are made, shown, changed and removed', async () => {
+  it('are created, read, changed and deleted', async () => {
     const made = await ada.send('POST', '/toolkits', { title: ' Weather ', description: 'Forecasts' })
     expect(made.status).toBe(201)
     expect(made.body).toEqual({
@@ -54,7 +54,7 @@ describe.each(databaseKinds)('toolkits on $kind', kind => {
     expect((await ada.send('DELETE', `/toolkits/${id}`)).status).toBe(404)
   })
 
-  it('have titles of one line, which turn no text around them', async () => {
+  it('have single-line titles without bidirectional control characters', async () => {
     const titled = (title: string) => ada.send('POST', '/toolkits', { title })
     const refusal = (message: string) => ({ status: 400, body: { errors: [{ path: 'title', message }] } })
     const turned = 'holds characters that turn the direction of the text'
@@ -62,7 +62,7 @@ describe.each(databaseKinds)('toolkits on $kind', kind => {
     expect(await titled('two\nlines')).toMatchObject(refusal('holds control characters'))
   })
 
-  it('and their tools come in pages that lose and repeat nothing', async () => {
+  it('and their tools are paged without losing or repeating any', async () => {
     const bob = await signUp(patchbay.origin)
     const ids: string[] = []
     for (let count = 0; count < 5; count++) ids.push((await bob.create('/toolkits', { title: `T${count}` })).id)
@@ -75,7 +75,7 @@ describe.each(databaseKinds)('toolkits on $kind', kind => {
     expect(tools.items.map(tool => tool.name)).toEqual(['a', 'b', 'c'])
   })
 
-  it('that are public are in the gallery of everybody, the private ones nowhere else', async () => {
+  it('that are public are in the gallery for everybody; private ones are not visible to others', async () => {
     const bob = await signUp(patchbay.origin)
     const open = await ada.create('/toolkits', { title: 'Open', visibility: 'public' })
     const closed = await ada.create('/toolkits', { title: 'Closed' })
@@ -100,7 +100,7 @@ describe.each(databaseKinds)('toolkits on $kind', kind => {
     }
   })
 
-  it('hold one tool of a name, also when ten are made at once', async () => {
+  it('contain one tool of each name, even if ten are created at once', async () => {
     const toolkit = await ada.create('/toolkits', { title: 'Race' })
     const make = () => ada.send('POST', `/toolkits/${toolkit.id}/tools`, { ...GET_TOOL, name: 'same' })
     const answers = await Promise.all(Array.from({ length: 10 }, make))
@@ -143,7 +143,7 @@ describe('a list', () => {
     }
   })
 
-  it('without a limit has fifty items a page, and at most two hundred', async () => {
+  it('has 50 items per page by default, and at most 200', async () => {
     const [organization] = z
       .object({ organizations: z.array(z.object({ id: z.string() })) })
       .parse((await ada.send('GET', '/me')).body).organizations

@@ -49,7 +49,7 @@ describe('a tool', () => {
     return Problem.parse(answer.body)
   }
 
-  it('is answered as it was described, with its parameters as extracted', async () => {
+  it('is returned as it was created, with its extracted parameters', async () => {
     const answer = await ada.send('POST', `/toolkits/${toolkitId}/tools`, WEATHER)
     expect(answer.status).toBe(201)
     const { parameters, ...rest } = WEATHER
@@ -104,7 +104,7 @@ describe('a tool', () => {
     expect((await ada.send('GET', `/tools/${id}`)).body).toEqual(answer.body)
   })
 
-  it('of the fewest words has null for what was not said', async () => {
+  it('with only the required fields has null for the others', async () => {
     expect(await create(MINIMAL)).toMatchObject({
       title: null,
       description: null,
@@ -120,7 +120,7 @@ describe('a tool', () => {
     })
   })
 
-  it('loses in a change what is set to null, and keeps what is left out', async () => {
+  it('loses fields that are set to null, and keeps fields that are left out', async () => {
     const { id } = await create(WEATHER)
     const without = {
       title: null,
@@ -140,12 +140,15 @@ describe('a tool', () => {
     expect(bodiless).not.toHaveProperty('parameters.extra')
   })
 
-  it.each(['name', 'method', 'url', 'headers', 'parameters'])('cannot be left without %s', async field => {
-    const { id } = await create(MINIMAL)
-    expect((await refuse('PATCH', `/tools/${id}`, { [field]: null })).errors).toMatchObject([{ path: field }])
-  })
+  it.each(['cannot be created without %s', 'method', 'url', 'headers', 'parameters'])(
+    'cannot be left without %s',
+    async field => {
+      const { id } = await create(MINIMAL)
+      expect((await refuse('PATCH', `/tools/${id}`, { [field]: null })).errors).toMatchObject([{ path: field }])
+    },
+  )
 
-  it('takes its own answer back, edited or not', async () => {
+  it('accepts its own response as input, edited or not', async () => {
     const { id } = await create(WEATHER)
     const { body } = await ada.send('GET', `/tools/${id}`)
     const same = await ada.send('PATCH', `/tools/${id}`, body)
@@ -161,7 +164,7 @@ describe('a tool', () => {
     })
   })
 
-  it('does not move, nor change its id', async () => {
+  it('cannot change its toolkit or id', async () => {
     const { id } = await create(MINIMAL)
     const other = await ada.create('/toolkits', { title: 'Other' })
     const problem = await refuse('PATCH', `/tools/${id}`, { id: other.id, toolkitId: other.id, title: 'x' })
@@ -169,14 +172,14 @@ describe('a tool', () => {
     expect((await ada.send('GET', `/tools/${id}`)).body).toMatchObject({ toolkitId, title: null })
   })
 
-  it('forgets what was said of a parameter that an edited URL no longer has', async () => {
+  it('loses the metadata of a parameter that its edited URL no longer has', async () => {
     const { id } = await create({ ...MINIMAL, url: 'https://a.example/{{x}}', parameters: { x: { description: 'X' } } })
     const { body } = await ada.expectOk('PATCH', `/tools/${id}`, { url: 'https://a.example/{{y}}' })
     expect(body).toMatchObject({ parameters: { y: { required: true } } })
     expect(body).not.toHaveProperty('parameters.x')
   })
 
-  it('may take as long as the setting says, and not longer, naming the setting', async () => {
+  it('can have a timeout up to the setting; the error names the setting', async () => {
     expect(await create({ ...MINIMAL, timeoutMs: 400_000 })).toMatchObject({ timeoutMs: 400_000 })
     const problem = await refuse('POST', `/toolkits/${toolkitId}/tools`, { ...MINIMAL, timeoutMs: 400_001 })
     expect(problem.detail).toContain('PATCHBAY_MAX_TOOL_TIMEOUT_MS')
@@ -186,24 +189,24 @@ describe('a tool', () => {
   })
 
   it.each([
-    ['a place never closed', { url: 'https://a.example/\n{{x' }, 'url', /line 2, column 1/],
+    ['a placeholder without an end', { url: 'https://a.example/\n{{x' }, 'url', /line 2, column 1/],
     ['an unknown type', { url: 'https://a.example/{{date:x}}' }, 'url', /line 1, column 19.*"date"/],
-    ['a place for the port', { url: 'https://a.example:{{port}}/' }, 'url', /line 1, column 19/],
+    ['a placeholder for the port', { url: 'https://a.example:{{port}}/' }, 'url', /line 1, column 19/],
     ['a scheme that is not http', { url: 'ftp://a.example/' }, 'url', /line 1/],
-    ['a header that may not be set', { headers: [{ name: 'Host', value: 'x' }] }, 'headers[0].name', /Host/i],
+    ['a header that cannot be set', { headers: [{ name: 'Host', value: 'x' }] }, 'headers[0].name', /Host/i],
     [
-      'a place in the name of a header',
+      'a placeholder in a header name',
       { headers: [{ name: '{{n}}', value: 'x' }] },
       'headers[0].name',
       /line 1, column 1/,
     ],
     [
-      'two types for one name',
+      'two types for one parameter',
       { method: 'POST', url: 'https://a.example/{{integer:x}}', body: '{\n "x": {{boolean:x}}}' },
       'body',
       /line 2, column 7.*integer in url, line 1, column 19.*boolean in body, line 2, column 7/,
     ],
-    ['a name that could never be given', { url: 'https://a.example/{{__proto__}}' }, 'url', /__proto__/],
+    ['a reserved parameter name', { url: 'https://a.example/{{__proto__}}' }, 'url', /__proto__/],
     [
       'two defaults',
       { url: 'https://a.example/{{integer:x=1}}', parameters: { x: { default: 2 } } },
@@ -211,29 +214,34 @@ describe('a tool', () => {
       /default/,
     ],
     [
-      'a default that may not stand in the path',
+      'a default that is not allowed in the path',
       { url: 'https://a.example/{{x}}', parameters: { x: { default: '..' } } },
       'parameters.x.default',
       /^x: the default may not be .*path/,
     ],
     [
-      'a default that may not stand in a header',
+      'a default that is not allowed in a header',
       { headers: [{ name: 'X-Place', value: '{{x}}' }], parameters: { x: { default: '\u20ac' } } },
       'parameters.x.default',
       /^x: the default may hold .*header/,
     ],
-    ['a word on no parameter', { parameters: { nobody: { description: 'x' } } }, 'parameters.nobody', /no place/],
+    [
+      'metadata of an unknown parameter',
+      { parameters: { nobody: { description: 'x' } } },
+      'parameters.nobody',
+      /no place/,
+    ],
     [
       'a pattern that needs backtracking',
       { url: 'https://a.example/{{x}}', parameters: { x: { pattern: '(?=a)' } } },
       'parameters.x.pattern',
       /pattern/,
     ],
-    ['an output schema that is none', { outputSchema: { type: 'wrong' } }, 'outputSchema', /JSON Schema/],
-    ['an output schema with a dead reference', { outputSchema: { $ref: '#/$defs/gone' } }, 'outputSchema', /\$defs/],
-    ['an input schema of no object', { inputSchema: { type: 'array' } }, 'inputSchema', /object/],
+    ['an invalid output schema', { outputSchema: { type: 'wrong' } }, 'outputSchema', /JSON Schema/],
+    ['an output schema with a broken reference', { outputSchema: { $ref: '#/$defs/gone' } }, 'outputSchema', /\$defs/],
+    ['an input schema that is not of an object', { inputSchema: { type: 'array' } }, 'inputSchema', /object/],
     [
-      'an input schema of a parameter that is not there',
+      'an input schema with an unknown parameter',
       { inputSchema: { type: 'object', properties: { nobody: {} } } },
       'inputSchema.properties.nobody',
       /no place/,
@@ -241,10 +249,10 @@ describe('a tool', () => {
     ['an origin with a path', { allowedOrigins: ['https://a.example/x'] }, 'allowedOrigins[0]', /origin/],
     ['an origin with a query', { allowedOrigins: ['https://a.example?x'] }, 'allowedOrigins[0]', /origin/],
     ['an origin with a user', { allowedOrigins: ['https://u:p@a.example'] }, 'allowedOrigins[0]', /origin/],
-    ['a name no client would take', { name: 'not a name' }, 'name', /A-Z/],
+    ['a name that clients would reject', { name: 'not a name' }, 'name', /A-Z/],
     ['an empty method', { method: ' ' }, 'method', /./],
-    ['a method that is no word', { method: 'GE T' }, 'method', /./],
-    ['no time at all', { timeoutMs: 0 }, 'timeoutMs', /./],
+    ['a method that is not a token', { method: 'GE T' }, 'method', /./],
+    ['a timeout of 0', { timeoutMs: 0 }, 'timeoutMs', /./],
   ])('with %s is refused at save, saying where', async (_what, wrong, path, message) => {
     const whole = { ...MINIMAL, ...wrong }
     const { errors } = await refuse('POST', `/toolkits/${toolkitId}/tools`, whole)
@@ -255,7 +263,7 @@ describe('a tool', () => {
     expect((await ada.send('GET', `/tools/${id}`)).body).toMatchObject({ url: MINIMAL.url, outputSchema: null })
   })
 
-  it('with its template’s default said again is refused when made, and taken in a change, where answers show it', async () => {
+  it('with the default of its template repeated is rejected when created, but accepted in a change, because responses include it', async () => {
     const url = 'https://a.example/{{integer:x=1}}'
     const again = { ...MINIMAL, url, parameters: { x: { default: 1 } } }
     expect(await refuse('POST', `/toolkits/${toolkitId}/tools`, again)).toMatchObject({
@@ -265,7 +273,7 @@ describe('a tool', () => {
     expect((await ada.send('PATCH', `/tools/${id}`, { parameters: { x: { default: 1 } } })).status).toBe(200)
   })
 
-  it('with several things wrong hears of all of them at once', async () => {
+  it('with several errors reports all of them at once', async () => {
     const wrong = { ...MINIMAL, url: 'https://a.example/{{a', headers: [{ name: 'Host', value: '{{b' }] }
     const { errors = [] } = await refuse('POST', `/toolkits/${toolkitId}/tools`, wrong)
     expect(errors.map(({ path }) => path)).toEqual(
@@ -301,7 +309,7 @@ describe('a body', () => {
     ['POST', `/instances/${ids.instance}/call`, {}],
   ]
 
-  it('with a key that nobody knows is refused, naming the key', async () => {
+  it('with an unknown key is rejected with its name', async () => {
     for (const [method, path, body] of writes()) {
       const answer = await ada.send(method, path, { ...body, colour: 'blue' })
       expect(answer, `${method} ${path}`).toMatchObject({
@@ -311,7 +319,7 @@ describe('a body', () => {
     }
   })
 
-  it('with the key __proto__ is refused, wherever it stands, and pollutes nothing', async () => {
+  it('with the key __proto__ is rejected at any depth, and pollutes nothing', async () => {
     for (const [method, path, body] of writes()) {
       for (const text of ['{"__proto__":{"polluted":true}', '{"deep":{"__proto__":{"polluted":true}}']) {
         const rest = JSON.stringify(body).slice(1)
@@ -326,7 +334,7 @@ describe('a body', () => {
     expect({}).not.toHaveProperty('polluted')
   })
 
-  it('that is missing, or no object, is refused', async () => {
+  it('that is missing or not an object is rejected', async () => {
     for (const [method, path] of writes()) {
       for (const body of [undefined, [], 'text', 1, null]) {
         expect((await ada.send(method, path, body)).status, `${method} ${path} ${JSON.stringify(body)}`).toBe(400)
@@ -334,7 +342,7 @@ describe('a body', () => {
     }
   })
 
-  it('with names that every object has makes parameters like any other', async () => {
+  it('with parameters named like object members works like any other', async () => {
     const url = 'https://api.example.com/{{constructor}}/{{toString}}?hasOwnProperty={{hasOwnProperty?}}'
     const tool = await ada.create(`/toolkits/${ids.toolkit}/tools`, {
       ...MINIMAL,

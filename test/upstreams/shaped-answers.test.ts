@@ -224,7 +224,7 @@ describe('what is done with the answers of tools of upstreams', () => {
       'a line that is no JSONata',
       { a: { response: jsonata('a\n.b ]') } },
       'toolAnswers.a.response.transform.expression',
-      /^line 2, column 4: this is no JSONata: /,
+      /^line 2, column 4: not valid JSONata: /,
     ],
     [
       'a path that is none',

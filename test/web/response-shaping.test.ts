@@ -67,8 +67,8 @@ it('invalid rules show errors beside their fields, and all input is kept', async
   }
   const { status, html } = await person.submit('/toolkits/new-tool', form(typed))
   expect(status).toBe(400)
-  expect(noteOf(html, 'transform')).toMatch(/^Line 1, column 3: this is no JSONata: /)
-  expect(noteOf(html, 'dropFields')).toMatch(/^Line 2, column 3: a path is written like items\[\]\.name/)
+  expect(noteOf(html, 'transform')).toMatch(/^Line 1, column 3: not valid JSONata: /)
+  expect(noteOf(html, 'dropFields')).toMatch(/^Line 2, column 3: write a path like items\[\]\.name/)
   expect(noteOf(html, 'maxStringLength')).toBe(
     'The max string length must be a whole number of characters from 20 to 1,000,000.',
   )

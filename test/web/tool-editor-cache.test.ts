@@ -53,8 +53,8 @@ describe('the cache settings of a tool, in the editor', () => {
   })
 
   it.each([
-    [{ readOnlyHint: '' }, 'The cache time is only for tools marked read-only (readOnlyHint): set "Read-only" to Yes'],
-    [{ readOnlyHint: 'no' }, 'The cache time is only for tools marked read-only'],
+    [{ readOnlyHint: '' }, 'The cache time only applies to read-only tools. Set "Read-only" (readOnlyHint) to yes'],
+    [{ readOnlyHint: 'no' }, 'The cache time only applies to read-only tools'],
     [{ cacheSeconds: 'soon' }, 'The cache time must be a whole number of seconds from 1 to 86,400, a day.'],
     [{ cacheSeconds: '-5' }, 'The cache time must be a whole number of seconds from 1 to 86,400, a day.'],
     [{ cacheSeconds: '0' }, 'The cache time must be a whole number of seconds from 1 to 86,400, a day.'],

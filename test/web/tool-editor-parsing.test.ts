@@ -158,7 +158,7 @@ describe('errors', () => {
   it('are assigned to their field, with its line and column', () => {
     const placed = placeErrors(
       [
-        { path: 'headers[1].value', message: 'line 1, column 3: "x" cannot be a name' },
+        { path: 'headers[1].value', message: 'line 1, column 3: "x" is not a valid name' },
         { path: 'parameters.page.size.minimum', message: 'page.size: the minimum is greater than the maximum' },
         { path: 'parameters["a-b"].description', message: 'is longer than 2,000 characters' },
         { path: 'allowedOrigins[1]', message: 'must be an origin such as https://api.example.com' },
@@ -170,7 +170,7 @@ describe('errors', () => {
       ],
     )
     expect(Object.fromEntries(placed)).toEqual({
-      headers: ['Line 4, column 14: "x" cannot be a name.'],
+      headers: ['Line 4, column 14: "x" is not a valid name.'],
       'parameter:page.size:minimum': ['The minimum is greater than the maximum.'],
       'parameter:a-b:description': ['Is longer than 2,000 characters.'],
       allowedOrigins: ['Line 2 must be an origin such as https://api.example.com.'],
@@ -180,10 +180,10 @@ describe('errors', () => {
 
   it('that mention two fields are assigned to both', () => {
     const message =
-      'line 1, column 9: "limit" is integer in url, line 1, column 80, but number in headers[0].value, line 1, column 1: give it one type in every place'
+      'line 1, column 9: "limit" is integer in url, line 1, column 80, but number in headers[0].value, line 1, column 1. Use the same type everywhere'
     const placed = placeErrors([{ path: 'headers[0].value', message }], [{ line: 3, valueColumn: 9 }])
     const sentence =
-      '"limit" is integer in the URL (line 1, column 80), but number in the headers (line 3, column 9): give it one type in every place.'
+      '"limit" is integer in the URL (line 1, column 80), but number in the headers (line 3, column 9). Use the same type everywhere.'
     expect(Object.fromEntries(placed)).toEqual({ url: [sentence], headers: [sentence] })
   })
 })

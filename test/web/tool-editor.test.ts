@@ -215,7 +215,7 @@ describe('the tool editor without scripts', () => {
     ['no name', { name: '' }, 'name', /The name must be 1 to 64 characters/],
     ['an invalid name', { name: 'مكتب 🚚' }, 'name', /The name must be 1 to 64 characters/],
     ['no URL', { url: ' ' }, 'url', /The URL is empty/],
-    ['an unclosed placeholder', { url: 'https://a.example/{{id' }, 'url', /Line 1, column 19: .*close the place/],
+    ['an unclosed placeholder', { url: 'https://a.example/{{id' }, 'url', /Line 1, column 19: .*add the closing/],
     ['a relative URL', { url: 'a.example' }, 'url', /Line 1, column 1: the URL is not absolute: begin it with https/],
     ['a header without a name', { headers: 'Accept: a\n\nnonsense' }, 'headers', /Line 3, column 1: write Name: value/],
     ['a forbidden header', { headers: 'A: b\nHost: evil' }, 'headers', /Line 2, column 1: /],
@@ -232,14 +232,14 @@ describe('the tool editor without scripts', () => {
       /but number in the headers \(line 1, column 5\)/,
     ],
     ['an invalid timeout', { timeoutMs: 'soon' }, 'timeoutMs', /must be a whole number/],
-    ['a timeout above the limit', { timeoutMs: '300001' }, 'timeoutMs', /is over 300000/],
+    ['a timeout above the limit', { timeoutMs: '300001' }, 'timeoutMs', /must be at most 300000/],
     [
       'a schema with a trailing comma',
       { outputSchema: '{\n  "type": "object",\n}' },
       'outputSchema',
       /Line 2, column 19: a comma too many: } follows/,
     ],
-    ['an invalid schema', { outputSchema: '{"type": 7}' }, 'outputSchema', /is no JSON Schema/],
+    ['an invalid schema', { outputSchema: '{"type": 7}' }, 'outputSchema', /is not a valid JSON Schema/],
     [
       'an invalid origin',
       { allowedOrigins: 'https://a.example\nnowhere' },
@@ -250,7 +250,7 @@ describe('the tool editor without scripts', () => {
       'a JSON body with a trailing comma',
       { method: 'POST', headers: 'Content-Type: application/json', body: '{"a": 1,}' },
       'body',
-      /Line 1, column \d+: the body is not JSON/,
+      /Line 1, column \d+: the body is not valid JSON/,
     ],
     ['a long title', { title: 'x'.repeat(201) }, 'title', /The title is longer than 200 characters/],
   ])('with %s it shows the error beside the field and keeps all input', async (_what, wrong, field, sentence) => {
@@ -281,7 +281,7 @@ describe('the tool editor without scripts', () => {
     expect(textOf(body.html, 'body')).toHaveLength(262_145)
     const whole = await browser.submit('/toolkits/new-tool', { ...form, body: 'x'.repeat(262_100) })
     expect(whole.status).toBe(400)
-    expect(whole.html).toContain('A tool holds at most 262144 bytes as JSON, all told.')
+    expect(whole.html).toContain('A tool can have at most 262144 bytes as JSON in total.')
     const header = await browser.submit('/toolkits/new-tool', {
       ...form,
       headers: `A: b\nX-Long: ${'x'.repeat(9_000)}`,
@@ -300,7 +300,7 @@ describe('the tool editor without scripts', () => {
       'headers',
       /Line 200, column 1: write Name: value\.$/,
     ],
-    ['unclosed placeholders', { body: `[${'{{'.repeat(60_000)}` }, 'body', /close the place/],
+    ['unclosed placeholders', { body: `[${'{{'.repeat(60_000)}` }, 'body', /add the closing/],
     [
       'alternating punctuation and line breaks',
       { description: `!${'/\n'.repeat(60_000)}` },
@@ -365,7 +365,7 @@ describe('the tool editor without scripts', () => {
       url: 'https://a.example/?n={{integer:n}}',
       'parameter:n:default': 'many',
     })
-    expect(ofType.html).toContain('The default must be an integer, got a string that is not one.')
+    expect(ofType.html).toContain('The default must be an integer, got a string that is not an integer.')
   })
 
   it('warns that a body with invalid JSON is sent as text, and shows where the error is', async () => {
@@ -421,7 +421,7 @@ describe('the tool editor without scripts', () => {
     expect(again).toMatchObject({ status: 303, location: first.location })
     const other = await browser.submit(path, { ...form, method: 'POST' })
     expect(other.status).toBe(409)
-    expect(noteOf(other.html, 'name')).toBe('The name is taken in this toolkit.')
+    expect(noteOf(other.html, 'name')).toBe('The name is already used in this toolkit.')
     expect(await db.tool.count({ where: { toolkitId } })).toBe(1)
   })
 

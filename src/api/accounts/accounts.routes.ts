@@ -25,10 +25,10 @@ const ANYONE = { access: 'anyone' } as const
 const USER = { access: 'user' } as const
 const ACCOUNT = ['account']
 const TOKENS = ['tokens']
-/** Strangers may send these two: no more of it is read than an address and a password can need. */
+/** Body limit: anyone may send these requests, and credentials are short. */
 const MAX_CREDENTIALS_BYTES = 16 * 1_024
 
-/** Sign-up, sign-in and sign-out, oneself, and one's personal access tokens. */
+/** Sign-up, sign-in, sign-out, the current user and their personal access tokens. */
 export const accountRoutes =
   ({ accounts }: { accounts: AccountService }): FastifyPluginAsyncZod =>
   async app => {
@@ -37,7 +37,7 @@ export const accountRoutes =
       {
         bodyLimit: MAX_CREDENTIALS_BYTES,
         config: ANYONE,
-        schema: { tags: ACCOUNT, summary: 'Make an account and sign in', body: SignUp, response: { 201: UserView } },
+        schema: { tags: ACCOUNT, summary: 'Create an account and sign in', body: SignUp, response: { 201: UserView } },
       },
       async (request, reply) => {
         const user = await accounts.signUp({ ...request.body, address: request.ip })
@@ -63,7 +63,7 @@ export const accountRoutes =
       '/session',
       {
         config: USER,
-        schema: { tags: ACCOUNT, summary: 'The session and its CSRF token', response: { 200: SessionView } },
+        schema: { tags: ACCOUNT, summary: 'Get the session and its CSRF token', response: { 200: SessionView } },
       },
       async (request, reply) => {
         if (request.signedInBy !== 'session') throw noSession()
@@ -87,7 +87,7 @@ export const accountRoutes =
       '/me',
       {
         config: USER,
-        schema: { tags: ACCOUNT, summary: 'Oneself and one’s organizations', response: { 200: MeView } },
+        schema: { tags: ACCOUNT, summary: 'Get the current user and their organizations', response: { 200: MeView } },
       },
       async request => toMeView(await accounts.getMe(actorOf(request))),
     )
@@ -98,14 +98,14 @@ export const accountRoutes =
         config: USER,
         schema: {
           tags: TOKENS,
-          summary: 'Make a personal access token',
+          summary: 'Create a personal access token',
           body: NewToken,
           response: { 201: NewTokenView },
         },
       },
       async (request, reply) => {
-        const made = await accounts.createToken(actorOf(request), request.body)
-        return reply.code(201).send({ ...toTokenView(made), token: made.token })
+        const created = await accounts.createToken(actorOf(request), request.body)
+        return reply.code(201).send({ ...toTokenView(created), token: created.token })
       },
     )
 
@@ -115,7 +115,7 @@ export const accountRoutes =
         config: USER,
         schema: {
           tags: TOKENS,
-          summary: 'One’s personal access tokens',
+          summary: 'List your personal access tokens',
           querystring: pageQuery,
           response: { 200: pageOf(TokenView) },
         },
@@ -140,4 +140,4 @@ export const accountRoutes =
   }
 
 const noSession = (): AppError =>
-  new AppError('unauthenticated', 'There is no session: this request is signed in by its token.')
+  new AppError('unauthenticated', 'This request has no session, because it uses an access token.')

@@ -15,19 +15,19 @@ const USER = { access: 'user' } as const
 const TAGS = ['external sign-in']
 
 const NewIdentity = z.object({
-  password: ownPassword.optional().describe('Of the account, where it has one'),
-  returnTo: z.string().optional().describe('A path here, for when it is done'),
+  password: ownPassword.optional().describe('The password of the account, if it has one'),
+  returnTo: z.string().optional().describe('The path to return to afterwards'),
 })
 
 const NewIdentityView = z
-  .object({ url: z.string().describe('The provider’s: to be opened in the browser that asks') })
+  .object({ url: z.string().describe('The provider’s URL, to be opened in the same browser') })
   .meta({ id: 'NewIdentity' })
 
 const IdentityView = z
   .object({
     id: z.uuid(),
     issuer: z.string(),
-    subject: z.string().describe('Who one is there'),
+    subject: z.string().describe('The user’s id at the provider'),
     createdAt: timeSchema,
     updatedAt: timeSchema,
   })
@@ -41,7 +41,6 @@ const toIdentityView = ({ id, issuer, subject, createdAt, updatedAt }: LinkedIde
   updatedAt: updatedAt.toISOString(),
 })
 
-/** Who one is at the external provider. */
 export const externalIdentityRoutes =
   ({ accounts }: { accounts: AccountService }): FastifyPluginAsyncZod =>
   async app => {
@@ -51,7 +50,7 @@ export const externalIdentityRoutes =
         config: USER,
         schema: {
           tags: TAGS,
-          summary: 'Who one is at the external provider',
+          summary: 'List your identities at the external provider',
           querystring: pageQuery,
           response: { 200: pageOf(IdentityView) },
         },
@@ -68,14 +67,14 @@ export const externalIdentityRoutes =
         config: USER,
         schema: {
           tags: TAGS,
-          summary: 'Begin to link the account to somebody at the external provider, in a browser',
+          summary: 'Start linking your account to an identity at the external provider (requires a browser session)',
           body: NewIdentity,
           response: { 200: NewIdentityView },
         },
       },
       async request => {
         if (request.signedInBy !== 'session') {
-          throw new AppError('unauthenticated', 'Linking takes a browser: there is no session in this request.')
+          throw new AppError('unauthenticated', 'Linking requires a browser session, and this request has none.')
         }
         const { password, returnTo } = request.body
         const { url, secrets } = await accounts.beginLinking(actorOf(request), password)

@@ -13,10 +13,10 @@ import { sessionIdOf } from '../../lib/http/sessions.ts'
 
 const config = { access: 'anyone' } as const
 const tags = ['account']
-/** Strangers may send these: no more is read than an address, a password and a token can need. */
+/** Anyone may send these requests, and an address, a password and a token are short. */
 const bodyLimit = 16 * 1_024
 
-/** What somebody does with a link out of a letter, and how one is asked for who cannot sign in. */
+/** Requests with a link from an email, and the request for one by a user who cannot sign in. */
 export const mailFlowRoutes =
   ({ accounts }: { accounts: AccountService }): FastifyPluginAsyncZod =>
   async app => {
@@ -29,7 +29,7 @@ export const mailFlowRoutes =
         config,
         schema: {
           tags,
-          summary: 'Confirm an e-mail address with the link that was sent to it',
+          summary: 'Confirm an email address with the link sent to it',
           body: LinkToken,
           response: { 200: EmailView },
         },
@@ -44,7 +44,7 @@ export const mailFlowRoutes =
         config,
         schema: {
           tags,
-          summary: 'Ask for a link to set a new password; answered the same whether or not there is such an account',
+          summary: 'Request a link to set a new password; the response is the same whether or not the account exists',
           body: ResetRequest,
           response: { 202: MessageView },
         },
@@ -62,7 +62,7 @@ export const mailFlowRoutes =
         config,
         schema: {
           tags,
-          summary: 'Set a new password with the link; every session and every application’s access ends',
+          summary: 'Set a new password with the link; ends all sessions and revokes all applications',
           body: PasswordReset,
           response: { 204: z.null() },
         },
@@ -80,7 +80,7 @@ export const mailFlowRoutes =
         config,
         schema: {
           tags,
-          summary: 'Change an account’s address with the link that was sent to the new one; every other session ends',
+          summary: 'Change the email address with the link sent to the new one; ends all other sessions',
           body: LinkToken,
           response: { 200: EmailView },
         },

@@ -20,7 +20,7 @@ const config = { access: 'user' } as const
 const tags = ['account']
 const sessionTags = ['sessions']
 
-/** One's own address, password and sessions. */
+/** The user's own email address, password and sessions. */
 export const ownAccountRoutes =
   ({ accounts }: { accounts: AccountService }): FastifyPluginAsyncZod =>
   async app => {
@@ -30,7 +30,7 @@ export const ownAccountRoutes =
       '/me/email-verification',
       {
         config,
-        schema: { tags, summary: 'Send the link that confirms one’s address again', response: { 202: MessageView } },
+        schema: { tags, summary: 'Resend the link that confirms your email address', response: { 202: MessageView } },
       },
       async (request, reply) => {
         await accounts.resendVerification(actorOf(request))
@@ -44,7 +44,7 @@ export const ownAccountRoutes =
         config,
         schema: {
           tags,
-          summary: 'Ask for another address; it changes once the link that is sent there is used',
+          summary: 'Request a change of your email address; it changes once you use the link sent to the new one',
           body: EmailChange,
           response: { 202: MessageView },
         },
@@ -61,7 +61,7 @@ export const ownAccountRoutes =
         config,
         schema: {
           tags,
-          summary: 'Change one’s password; every other session and every application’s access ends',
+          summary: 'Change your password; ends all other sessions and revokes all applications',
           body: PasswordChange,
           response: { 200: ChangedPasswordView },
         },
@@ -80,7 +80,7 @@ export const ownAccountRoutes =
         config,
         schema: {
           tags: sessionTags,
-          summary: 'Where one is signed in',
+          summary: 'List your sessions',
           querystring: pageQuery,
           response: { 200: pageOf(OwnSessionView) },
         },
@@ -96,7 +96,7 @@ export const ownAccountRoutes =
       '/me/sessions',
       {
         config,
-        schema: { tags: sessionTags, summary: 'End all sessions but the one that asks', response: { 204: z.null() } },
+        schema: { tags: sessionTags, summary: 'End all sessions except the current one', response: { 204: z.null() } },
       },
       async (request, reply) => {
         await accounts.endOtherSessions(actorOf(request), sessionIdOf(request))

@@ -15,7 +15,7 @@ import { sessionIdOf } from '../../lib/http/sessions.ts'
 const USER = { access: 'user' } as const
 const TAGS = ['second factor']
 
-/** One's own second factor, and its recovery codes. */
+/** Two-factor authentication of the user, and its recovery codes. */
 export const secondFactorRoutes =
   ({ accounts }: { accounts: AccountService }): FastifyPluginAsyncZod =>
   async app => {
@@ -23,7 +23,11 @@ export const secondFactorRoutes =
       '/me/second-factor',
       {
         config: USER,
-        schema: { tags: TAGS, summary: 'Whether a second factor is on', response: { 200: SecondFactorView } },
+        schema: {
+          tags: TAGS,
+          summary: 'Get the status of two-factor authentication',
+          response: { 200: SecondFactorView },
+        },
       },
       async request => accounts.getSecondFactor(actorOf(request)),
     )
@@ -34,7 +38,7 @@ export const secondFactorRoutes =
         config: USER,
         schema: {
           tags: TAGS,
-          summary: 'Begin a second factor: it is in force once a first code confirms it',
+          summary: 'Start setting up two-factor authentication; it takes effect once you confirm it with a code',
           body: NewSecondFactor,
           response: { 201: NewSecondFactorView },
         },
@@ -49,7 +53,7 @@ export const secondFactorRoutes =
         config: USER,
         schema: {
           tags: TAGS,
-          summary: 'Put the second factor in force; one’s other sessions end',
+          summary: 'Turn on two-factor authentication; ends your other sessions',
           body: Confirmation,
           response: { 200: RecoveryCodesView },
         },
@@ -65,7 +69,7 @@ export const secondFactorRoutes =
         config: USER,
         schema: {
           tags: TAGS,
-          summary: 'Remove the second factor; one’s other sessions end',
+          summary: 'Turn off two-factor authentication; ends your other sessions',
           body: Proof,
           response: { 204: z.null() },
         },
@@ -82,7 +86,7 @@ export const secondFactorRoutes =
         config: USER,
         schema: {
           tags: TAGS,
-          summary: 'Make new recovery codes, in the place of all before',
+          summary: 'Create new recovery codes; the existing ones stop working',
           body: Proof,
           response: { 201: RecoveryCodesView },
         },

@@ -7,7 +7,7 @@ import type { VerifyMcpToken } from '../../servers/access/access.ts'
 import type { Server } from '../../servers/server.ts'
 import type { ServerService } from '../../servers/servers.service.ts'
 
-/** Most servers one document lists: it is read whole by clients. */
+/** Most servers listed in the document, because clients read it as a whole. */
 const MAX_LISTED_SERVERS = 1_000
 
 const McpServers = z.object({
@@ -30,7 +30,7 @@ const toEntry = (baseUrl: string) => (server: Server) => ({
 
 type Parts = { servers: ServerService; verifyMcpToken: VerifyMcpToken; baseUrl: string; origins: OriginPolicy }
 
-/** `/.well-known/mcp-servers`: what the caller's token may use, the public servers for anyone. */
+/** `/.well-known/mcp-servers` lists the servers that the caller's token may use; without a token, the public ones. */
 export const discoveryRoutes =
   ({ servers, verifyMcpToken, baseUrl, origins }: Parts): FastifyPluginAsyncZod =>
   async app => {

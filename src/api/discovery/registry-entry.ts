@@ -3,7 +3,7 @@ import { serverUrl } from '../../lib/kernel/server-url.ts'
 import type { Server } from '../../servers/server.ts'
 
 const SCHEMA = 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json'
-/** Characters of a title and of a description, by that schema. */
+/** Longest title and description that the schema allows, in characters. */
 const MAX_CHARACTERS = 100
 
 /** A server as the official MCP registry describes one (`server.json`, 2025-12-11). */
@@ -16,7 +16,7 @@ export const RegistryEntry = z.object({
   remotes: z.array(z.object({ type: z.enum(['streamable-http', 'sse']), url: z.url() })),
 })
 
-/** On one line, cut where it is too long. */
+/** Collapses whitespace and cuts the text if it is too long. */
 const shorten = (text: string): string => {
   const characters = [...text.replace(/\s+/g, ' ').trim()]
   return characters.length <= MAX_CHARACTERS
@@ -27,7 +27,7 @@ const shorten = (text: string): string => {
         .trimEnd()}…`
 }
 
-/** `com.example.mcp` of `https://mcp.example.com`; what no name may hold, as in an IPv6 address, becomes a hyphen. */
+/** Returns `com.example.mcp` for `https://mcp.example.com`. Characters that names cannot contain become hyphens. */
 const namespaceOf = (baseUrl: string): string =>
   new URL(baseUrl).hostname
     .replace(/[^a-z0-9.-]/g, '-')
@@ -35,7 +35,7 @@ const namespaceOf = (baseUrl: string): string =>
     .reverse()
     .join('.')
 
-/** Its name goes by its id, which stays; its version grows with each change of what is said here. */
+/** Names the entry after the id, which never changes; the version increases with each change. */
 export const toRegistryEntry = (server: Server, baseUrl: string): z.infer<typeof RegistryEntry> => {
   const url = serverUrl(baseUrl, server.id)
   const description = server.description?.trim() || `${server.name}, an MCP server`

@@ -27,7 +27,7 @@ const toCallTokensView = ({ encoding, from, to, all, days, tools }: CallTokens):
   tools: tools.map(({ tool, ...sums }) => ({ tool, ...toSumsView(sums) })),
 })
 
-/** What the calls of a server cost the models of its clients. */
+/** Token counts of the results of a server's calls. */
 export const callTokensRoutes =
   ({ callTokens }: { callTokens: CallTokensOf }): FastifyPluginAsyncZod =>
   async app => {
@@ -37,7 +37,7 @@ export const callTokensRoutes =
         config,
         schema: {
           tags,
-          summary: 'What answers cost in tokens and what was left out of them, by tool and by day',
+          summary: 'Get the tokens of results and the tokens saved, by tool and by day',
           params,
           querystring: CallTokensQuery,
           response: { 200: CallTokensView },

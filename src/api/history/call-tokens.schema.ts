@@ -1,32 +1,32 @@
 import { z } from 'zod'
 
-const NO_DAY = 'is no day such as 2026-11-22'
-/** Nothing was counted before. */
+const DAY_RULE = 'must be a date such as 2026-11-22'
+/** Token counts do not go back further. */
 const FIRST_DAY = '2020-01-01'
-const day = z.iso.date(NO_DAY).refine(text => text >= FIRST_DAY, NO_DAY)
+const day = z.iso.date(DAY_RULE).refine(text => text >= FIRST_DAY, DAY_RULE)
 
 export const CallTokensQuery = z.object({
-  from: day.optional().describe('the first day, of UTC; left out: 29 days before the last'),
-  to: day.optional().describe('the last day; left out: today'),
+  from: day.optional().describe('first day (UTC); default: 29 days before the last'),
+  to: day.optional().describe('last day (UTC); default: today'),
 })
 
 const sums = {
-  calls: z.int().describe('to tools, that were recorded'),
-  counted: z.int().describe('those of them whose tokens were counted: all sums are of these'),
-  tokensBefore: z.int().describe('what would have been sent, had nothing been left out'),
+  calls: z.int().describe('recorded tool calls'),
+  counted: z.int().describe('calls whose tokens were counted; the sums cover only these'),
+  tokensBefore: z.int().describe('tokens of the results before anything was left out'),
   tokensSent: z.int(),
   tokensSaved: z
     .int()
-    .describe('the difference; below 0 where answers that were cut before cost more to go on from than is cut now'),
+    .describe('the difference; negative if continuing from earlier cut results cost more than was saved'),
 }
 
 export const CallTokensView = z.object({
-  encoding: z.string().describe('what the tokens were counted by'),
+  encoding: z.string().describe('the encoding used to count tokens'),
   from: z.iso.date(),
   to: z.iso.date(),
   ...sums,
-  days: z.array(z.object({ day: z.iso.date(), ...sums })).describe('those with calls, the oldest first'),
+  days: z.array(z.object({ day: z.iso.date(), ...sums })).describe('days with calls, oldest first'),
   tools: z
     .array(z.object({ tool: z.string(), ...sums }))
-    .describe('by the name at the time of the call, the one that most was saved of first'),
+    .describe('by name at the time of the call, most tokens saved first'),
 })

@@ -20,7 +20,7 @@ const config = { access: 'user' } as const
 const tags = ['execution']
 const serverParams = z.object({ uuid: uuidParam })
 const ExecutionPage = pageOf(ExecutionView).extend({
-  gaps: z.array(GapView).describe('records that could not be kept in this time'),
+  gaps: z.array(GapView).describe('records lost in this period'),
 })
 
 export const executionRoutes =

@@ -5,10 +5,10 @@ import { instantSchema, timeSchema } from '../../lib/http/schemas.ts'
 export const CallArguments = z.strictObject({ arguments: z.record(z.string(), z.json()).default({}) })
 
 export const TestArguments = CallArguments.extend({
-  serverId: z.uuid().optional().describe('whose globals fill the parameters that no argument is given for'),
+  serverId: z.uuid().optional().describe('server whose globals supply parameters without an argument'),
 })
 
-/** CallToolResult of MCP (specification, server/tools). */
+/** CallToolResult (MCP specification, server/tools). */
 export const CallToolResultView = z.object({
   content: z.array(z.record(z.string(), z.json())),
   structuredContent: z.json().optional(),
@@ -24,7 +24,7 @@ const RequestView = z.object({
 })
 
 export const ToolTestView = z.object({
-  request: RequestView.nullable().describe('null when the arguments made no request'),
+  request: RequestView.nullable().describe('null if the arguments were invalid, so that no request was sent'),
   response: z
     .object({
       status: z.int(),
@@ -33,14 +33,14 @@ export const ToolTestView = z.object({
       durationMs: z.number(),
     })
     .nullable()
-    .describe('null when no answer came'),
+    .describe('null if there was no response'),
   curl: z.string().nullable(),
   result: CallToolResultView,
 })
 
 export const ExecutionQuery = pageQuery.extend({
-  from: instantSchema.optional().describe('from this instant on'),
-  to: instantSchema.optional().describe('up to this instant, without it'),
+  from: instantSchema.optional().describe('calls at or after this time'),
+  to: instantSchema.optional().describe('calls before this time'),
   outcome: z.enum(['ok', 'error']).optional(),
   tool: z.string().max(64).optional(),
 })
@@ -49,8 +49,8 @@ export const ExecutionView = z.object({
   id: z.string(),
   serverId: z.string(),
   instanceId: z.string().nullable(),
-  tool: z.string().nullable().describe('null where a request was passed on, which calls no tool'),
-  caller: z.string().nullable().describe('id of the user who called; null on a public server'),
+  tool: z.string().nullable().describe('null for a passthrough request'),
+  caller: z.string().nullable().describe('id of the calling user; null on a public server'),
   client: z.string().nullable(),
   startedAt: timeSchema,
   durationMs: z.number(),
@@ -60,12 +60,9 @@ export const ExecutionView = z.object({
   responseBytes: z.int(),
   error: z.string().nullable(),
   request: RequestView.nullable(),
-  answerAgeMs: z
-    .number()
-    .nullable()
-    .describe('how old the answer was, where one was given that had been kept; null where the request was sent'),
-  tokensBefore: z.int().nullable().describe('of the whole answer; null where it was not counted, or not yet'),
-  tokensSent: z.int().nullable().describe('of what was sent of it'),
+  answerAgeMs: z.number().nullable().describe('age of the cached result; null if the request was sent'),
+  tokensBefore: z.int().nullable().describe('tokens of the whole result; null if not counted (yet)'),
+  tokensSent: z.int().nullable().describe('tokens of the result that was sent'),
   createdAt: timeSchema,
   updatedAt: timeSchema,
 })

@@ -12,7 +12,7 @@ const SERVERS = ['servers']
 const ACCOUNT = ['account']
 const serverParams = z.object({ uuid: uuidParam })
 
-/** Clients connected to a server, and those that act in one's own name. */
+/** Clients connected to a server, and applications that act on behalf of the user. */
 export const grantRoutes =
   ({ grants, baseUrl }: { grants: GrantService; baseUrl: string }): FastifyPluginAsyncZod =>
   async app => {
@@ -22,7 +22,7 @@ export const grantRoutes =
         config,
         schema: {
           tags: SERVERS,
-          summary: 'The clients that use a server, and in whose name',
+          summary: 'List the clients connected to a server and their users',
           params: serverParams,
           querystring: pageQuery,
           response: { 200: pageOf(GrantView) },
@@ -40,7 +40,7 @@ export const grantRoutes =
         config,
         schema: {
           tags: SERVERS,
-          summary: 'End a client’s use of a server in a user’s name',
+          summary: 'Revoke a client’s access to a server for a user',
           params: uuidParams,
           response: { 204: z.null() },
         },
@@ -57,7 +57,7 @@ export const grantRoutes =
         config,
         schema: {
           tags: ACCOUNT,
-          summary: 'The applications that act in one’s name, and on which server',
+          summary: 'List the applications that act on your behalf, and their servers',
           querystring: pageQuery,
           response: { 200: pageOf(ApplicationView) },
         },
@@ -75,7 +75,7 @@ export const grantRoutes =
         config,
         schema: {
           tags: ACCOUNT,
-          summary: 'End what an application may do in one’s name',
+          summary: 'Revoke an application’s access',
           params: uuidParams,
           response: { 204: z.null() },
         },

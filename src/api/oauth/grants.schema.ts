@@ -10,11 +10,11 @@ const common = {
   id: z.uuid(),
   client: z.object({
     id: z.string().describe('its client_id'),
-    name: z.string().describe('as it calls itself; of one known by its metadata document, the host of that'),
+    name: z.string().describe('name that the client registered, or the host of its metadata document'),
   }),
   scopes: z.array(z.enum(MCP_SCOPES)),
   lastUsedAt: timeSchema.nullable(),
-  expiresAt: timeSchema.nullable().describe('null: it lasts until it is ended'),
+  expiresAt: timeSchema.nullable().describe('null if it is valid until revoked'),
   createdAt: timeSchema,
   updatedAt: timeSchema,
 }
@@ -28,7 +28,7 @@ export const ApplicationView = z
     ...common,
     server: z.object({
       id: z.uuid(),
-      name: z.string().nullable().describe('null where one may not use it any more'),
+      name: z.string().nullable().describe('null if you can no longer use the server'),
       url: z.url(),
     }),
   })

@@ -20,7 +20,7 @@ const tags = ['organizations']
 const params = uuidParams
 const READ_ONLY = ['id', 'organizationId', 'clientId', 'tokenEndpointAuthMethod'] as const
 
-/** Clients that an organization registers by hand, for programs that cannot register themselves. */
+/** OAuth clients registered manually by an organization, for programs that cannot register themselves. */
 export const oauthClientRoutes =
   ({ oauthClients }: { oauthClients: OAuthClientService }): FastifyPluginAsyncZod =>
   async app => {
@@ -30,15 +30,15 @@ export const oauthClientRoutes =
         config,
         schema: {
           tags,
-          summary: 'Register an OAuth client by hand',
+          summary: 'Register an OAuth client manually',
           params,
           body: CreateOAuthClient,
           response: { 201: NewOAuthClientView },
         },
       },
       async (request, reply) => {
-        const made = await oauthClients.createClient(actorOf(request), request.params.id, request.body)
-        return reply.code(201).send(toNewOAuthClientView(made))
+        const created = await oauthClients.createClient(actorOf(request), request.params.id, request.body)
+        return reply.code(201).send(toNewOAuthClientView(created))
       },
     )
 
@@ -76,7 +76,7 @@ export const oauthClientRoutes =
         config,
         schema: {
           tags,
-          summary: 'Remove a client, and end all it may do in anybody’s name',
+          summary: 'Delete a client and revoke its access for all users',
           params,
           response: { 204: z.null() },
         },

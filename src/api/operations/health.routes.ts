@@ -2,7 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import type { Database } from '../../lib/db/client.ts'
 import { isAnswering } from '../../lib/db/probe.ts'
 
-/** `/healthz`: the process lives. `/readyz`: it takes requests: the database answers and no stop has begun. */
+/** `/healthz` reports that the process runs; `/readyz` that it accepts requests and the database responds. */
 export const healthRoutes =
   ({ db, isStopping }: { db: Database; isStopping: () => boolean }): FastifyPluginAsync =>
   async app => {

@@ -4,17 +4,17 @@ import { assertBearer } from '../../lib/http/access.ts'
 import { createMetricsText } from '../../lib/process/metrics.ts'
 import type { CallLedger } from '../../results/ledger/call-ledger.ts'
 import { listLedgerMetrics } from '../../results/ledger/ledger-metrics.ts'
-import type { CatalogueReports } from '../servers/reports.ts'
+import type { CatalogueReports } from '../servers/catalogue-reports.ts'
 import { listCatalogueMetrics } from './catalogue-metrics.ts'
 
 type Parts = {
-  /** What a scraper shows as its bearer token. */
+  /** Bearer token expected from the scraper. */
   token: string
   callLedger: CallLedger
   catalogueReports: CatalogueReports
 }
 
-/** `/metrics`, for Prometheus: what this process has counted. */
+/** `/metrics` for Prometheus, with the counters of this process. */
 export const metricsRoutes =
   ({ token, callLedger, catalogueReports }: Parts): FastifyPluginAsync =>
   async app => {
@@ -26,7 +26,7 @@ export const metricsRoutes =
       reply.header('cache-control', 'no-store')
       assertBearer(request, reply, { name: 'PATCHBAY_METRICS_TOKEN', isRight: given => isSameSecret(given, token) })
     })
-    // Of all accounts none is asked for: it has a token of its own.
+    // Open to anyone, because the hook above checks its own token.
     app.get('/metrics', { config: { access: 'anyone' } }, async (_request, reply) =>
       reply.type(contentType).send(await render()),
     )

@@ -8,7 +8,7 @@ import type { AccountDeletion, DeletionPreview } from '../../tenancy/deletion/ac
 import { REMOVE } from '../../tenancy/deletion/deletion-plan.ts'
 import type { Member } from '../../tenancy/organization.ts'
 
-/** What deleting an account asks of accounts. */
+/** What account deletion needs from the account service. */
 type Accounts = {
   hasPassword: (actor: Actor) => Promise<boolean>
   proveSelf: (actor: Actor, proof: { password?: string | undefined; confirm?: string | undefined }) => Promise<void>
@@ -18,23 +18,24 @@ type Parts = { accountDeletion: AccountDeletion; accounts: Accounts }
 
 const config = { access: 'user' } as const
 const tags = ['account']
-/** Longer than any password that can be set: it is hashed to be compared. */
+/** Body limits; a password is hashed to be compared. */
 const MAX_PROOF_CHARACTERS = 1_024
-/** One may belong to more organizations, by invitation, than anybody would list. */
 const MAX_DECISIONS = 1_000
 
 const DeleteAccount = z.strictObject({
-  password: z.string().max(MAX_PROOF_CHARACTERS).optional().describe('needed where the account has one'),
+  password: z.string().max(MAX_PROOF_CHARACTERS).optional().describe('required if the account has a password'),
   confirm: z
     .string()
     .max(MAX_PROOF_CHARACTERS)
     .optional()
-    .describe('the e-mail address of the account, where it has no password; takes a session'),
+    .describe("the account's email address, required if it has no password; needs a session"),
   organizations: z
     .record(z.uuid(), z.union([z.literal(REMOVE), z.uuid()]))
-    .refine(decisions => Object.keys(decisions).length <= MAX_DECISIONS, `are more than ${MAX_DECISIONS}`)
+    .refine(decisions => Object.keys(decisions).length <= MAX_DECISIONS, `must be at most ${MAX_DECISIONS}`)
     .default({})
-    .describe(`what becomes of each organization that one alone owns: "${REMOVE}", or the user id of its next owner`),
+    .describe(
+      `what happens to each organization of which you are the only owner: "${REMOVE}", or the user id of its next owner`,
+    ),
 })
 
 const PersonView = z.object({ userId: z.uuid(), email: z.string(), role: z.enum(ROLES) })
@@ -47,7 +48,7 @@ const DeletionView = z
         id: z.uuid(),
         name: z.string(),
         role: z.enum(ROLES),
-        mustDecide: z.boolean().describe('one is its only owner: say what becomes of it'),
+        mustDecide: z.boolean().describe('you are the only owner, so "organizations" must include it'),
         otherMembers: z.array(PersonView),
         servers: z.int(),
         toolkits: z.int(),
@@ -59,11 +60,11 @@ const DeletionView = z
           id: z.uuid(),
           name: z.string(),
           organizationId: z.uuid(),
-          passesTo: PersonView.nullable().describe('null where it depends on what becomes of the organization'),
+          passesTo: PersonView.nullable().describe('null if it depends on what happens to the organization'),
         }),
       )
-      .describe('those that one owns'),
-    hasPassword: z.boolean().describe('whether the password is asked for, or else the e-mail address'),
+      .describe('servers that you own'),
+    hasPassword: z.boolean().describe('whether the password is required, otherwise the email address'),
     refusal: z.string().nullable().describe('why the account cannot be deleted at all'),
   })
   .meta({ id: 'AccountDeletion' })
@@ -88,7 +89,7 @@ const toDeletionView = (preview: DeletionPreview, hasPassword: boolean): z.infer
   refusal: preview.refusal ?? null,
 })
 
-/** The end of an account, and what it would mean. */
+/** Account deletion and its preview. */
 export const accountDeletionRoutes =
   ({ accountDeletion, accounts }: Parts): FastifyPluginAsyncZod =>
   async app => {
@@ -96,7 +97,7 @@ export const accountDeletionRoutes =
       '/me/deletion',
       {
         config,
-        schema: { tags, summary: 'What deleting one’s account would mean', response: { 200: DeletionView } },
+        schema: { tags, summary: 'Preview the deletion of your account', response: { 200: DeletionView } },
       },
       async request => {
         const actor = actorOf(request)
@@ -106,7 +107,7 @@ export const accountDeletionRoutes =
 
     app.delete(
       '/me',
-      { config, schema: { tags, summary: 'Delete one’s account', body: DeleteAccount, response: { 204: z.null() } } },
+      { config, schema: { tags, summary: 'Delete your account', body: DeleteAccount, response: { 204: z.null() } } },
       async (request, reply) => {
         const { organizations, ...proof } = request.body
         const actor = actorOf(request)

@@ -4,9 +4,9 @@ import type { AuditLog } from '../../identity/audit/audit-log.ts'
 import { actorOf } from '../../lib/http/access.ts'
 import { uuidParams } from '../../lib/http/schemas.ts'
 import { assertMay } from '../../lib/kernel/actor.ts'
-import { AuditPage, answerAudit } from './audit-answer.ts'
+import { AuditPage, sendAudit } from './audit-response.ts'
 
-/** What was done in an organization, for those who manage it. */
+/** The audit log of an organization, for its admins and owners. */
 export const organizationAuditRoutes =
   ({ audit }: { audit: AuditLog }): FastifyPluginAsyncZod =>
   async app => {
@@ -16,7 +16,7 @@ export const organizationAuditRoutes =
         config: { access: 'user' },
         schema: {
           tags: ['audit'],
-          summary: 'What was done in an organization, newest first',
+          summary: 'List the audit log of an organization, newest first',
           params: uuidParams,
           querystring: AuditQuery,
           response: { 200: AuditPage },
@@ -25,7 +25,7 @@ export const organizationAuditRoutes =
       async (request, reply) => {
         const { id } = request.params
         assertMay(actorOf(request), id, 'manage')
-        return answerAudit(reply, audit, { kind: 'organization', organizationId: id }, request.query)
+        return sendAudit(reply, audit, { kind: 'organization', organizationId: id }, request.query)
       },
     )
   }

@@ -18,7 +18,7 @@ const config = { access: 'user' } as const
 const tags = ['organizations']
 const invitationParams = z.object({ id: uuidParam, invitationId: uuidParam })
 
-/** Invitations: sent and withdrawn by who manages an organization, taken up by who got the letter. */
+/** Invitations: managers send and withdraw them; the invited user accepts. */
 export const invitationRoutes =
   ({ invitations }: { invitations: InvitationService }): FastifyPluginAsyncZod =>
   async app => {
@@ -28,7 +28,7 @@ export const invitationRoutes =
         config,
         schema: {
           tags,
-          summary: 'Invite somebody by mail; another invitation to the same address takes the place of the first',
+          summary: 'Invite somebody by email; replaces an earlier invitation to the same address',
           params: uuidParams,
           body: CreateInvitation,
           response: { 201: InvitationView },
@@ -46,7 +46,7 @@ export const invitationRoutes =
         config,
         schema: {
           tags,
-          summary: 'Invitations that wait to be taken up',
+          summary: 'List pending invitations',
           params: uuidParams,
           querystring: pageQuery,
           response: { 200: pageOf(InvitationView) },
@@ -75,7 +75,7 @@ export const invitationRoutes =
         config,
         schema: {
           tags,
-          summary: 'Join the organization that one was invited to',
+          summary: 'Accept an invitation to an organization',
           body: AcceptInvitation,
           response: { 200: OrganizationView },
         },

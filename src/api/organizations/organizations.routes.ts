@@ -25,7 +25,6 @@ const config = { access: 'user' } as const
 const tags = ['organizations']
 const memberParams = z.object({ id: uuidParam, userId: uuidParam })
 
-/** Organizations and their members. */
 export const organizationRoutes =
   ({ organizations, members }: Parts): FastifyPluginAsyncZod =>
   async app => {
@@ -33,8 +32,8 @@ export const organizationRoutes =
       '/organizations',
       { config, schema: { tags, body: CreateOrganization, response: { 201: OrganizationView } } },
       async (request, reply) => {
-        const made = await organizations.createOrganization(actorOf(request), request.body.name)
-        return reply.code(201).send(toOrganizationView(made))
+        const created = await organizations.createOrganization(actorOf(request), request.body.name)
+        return reply.code(201).send(toOrganizationView(created))
       },
     )
 
@@ -70,7 +69,7 @@ export const organizationRoutes =
         config,
         schema: {
           tags,
-          summary: 'Remove an organization with everything in it',
+          summary: 'Delete an organization with everything in it',
           params: uuidParams,
           body: RemoveOrganization,
           response: { 204: z.null() },
@@ -115,7 +114,7 @@ export const organizationRoutes =
         config,
         schema: {
           tags,
-          summary: 'Remove a member, or leave',
+          summary: 'Remove a member, or leave the organization',
           params: memberParams,
           body: RemoveMember,
           response: { 204: z.null() },

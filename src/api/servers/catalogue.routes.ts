@@ -8,7 +8,7 @@ import type { ServerService } from '../../servers/servers.service.ts'
 import type { CatalogueReport } from '../../tools/lint/catalogue-report.ts'
 import { ServerLintView, ServerTokensView } from './catalogue.schema.ts'
 import { toServerLintView, toServerTokensView } from './catalogue.view.ts'
-import type { CatalogueReports } from './reports.ts'
+import type { CatalogueReports } from './catalogue-reports.ts'
 
 type Parts = { servers: Pick<ServerService, 'getServer'>; catalogueReports: CatalogueReports }
 
@@ -16,14 +16,14 @@ const config = { access: 'user' } as const
 const tags = ['servers']
 const params = z.object({ uuid: uuidParam })
 
-/** What the tools of a server cost the models of its clients, and what speaks against them. */
+/** Token cost of a server's tools, and their lint findings. */
 export const catalogueRoutes =
   ({ servers, catalogueReports }: Parts): FastifyPluginAsyncZod =>
   async app => {
     const getReport = async (actor: Actor, serverId: string): Promise<[CatalogueReport, string]> => {
       const { presentation } = await servers.getServer(actor, serverId)
       const report = await catalogueReports.find(serverId)
-      if (report === undefined) throw new AppError('not_found', 'There is no such server.')
+      if (report === undefined) throw new AppError('not_found', 'Server not found.')
       return [report, presentation]
     }
 
@@ -33,7 +33,7 @@ export const catalogueRoutes =
         config,
         schema: {
           tags,
-          summary: 'What the list of tools costs in tokens, by tool and by presentation',
+          summary: 'Get the token cost of the tool list, by tool and by presentation',
           params,
           response: { 200: ServerTokensView },
         },
@@ -47,7 +47,7 @@ export const catalogueRoutes =
         config,
         schema: {
           tags,
-          summary: 'What clients are known to refuse of the tools, and what models choose badly by',
+          summary: 'List known problems of the tools with clients and models',
           params,
           response: { 200: ServerLintView },
         },

@@ -21,7 +21,7 @@ export const serverTransferRoutes =
         config,
         schema: {
           tags: ['servers'],
-          summary: 'Move a server into another organization; toolkits it uses come along as snapshots',
+          summary: 'Move a server to another organization; the toolkits it uses become snapshots',
           params,
           body: TransferServer,
           response: { 200: ServerView },

@@ -88,7 +88,7 @@ export const toolkitRoutes =
         config,
         schema: {
           tags,
-          summary: 'Move a toolkit that none of our servers uses into another organization',
+          summary: 'Move a toolkit to another organization; none of your servers may use it',
           params: uuidParams,
           body: TransferToolkit,
           response: { 200: ToolkitView },
@@ -130,7 +130,7 @@ export const toolkitRoutes =
         config,
         schema: {
           tags,
-          summary: 'What clients are known to refuse of a tool, and what models choose badly by',
+          summary: 'List known problems of a tool with clients and models',
           params: uuidParams,
           response: { 200: ToolLintView },
         },

@@ -36,7 +36,7 @@ const definedOnly = (annotations: Tool['annotations']): Record<string, string | 
         Object.entries(annotations).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
       )
 
-/** A tool that an older version saved and this one cannot compile is shown all the same, without parameters. */
+/** Returns no parameters for a tool that an older version saved and this one cannot compile. */
 const parametersOf = (tool: Tool): z.infer<typeof ToolView>['parameters'] => {
   const compiled = checkDefinition(tool)
   return compiled.ok ? toParameterViews(compiled.value) : {}

@@ -5,15 +5,15 @@ import { DOCUMENT_PATH, describePatchbay, documentUrlOf } from '../../upstreams/
 const MAX_AGE_SECONDS = 60 * 60
 
 /**
- * What Patchbay is as an OAuth client, for authorization servers that know clients by the URL of such a document
- * (OAuth Client ID Metadata Document). They fetch it by https alone: without that there is none.
+ * Client metadata document of Patchbay as an OAuth client. Authorization servers only fetch it over https, so there
+ * is none without https.
  */
 export const clientDocumentRoutes =
   ({ baseUrl }: { baseUrl: string }) =>
   async (app: FastifyInstance): Promise<void> => {
     app.get(DOCUMENT_PATH, { config: { access: 'anyone' } }, async (_request, reply) => {
       const url = documentUrlOf(baseUrl)
-      if (url === undefined) throw new AppError('not_found', 'There is nothing at this address.')
+      if (url === undefined) throw new AppError('not_found', 'Not found.')
       return reply
         .header('cache-control', `public, max-age=${MAX_AGE_SECONDS}`)
         .header('content-type', 'application/json')

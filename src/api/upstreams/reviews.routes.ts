@@ -4,28 +4,28 @@ import { actorOf } from '../../lib/http/access.ts'
 import { decodeCursor, pageQuery, toPage } from '../../lib/http/paging.ts'
 import { uuidParams } from '../../lib/http/schemas.ts'
 import { hashOfName, type WaitingTool } from '../../upstreams/review/tool-review.ts'
-import type { ApprovalWish, UpstreamReviews } from '../../upstreams/review/upstream-reviews.ts'
+import type { Approval, UpstreamReviews } from '../../upstreams/review/upstream-reviews.ts'
 import { ApproveChanges, ApprovedView, UpstreamChangesView } from './reviews.schema.ts'
 
 const config = { access: 'user' } as const
 const tags = ['upstreams']
 
-/** Of a name in a cursor, whose length is bounded: the hash tells apart what begins alike. */
+/** Characters of a name in a cursor, which is bounded; the hash distinguishes names with the same prefix. */
 const CURSOR_CHARS = 100
 const CURSOR = z.tuple([z.string(), z.string()])
-type Place = z.infer<typeof CURSOR>
+type Position = z.infer<typeof CURSOR>
 
-const placeOf = ({ name }: WaitingTool): Place => [name.slice(0, CURSOR_CHARS).toWellFormed(), hashOfName(name)]
+const positionOf = ({ name }: WaitingTool): Position => [name.slice(0, CURSOR_CHARS).toWellFormed(), hashOfName(name)]
 
-const compare = (a: Place, b: Place): number => {
+const compare = (a: Position, b: Position): number => {
   const [one, other] = a[0] === b[0] ? [a[1], b[1]] : [a[0], b[0]]
   return one < other ? -1 : one > other ? 1 : 0
 }
 
-const toWish = (body: z.infer<typeof ApproveChanges>): ApprovalWish =>
+const toApproval = (body: z.infer<typeof ApproveChanges>): Approval =>
   'version' in body ? body : { tools: body.tools.map(({ name, hash }) => ({ nameHash: hashOfName(name), hash })) }
 
-/** What waits of an upstream where its server has changes reviewed, and its approval. */
+/** Pending changes of an upstream whose server has changes reviewed, and their approval. */
 export const upstreamReviewRoutes =
   ({ upstreamReviews }: { upstreamReviews: UpstreamReviews }): FastifyPluginAsyncZod =>
   async app => {
@@ -37,10 +37,10 @@ export const upstreamReviewRoutes =
         const review = await upstreamReviews.getReview(actorOf(request), request.params.id)
         const after = decodeCursor(cursor, CURSOR)
         const rest = review.waiting
-          .map(tool => ({ tool, place: placeOf(tool) }))
-          .filter(({ place }) => after === undefined || compare(place, after) > 0)
-          .sort((a, b) => compare(a.place, b.place))
-        const { items, nextCursor } = toPage(rest, limit, ({ place }) => place)
+          .map(tool => ({ tool, position: positionOf(tool) }))
+          .filter(({ position }) => after === undefined || compare(position, after) > 0)
+          .sort((a, b) => compare(a.position, b.position))
+        const { items, nextCursor } = toPage(rest, limit, ({ position }) => position)
         return {
           reviewed: review.isReviewed,
           version: review.version,
@@ -60,7 +60,7 @@ export const upstreamReviewRoutes =
       '/upstreams/:id/approve',
       { config, schema: { tags, params: uuidParams, body: ApproveChanges, response: { 200: ApprovedView } } },
       async request => ({
-        approved: await upstreamReviews.approve(actorOf(request), request.params.id, toWish(request.body)),
+        approved: await upstreamReviews.approve(actorOf(request), request.params.id, toApproval(request.body)),
       }),
     )
   }

@@ -4,35 +4,34 @@ import { pageOf } from '../../lib/http/paging.ts'
 const definition = z.record(z.string(), z.json())
 
 const WaitingToolView = z.object({
-  name: z.string().describe('as the upstream has it'),
-  hash: z.string().describe('of what waits: to be sent along when it is approved'),
-  before: definition.nullable().describe('what is live meanwhile; null of a tool that is new'),
-  after: definition.describe('what the upstream declares now'),
+  name: z.string().describe("the upstream's name of the tool"),
+  hash: z.string().describe('hash of the pending definition, required to approve it'),
+  before: definition.nullable().describe('the definition in use until then; null for a new tool'),
+  after: definition.describe('the pending definition'),
 })
 
-/** A page of what waits. */
 export const UpstreamChangesView = pageOf(WaitingToolView).extend({
-  reviewed: z.boolean().describe('whether the server has changes reviewed at all'),
-  version: z.string().describe('of all that waits: to be sent along when all of it is approved'),
+  reviewed: z.boolean().describe('whether changes of upstreams are reviewed on this server'),
+  version: z.string().describe('version of all pending changes, required to approve them together'),
   total: z.int(),
 })
 
-/** More at once are approved by their version. */
+/** To approve more at once, send their version. */
 const MAX_APPROVED_BY_NAME = 500
 
 export const ApproveChanges = z.union(
   [
     z.strictObject({
-      version: z.string().max(100).describe('approves all that waits, where it is still what was seen'),
+      version: z.string().max(100).describe('approves all pending changes, if they are still those of this version'),
     }),
     z.strictObject({
       tools: z
         .array(z.strictObject({ name: z.string().max(2_048), hash: z.string().max(100) }))
-        .min(1, 'names no tool')
-        .max(MAX_APPROVED_BY_NAME, `names more than ${MAX_APPROVED_BY_NAME} tools`),
+        .min(1, 'must contain at least one tool')
+        .max(MAX_APPROVED_BY_NAME, `must contain at most ${MAX_APPROVED_BY_NAME} tools`),
     }),
   ],
-  'must say either version, or tools with the hash of each',
+  'must contain either version, or tools with their hashes',
 )
 
-export const ApprovedView = z.object({ approved: z.int().describe('how many tools') })
+export const ApprovedView = z.object({ approved: z.int().describe('number of tools') })

@@ -15,17 +15,20 @@ const noContent = { 204: z.null() }
 const AccountView = z.object({
   id: z.string(),
   upstream: z.object({ id: z.string(), name: z.string().nullable() }),
-  server: z.object({ id: z.string(), name: z.string().nullable().describe('null where one may not use it any more') }),
-  connectUrl: z.string().nullable().describe('the page where it is connected anew'),
+  server: z.object({
+    id: z.string(),
+    name: z.string().nullable().describe('null if you can no longer use the server'),
+  }),
+  connectUrl: z.string().nullable().describe('the page where the account is reconnected'),
   connectedAt: timeSchema,
-  brokenSince: timeSchema.nullable().describe('since when it has to be connected anew'),
+  brokenSince: timeSchema.nullable().describe('since when the account needs to be reconnected'),
   createdAt: timeSchema,
   updatedAt: timeSchema,
 })
 
 type Parts = { upstreamAccounts: UpstreamAccounts; baseUrl: string }
 
-/** Accounts at upstreams: one's own, and for builders the one that all callers of an upstream share. */
+/** Accounts at upstreams: the user's own, and the shared account of an upstream. */
 export const upstreamAccountRoutes =
   ({ upstreamAccounts, baseUrl }: Parts): FastifyPluginAsyncZod =>
   async app => {
@@ -33,7 +36,7 @@ export const upstreamAccountRoutes =
       const mayUse = await upstreamAccounts.mayUse(actor, account)
       return {
         id: account.id,
-        // What they are called now is not for everybody to know who could use them once.
+        // Users who lost access must not learn the current names.
         upstream: { id: account.upstreamId, name: mayUse ? account.upstreamName : null },
         server: { id: account.serverId, name: mayUse ? account.serverName : null },
         connectUrl: mayUse ? `${baseUrl}${connectPath(account.upstreamId)}` : null,
@@ -50,7 +53,7 @@ export const upstreamAccountRoutes =
         config,
         schema: {
           tags: ['account'],
-          summary: 'One’s own accounts at upstreams, by which one’s calls go there',
+          summary: 'List your accounts at upstreams',
           querystring: pageQuery,
           response: { 200: pageOf(AccountView) },
         },
@@ -70,7 +73,7 @@ export const upstreamAccountRoutes =
         config,
         schema: {
           tags: ['account'],
-          summary: 'Disconnect an account of one’s own: its tokens are revoked, and gone',
+          summary: 'Disconnect one of your accounts; revokes and deletes its tokens',
           params: uuidParams,
           response: noContent,
         },
@@ -87,7 +90,7 @@ export const upstreamAccountRoutes =
         config,
         schema: {
           tags: ['upstreams'],
-          summary: 'Disconnect the account by which an upstream is reached: its tokens are revoked, and gone',
+          summary: 'Disconnect the shared account of an upstream; revokes and deletes its tokens',
           params: uuidParams,
           response: noContent,
         },

@@ -20,7 +20,7 @@ type Parts = {
   upstreams: UpstreamService
   upstreamCatalogues: Pick<UpstreamCatalogues, 'refresh'>
   upstreamOffers: Pick<UpstreamOffers, 'listSkipped'>
-  /** How its connection is, in this process. */
+  /** State of the upstream's connection in this process. */
   stateOf: (upstream: Upstream) => UpstreamState
 }
 
@@ -40,8 +40,8 @@ export const upstreamRoutes =
       '/servers/:uuid/upstreams',
       { config, schema: { tags, params: serverParams, body: CreateUpstream, response: { 201: UpstreamView } } },
       async (request, reply) => {
-        const made = await upstreams.createUpstream(actorOf(request), request.params.uuid, request.body)
-        return reply.code(201).send(await viewOf(made))
+        const created = await upstreams.createUpstream(actorOf(request), request.params.uuid, request.body)
+        return reply.code(201).send(await viewOf(created))
       },
     )
 
@@ -82,9 +82,9 @@ export const upstreamRoutes =
       { config, schema: { tags, params: uuidParams, response: { 200: UpstreamOfferView } } },
       async request => {
         const upstream = await upstreams.getUpstreamForUse(actorOf(request), request.params.id)
-        const kept = await upstreamCatalogues.refresh(upstream)
+        const refreshed = await upstreamCatalogues.refresh(upstream)
         const skipped = await upstreamOffers.listSkipped(upstream.serverId)
-        return toOfferView(kept, skipped.get(upstream.id) ?? [])
+        return toOfferView(refreshed, skipped.get(upstream.id) ?? [])
       },
     )
 

@@ -35,7 +35,7 @@ export const toOfferView = (
   fetchedAt: fetchedAt.toISOString(),
 })
 
-/** Of the transport's own fields those of the others are null. */
+/** Fields of other transports are null. */
 const toPlaceView = (config: UpstreamConfig) => {
   const none = { command: null, args: null, env: null, cwd: null, url: null, urls: null, headers: null }
   if (config.transport !== 'stdio') {
@@ -71,7 +71,7 @@ const toAnswersView = (byName: Upstream['toolAnswers']): View['toolAnswers'] =>
     ]),
   )
 
-/** As the builder wrote it: globals by their keys, so that no secret can be in it. */
+/** Shows globals by their keys, so that it contains no secrets. */
 export const toUpstreamView = (
   found: UpstreamWithGlobals,
   state: UpstreamState,

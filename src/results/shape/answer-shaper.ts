@@ -1,6 +1,6 @@
 import type { Tenant } from '../../lib/worker/fair-queue.ts'
 import type { Job, JobEnding } from '../../lib/worker/job.ts'
-import { LANGUAGE_NAMES } from '../../tools/response/answer-shaping.ts'
+import { LANGUAGE_NAMES } from '../../tools/response/result-shaping.ts'
 import type { ShapingJob, ShapingOutcome } from './shaping-job.ts'
 
 /** Shapes results in the worker pool. Expressions are untrusted: one over a limit is ended with its process. */

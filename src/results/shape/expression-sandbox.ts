@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createContext, Script } from 'node:vm'
-import type { TransformLanguage } from '../../tools/response/answer-shaping.ts'
-import { libraryFiles } from '../../tools/response/libraries.ts'
+import { libraryFiles } from '../../tools/response/expression-libraries.ts'
+import type { TransformLanguage } from '../../tools/response/result-shaping.ts'
 
 /**
  * What runs beside a library in the sandbox: text in, text out, so that no object of ours is ever in there. What is no

@@ -3,7 +3,7 @@ import type { Tenant } from '../../lib/worker/fair-queue.ts'
 import type { ToolResult } from '../../runtime/call/compiled-server.ts'
 import { errorResult } from '../../runtime/call/faults.ts'
 import type { SchemaCheck } from '../../tools/json-schema.ts'
-import { type AnswerShaping, isShaping, LANGUAGE_NAMES } from '../../tools/response/answer-shaping.ts'
+import { hasShaping, LANGUAGE_NAMES, type ResultShaping } from '../../tools/response/result-shaping.ts'
 import type { ToolDefinition } from '../../tools/tool.ts'
 import type { Masker } from '../mask/masking.ts'
 import type { AnswerSample } from './answer-samples.ts'
@@ -16,7 +16,7 @@ export type ShapingPlace = Tenant & { shaper: Pick<AnswerShaper, 'shape'>; compa
 
 /** What is done with a tool's answers besides showing them, fixed before there are any. */
 export type PlannedShaping = {
-  rules: AnswerShaping
+  rules: ResultShaping
   compactTables: boolean
   maxBytes: number
   place: Pick<ShapingPlace, 'shaper' | 'owner' | 'group'>
@@ -24,7 +24,7 @@ export type PlannedShaping = {
 
 /** Smaller answers are not worth a table. */
 const MIN_TABLE_BYTES = 1_024
-const NO_RULES: AnswerShaping = {}
+const NO_RULES: ResultShaping = {}
 
 /** Undefined where answers are sent as they come. What has an output schema is never written as a table. */
 export const planShaping = (
@@ -33,7 +33,7 @@ export const planShaping = (
   maxBytes: number,
 ): PlannedShaping | undefined => {
   const compactTables = place.compactTables && outputSchema === undefined
-  if (isShaping(response)) return { rules: response, compactTables, maxBytes, place }
+  if (hasShaping(response)) return { rules: response, compactTables, maxBytes, place }
   return compactTables ? { rules: NO_RULES, compactTables, maxBytes, place } : undefined
 }
 
@@ -43,7 +43,7 @@ const HTML_TYPES: ReadonlySet<string> = new Set(['text/html', 'application/xhtml
 const isHtml = (type: string | undefined): boolean | undefined =>
   type === undefined ? undefined : HTML_TYPES.has(type)
 
-const needsJson = ({ language }: NonNullable<AnswerShaping['transform']>): string =>
+const needsJson = ({ language }: NonNullable<ResultShaping['transform']>): string =>
   `The transform of this tool (${LANGUAGE_NAMES[language]}) needs JSON, and the API answered none.`
 
 const toResult = async (utf8: Buffer, masker: Masker, outputCheck: SchemaCheck | undefined): Promise<ToolResult> => {
@@ -53,7 +53,7 @@ const toResult = async (utf8: Buffer, masker: Masker, outputCheck: SchemaCheck |
   return { content: [{ type: 'text', text }] }
 }
 
-const isWorthIt = (rules: AnswerShaping, bytes: number): boolean => isShaping(rules) || bytes >= MIN_TABLE_BYTES
+const isWorthIt = (rules: ResultShaping, bytes: number): boolean => hasShaping(rules) || bytes >= MIN_TABLE_BYTES
 
 const toBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array<ArrayBuffer>): Buffer =>
   Buffer.from(buffer, byteOffset, byteLength)
@@ -73,7 +73,7 @@ export const shapeTexts = async (
   const outcome = await place.shaper.shape(place, job)
   if (outcome.kind === 'shaped') return { utf8s: outcome.utf8s.map(toBuffer) }
   // Tables are only for brevity: without them the answer is as good.
-  if (outcome.kind === 'unchanged' || !isShaping(rules)) return { utf8s: undefined }
+  if (outcome.kind === 'unchanged' || !hasShaping(rules)) return { utf8s: undefined }
   return { failed: outcome.message }
 }
 

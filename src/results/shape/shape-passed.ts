@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/
 import type { BlocksResult, PassedResult } from '../../runtime/call/compiled-server.ts'
 import { errorResult } from '../../runtime/call/faults.ts'
 import { createSchemaCheck, type SchemaCheck } from '../../tools/json-schema.ts'
-import { isShaping } from '../../tools/response/answer-shaping.ts'
+import { hasShaping } from '../../tools/response/result-shaping.ts'
 import type { Masker } from '../mask/masking.ts'
 import { structuredAnswer } from './shape.ts'
 import { type PlannedShaping, shapeTexts } from './shape-by-rules.ts'
@@ -38,7 +38,7 @@ const shapeStructured = async (
   blocks: readonly JsonValue[],
   { masker, outputCheck, planned }: Shaping,
 ): Promise<BlocksResult | PassedResult | undefined> => {
-  if (!isShaping(planned.rules)) return undefined
+  if (!hasShaping(planned.rules)) return undefined
   const texts = blocks.flatMap(block => (isText(block) ? [block.text] : []))
   const source = structuredContent === undefined ? texts.join('\n\n') : JSON.stringify(structuredContent)
   const shaped = await shapeTexts(planned, [source], { isHtml: UNSAID, isStructured: outputCheck !== undefined })

@@ -5,13 +5,13 @@ import { shapeOf } from '../../lib/json/parse-json-answer.ts'
 import { renderDocument } from '../../lib/json/render-document.ts'
 import type { JsonValue } from '../../lib/kernel/json.ts'
 import { countTokens } from '../../lib/tokens/tokens.ts'
-import {
-  type AnswerShaping,
-  isShaping,
-  LANGUAGE_NAMES,
-  type TransformLanguage,
-} from '../../tools/response/answer-shaping.ts'
 import { parseFieldPath } from '../../tools/response/field-path.ts'
+import {
+  hasShaping,
+  LANGUAGE_NAMES,
+  type ResultShaping,
+  type TransformLanguage,
+} from '../../tools/response/result-shaping.ts'
 import { compactTables } from './compact-table.ts'
 import { dropFields } from './drop-fields.ts'
 import { createExpressionSandbox } from './expression-sandbox.ts'
@@ -42,7 +42,7 @@ const positionText = (expression: string, offset: number | undefined): string =>
   return ` (line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1})`
 }
 
-const evaluate = async ({ language, expression }: NonNullable<AnswerShaping['transform']>, input: string) => {
+const evaluate = async ({ language, expression }: NonNullable<ResultShaping['transform']>, input: string) => {
   const evaluation = await sandbox.evaluate(language, expression, input)
   if ('json' in evaluation) return evaluation.json
   const { message, offset } = evaluation.failed
@@ -69,7 +69,7 @@ const parse = (text: string): { value: JsonValue } | undefined => {
 }
 
 /** The steps before the transform. */
-const prepare = (value: JsonValue, { htmlToMarkdown, dropFields: paths = [] }: AnswerShaping): JsonValue => {
+const prepare = (value: JsonValue, { htmlToMarkdown, dropFields: paths = [] }: ResultShaping): JsonValue => {
   const converted = htmlToMarkdown === true ? mapStrings(value, stringToMarkdown) : value
   const read = paths.map(parseFieldPath)
   return dropFields(
@@ -83,7 +83,7 @@ const withoutExactNumbers = (value: JsonValue): JsonValue => mapLeaves(value, le
 
 const transformed = async (
   value: JsonValue,
-  transform: NonNullable<AnswerShaping['transform']>,
+  transform: NonNullable<ResultShaping['transform']>,
   { isStructured }: ShapingJob,
 ): Promise<JsonValue> => {
   const input = JSON.stringify(isStructured ? value : withoutExactNumbers(value))
@@ -96,7 +96,7 @@ const shapeJson = async (text: string, value: JsonValue, job: ShapingJob): Promi
   const made = transform === undefined ? prepared : await transformed(prepared, transform, job)
   const cut = cutStrings(made, maxStringLength)
   const tables = job.compactTables ? compactTables(cut) : undefined
-  if (isShaping(job.shaping)) {
+  if (hasShaping(job.shaping)) {
     // A string is sent as what it says: quotes and escapes around all of an answer are no use to a model.
     const isPlain = typeof cut === 'string' && transform !== undefined && !job.isStructured
     return isPlain ? cut : JSON.stringify(tables ?? cut)
@@ -125,7 +125,7 @@ const toPlainText = (text: string, isHtml: boolean | undefined): string => {
 }
 
 const shapeText = (text: string, job: ShapingJob): string => {
-  const lines = isShaping(job.shaping) ? shapeLines(text, job) : undefined
+  const lines = hasShaping(job.shaping) ? shapeLines(text, job) : undefined
   if (lines !== undefined) return lines
   const { isHtml, shaping } = job
   const { htmlToMarkdown, maxStringLength } = shaping

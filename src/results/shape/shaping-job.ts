@@ -1,4 +1,4 @@
-import type { AnswerShaping } from '../../tools/response/answer-shaping.ts'
+import type { ResultShaping } from '../../tools/response/result-shaping.ts'
 
 /** The texts of one answer that are to be shaped, and how. */
 export type ShapingJob = {
@@ -8,7 +8,7 @@ export type ShapingJob = {
   isHtml: boolean | undefined
   /** Their media type, where somebody has said it: lines of JSON and tables are known by it, or by how they look. */
   type?: string | undefined
-  shaping: AnswerShaping
+  shaping: ResultShaping
   /** Whether lists of like objects are written as tables where that is shorter. */
   compactTables: boolean
   /** Whether it is checked against a schema afterwards: then numbers stay numbers, and strings JSON. */

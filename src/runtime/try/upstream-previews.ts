@@ -7,7 +7,7 @@ import { previewShaping, type ShapingPlace, type ShapingPreview } from '../../re
 import { checkOfDeclared } from '../../results/shape/shape-passed.ts'
 import { listGlobals } from '../../servers/globals/globals.store.ts'
 import { getServerFor } from '../../servers/servers.service.ts'
-import type { AnswerShaping } from '../../tools/response/answer-shaping.ts'
+import type { ResultShaping } from '../../tools/response/result-shaping.ts'
 import type { PresentedTool } from '../../upstreams/catalogue/present-tools.ts'
 import { presentedName } from '../../upstreams/catalogue/presented-name.ts'
 import type { UpstreamConnections } from '../../upstreams/connection/upstream-connections.ts'
@@ -27,7 +27,7 @@ type UpstreamPreviewParts = Omit<UpstreamToolParts, 'limit' | 'place' | 'connect
 export type AnswerToShape = {
   serverId: string
   text: string
-  response: AnswerShaping | undefined
+  response: ResultShaping | undefined
   /** The schema that clients see, if any. */
   outputSchema: JsonObject | undefined
 }

@@ -5,7 +5,7 @@ import { AppError } from '../../lib/kernel/errors.ts'
 import { mayRole } from '../../lib/kernel/roles.ts'
 import { findRole } from '../../tenancy/members.store.ts'
 import { takeSnapshot } from '../../tools/sharing/snapshots.ts'
-import { noToolkit } from '../../tools/toolkits.service.ts'
+import { toolkitNotFound } from '../../tools/toolkits.service.ts'
 import { findUsableToolkit } from '../../tools/toolkits.store.ts'
 import { isLetIn, policyOf } from '../access/access.ts'
 import type { Server } from '../server.ts'
@@ -48,7 +48,7 @@ const newOwnerId = async (
 const takeToolkitsAlong = async (tx: Transaction, server: Server, organizationId: string): Promise<void> => {
   for (const toolkitId of await store.listDirectlyUsedToolkitIds(tx, server.id)) {
     const toolkit = await findUsableToolkit(tx, toolkitId, [server.organizationId])
-    if (toolkit === undefined) throw noToolkit()
+    if (toolkit === undefined) throw toolkitNotFound()
     const snapshot = await takeSnapshot(tx, toolkit, { organizationId, serverId: server.id })
     await store.moveInstancesToCopies(tx, server.id, { fromToolkitId: toolkitId, toSnapshotId: snapshot.id })
     await removeUse(tx, server.id, toolkitId)

@@ -10,7 +10,7 @@ import {
   takeSnapshot,
 } from '../../tools/sharing/snapshots.ts'
 import type { Snapshot, Toolkit } from '../../tools/tool.ts'
-import { noToolkit } from '../../tools/toolkits.service.ts'
+import { toolkitNotFound } from '../../tools/toolkits.service.ts'
 import { findSnapshot, findUsableToolkit, listSnapshots, removeToolkit } from '../../tools/toolkits.store.ts'
 import { assertSecretsStay } from '../globals/secret-moves.ts'
 import type { Server } from '../server.ts'
@@ -104,7 +104,7 @@ export const createToolkitUseService = ({ db, changes }: ServerServiceParts) => 
     changes.commit(async (tx, announce) => {
       const server = await getServerFor(tx, actor, serverId, 'build')
       const toolkit = await findToolkitFor(tx, server, toolkitId)
-      if (toolkit === undefined) throw noToolkit()
+      if (toolkit === undefined) throw toolkitNotFound()
       assertHoldsTools(server)
       const isOwn = toolkit.organizationId === server.organizationId
       // Of one that changed hands the server may hold a snapshot although it is the organization's own by now.
@@ -120,7 +120,7 @@ export const createToolkitUseService = ({ db, changes }: ServerServiceParts) => 
       const snapshot = await findSnapshot(tx, serverId, toolkitId)
       const heldId = snapshot?.id ?? toolkitId
       await assertNoInstances(tx, serverId, heldId)
-      if (!(await removeUse(tx, serverId, heldId))) throw noToolkit()
+      if (!(await removeUse(tx, serverId, heldId))) throw toolkitNotFound()
       if (snapshot !== undefined) await removeToolkit(tx, snapshot.id)
       announce({ type: 'server_changed', serverId })
     }),

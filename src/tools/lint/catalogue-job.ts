@@ -1,16 +1,16 @@
 import type { ListedPresentation, ReportedTool } from './catalogue-report.ts'
 
-/** A catalogue as clients would be listed it, for a worker to look at. */
+/** A catalogue as clients would list it, to be read by a worker. */
 export type CatalogueJob = {
-  /** What clients call the server. */
+  /** The name that clients use for the server. */
   serverName: string
-  /** Under each presentation the JSON of each tool, in the order of the list. */
+  /** The JSON of each tool in list order, by presentation. */
   lists: Readonly<Record<ListedPresentation, readonly string[]>>
-  /** Tools that no builder can mend, because they are ours. */
+  /** Patchbay's own tools, which builders cannot change. */
   ours: ReadonlySet<string>
 }
 
-/** What is said of a catalogue. `tools` are those of the flat list; tokens are those of each list as one text. */
+/** `tools` are those of the flat list; `tokens` are those of each whole list. */
 export type CatalogueFigures = {
   tools: ReportedTool[]
   tokens: Record<ListedPresentation, number>

@@ -1,20 +1,23 @@
 import { CURSOR, type Finding, OPENAI, VS_CODE } from './finding.ts'
 
-/** Tokens of one tool from which on it is worth a look: ten such are what a whole page of text is. */
+/** Tokens from which one tool is costly: ten such tools take as much as a page of text. */
 const LARGE_TOKENS = 500
-/** Tokens that a few tools of a whole server should not take. */
+/** Tokens that only a few tools of a server should need. */
 const VAST_TOKENS = 1_500
-/** Tokens of a catalogue that models are worse with, and that people pay for with every turn. */
+/** Size in tokens from which models choose worse and every turn costs noticeably more. */
 const LARGE_CATALOGUE_TOKENS = 10_000
 
-/** In one request. Sources: github.com/microsoft/vscode/issues/337428, github.com/microsoft/vscode-copilot-release/issues/11653 */
+/**
+ * Tools in one request. Sources: github.com/microsoft/vscode/issues/337428,
+ * github.com/microsoft/vscode-copilot-release/issues/11653
+ */
 const VS_CODE_TOOLS = 128
-/** Of all servers together. Source: github.com/Snowflake-Labs/mcp/issues/77 */
+/** Tools of all servers together. Source: github.com/Snowflake-Labs/mcp/issues/77 */
 const CURSOR_TOOLS = 80
 
 const countText = (count: number): string => new Intl.NumberFormat('en').format(count)
 
-/** `tokens`: of the tool as clients are told it. */
+/** `tokens` counts the tool as clients see it. */
 export const lintCost = (tokens: number): Finding[] => {
   if (tokens < LARGE_TOKENS) return []
   return [
@@ -22,24 +25,24 @@ export const lintCost = (tokens: number): Finding[] => {
       rule: 'costly',
       level: tokens < VAST_TOKENS ? 'hint' : 'warning',
       field: 'cost',
-      message: `It takes ${countText(tokens)} tokens of every conversation, whether it is called or not.`,
+      message: `It adds ${countText(tokens)} tokens to every conversation, whether it is called or not.`,
       remedy:
-        'Shorten the descriptions, fix parameters that are always the same, and leave out those that nobody sets.',
+        'Shorten the descriptions, bind parameters that are always the same to a fixed value, and remove those that nobody sets.',
       clients: [],
     },
   ]
 }
 
-/** `tools` and `tokens`: of what clients are listed at first. */
+/** `tools` and `tokens` count what clients are listed at first. */
 export const lintCatalogue = ({ tools, tokens }: { tools: number; tokens: number | undefined }): Finding[] => {
-  const remedy = 'Offer fewer tools, or present them by search or in groups, in the settings.'
+  const remedy = 'Offer fewer tools, or choose the search or grouped presentation in Settings.'
   const findings: Finding[] = []
   if (tools > VS_CODE_TOOLS)
     findings.push({
       rule: 'too-many-tools',
       level: 'error',
       field: 'tools',
-      message: `VS Code and OpenAI refuse more than ${VS_CODE_TOOLS} tools in one request, those of all servers together; here are ${countText(tools)}.`,
+      message: `VS Code and OpenAI reject more than ${VS_CODE_TOOLS} tools in one request, counting all servers together; this server has ${countText(tools)}.`,
       remedy,
       clients: [OPENAI, VS_CODE],
     })
@@ -48,7 +51,7 @@ export const lintCatalogue = ({ tools, tokens }: { tools: number; tokens: number
       rule: 'many-tools',
       level: 'warning',
       field: 'tools',
-      message: `Cursor warns of more than ${CURSOR_TOOLS} tools, those of all servers together; here are ${countText(tools)}.`,
+      message: `Cursor warns about more than ${CURSOR_TOOLS} tools, counting all servers together; this server has ${countText(tools)}.`,
       remedy,
       clients: [CURSOR],
     })
@@ -57,7 +60,7 @@ export const lintCatalogue = ({ tools, tokens }: { tools: number; tokens: number
       rule: 'costly-catalogue',
       level: 'warning',
       field: 'tools',
-      message: `The list of tools takes ${countText(tokens)} tokens of every conversation.`,
+      message: `The list of tools adds ${countText(tokens)} tokens to every conversation.`,
       remedy,
       clients: [],
     })

@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../lib/kernel/json.ts'
 
 /**
- * `error`: a client that is in use refuses the tool, or every request that holds it. `warning`: some clients or services
- * refuse, cut or misread it, or models choose badly with it. `hint`: it could be better.
+ * `error`: a widely used client rejects the tool, or every request that includes it. `warning`: some clients or
+ * services reject, cut or misread it, or models choose badly because of it. `hint`: it could be better.
  */
 export const LINT_LEVELS = ['error', 'warning', 'hint'] as const
 export type LintLevel = (typeof LINT_LEVELS)[number]
 
-/** What a finding is about; `tools`: all of a server together. */
+/** What a finding is about; `tools` means all tools of the server together. */
 export const LINT_FIELDS = [
   'name',
   'description',
@@ -19,25 +19,24 @@ export const LINT_FIELDS = [
 ] as const
 export type LintField = (typeof LINT_FIELDS)[number]
 
-/** Advice: nothing is refused because of it. */
+/** Advisory only: nothing is rejected because of it. */
 export type Finding = {
-  /** Which check found it, such as `array-without-items`: stays the same when the words change. */
+  /** Identifies the check, such as `array-without-items`; stays the same when the wording changes. */
   rule: string
   level: LintLevel
   field: LintField
-  /** The parameter that it is in, where it is in one. */
   parameter?: string | undefined
-  /** The place in the schema, as a JSON Pointer (RFC 6901); '' is the whole. */
+  /** Location in the schema, as a JSON Pointer (RFC 6901); '' is the root. */
   at?: string | undefined
-  /** What is wrong, and for whom: a sentence. */
+  /** A sentence that says what is wrong, and for whom. */
   message: string
-  /** How to mend it: a sentence. */
+  /** A sentence that says how to fix it. */
   remedy: string
-  /** Clients and services known to mind; none where any model would. */
+  /** Clients and services known to be affected; empty if it affects every model. */
   clients: readonly string[]
 }
 
-/** A tool as clients are shown it. */
+/** A tool as clients see it. */
 export type ShownTool = {
   name: string
   description?: string | undefined
@@ -45,7 +44,6 @@ export type ShownTool = {
   outputSchema?: JsonObject | undefined
 }
 
-/** Names of clients, as findings tell them. */
 export const CLAUDE = 'Claude'
 export const CLAUDE_CODE = 'Claude Code'
 export const CURSOR = 'Cursor'

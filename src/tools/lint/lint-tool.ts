@@ -1,29 +1,29 @@
 import { lintCost } from './costs.ts'
+import { lintDescription, lintParameters } from './descriptions.ts'
 import { type Finding, LINT_LEVELS, type ShownTool } from './finding.ts'
 import { lintName } from './names.ts'
 import { lintInputSchema, lintOutputSchema } from './schemas.ts'
-import { lintDescription, lintParameters } from './texts.ts'
 
-/** What is known besides of where the tool is. */
+/** What else is known about the tool in its server or toolkit. */
 export type LintContext = {
-  /** What clients call its server. */
+  /** The name that clients use for its server. */
   serverName?: string | undefined
-  /** What it costs, once that is counted. */
+  /** Its cost in tokens, once counted. */
   tokens?: number | undefined
-  /** What speaks for another of the same catalogue being taken for it. */
-  alike?: Finding | undefined
+  /** The finding that another tool of the catalogue is similar. */
+  similar?: Finding | undefined
 }
 
-/** The worst first; of one level as a tool is read. */
+/** Sorts the most severe first, otherwise in reading order. */
 export const sortFindings = (findings: readonly Finding[]): Finding[] =>
   findings.toSorted((a, b) => LINT_LEVELS.indexOf(a.level) - LINT_LEVELS.indexOf(b.level))
 
-/** Everything that is known to speak against a tool as clients and models are shown it. Pure; linear in its size. */
-export const lintTool = (tool: ShownTool, { serverName, tokens, alike }: LintContext = {}): Finding[] =>
+/** Returns all known problems of a tool as clients and models see it. Pure; linear in its size. */
+export const lintTool = (tool: ShownTool, { serverName, tokens, similar }: LintContext = {}): Finding[] =>
   sortFindings([
     ...lintName(tool.name, serverName),
     ...lintDescription(tool),
-    ...(alike === undefined ? [] : [alike]),
+    ...(similar === undefined ? [] : [similar]),
     ...lintParameters(tool),
     ...lintInputSchema(tool.inputSchema),
     ...(tool.outputSchema === undefined ? [] : lintOutputSchema(tool.outputSchema)),

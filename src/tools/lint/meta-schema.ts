@@ -3,22 +3,20 @@ import type { JsonObject } from '../../lib/kernel/json.ts'
 
 const NEWEST = 'https://json-schema.org/draft/2020-12/schema'
 
-/** Whether it is written in JSON Schema 2020-12, which is what it is where it says nothing. */
+/** Reports whether the schema is written in JSON Schema 2020-12, which is the default. */
 export const isNewestDialect = ({ $schema }: JsonObject): boolean =>
   typeof $schema !== 'string' || $schema.replace(/#$/, '') === NEWEST
 
-/** Made with the first schema: it compiles the dialect's own. */
+/** Created with the first schema, because it compiles the meta-schema. */
 let ajv: Ajv2020 | undefined
 
 /**
- * The first place that is not as JSON Schema 2020-12 wants it, in words; undefined where all is. Nothing is compiled of
- * it, and it is read in linear time: it may be a stranger's.
+ * Describes the first violation of the JSON Schema 2020-12 meta-schema, or returns undefined. Does not compile the
+ * schema and takes linear time, because schemas may come from strangers.
  */
 export const explainInvalidSchema = ({ $schema: _dialect, ...schema }: JsonObject): string | undefined => {
   ajv ??= new Ajv2020({ strict: false, validateFormats: false, logger: false })
   if (ajv.validateSchema(schema) === true) return undefined
   const [error] = ajv.errors ?? []
-  return error === undefined
-    ? 'it is none'
-    : `${error.instancePath || 'it'} ${error.message ?? 'is not as it should be'}`
+  return error === undefined ? 'it is not a schema' : `${error.instancePath || 'it'} ${error.message ?? 'is invalid'}`
 }

@@ -1,29 +1,32 @@
 import { CLAUDE, CLAUDE_CODE, CURSOR, type Finding, GEMINI, OPENAI, VS_CODE } from './finding.ts'
 
 /**
- * What Claude's API takes as the name of a tool, and OpenAI's and Copilot's alike.
- * Source: github.com/github/copilot-cli/issues/1879, github.com/microsoft/vscode/issues/243602
+ * Tool names that the APIs of Claude, OpenAI and Copilot accept.
+ * Sources: github.com/github/copilot-cli/issues/1879, github.com/microsoft/vscode/issues/243602
  */
 const NAME = /^[A-Za-z0-9_-]*$/
 const MAX_NAME_CHARS = 64
 
-/** Source: github.com/wonderwhy-er/DesktopCommanderMCP/issues/79 (the API's own words). */
+/** Source: github.com/wonderwhy-er/DesktopCommanderMCP/issues/79 (error text of the API). */
 const GEMINI_START = /^[A-Za-z_]/
 
 /** Claude Code calls a tool `mcp__<server>__<tool>`. Source: github.com/anthropics/claude-code/issues/20643 */
 const CLAUDE_CODE_PREFIX_CHARS = 'mcp____'.length
-/** Cursor leaves out tools whose name and server's come to as many. Source: github.com/ComposioHQ/composio/issues/2788 */
+/**
+ * Cursor leaves out a tool if its name and the server's together have this many. Source:
+ * github.com/ComposioHQ/composio/issues/2788
+ */
 const CURSOR_CHARS = 60
 
-/** Longest name that leaves room for what clients put before it, where the server's name is not known yet. */
+/** Longest name that leaves room for a prefix while the server's name is unknown. */
 const ROOMY_NAME_CHARS = 40
 
 const findLong = (name: string, serverName: string | undefined): Finding[] => {
-  const remedy = 'Shorten it: a verb and a noun are mostly enough.'
+  const remedy = 'Shorten it. A verb and a noun are usually enough.'
   const common = { rule: 'long-name', field: 'name', remedy } as const
   if (serverName === undefined) {
     if (name.length <= ROOMY_NAME_CHARS) return []
-    const message = `Clients put the server's name before it, and some stop at ${CURSOR_CHARS} or ${MAX_NAME_CHARS} characters for both: this alone has ${name.length}.`
+    const message = `Clients prefix it with the server's name, and some allow only ${CURSOR_CHARS} or ${MAX_NAME_CHARS} characters for both. This name alone has ${name.length}.`
     return [{ ...common, level: 'hint', message, clients: [CLAUDE_CODE, CURSOR] }]
   }
   const both = serverName.length + name.length
@@ -32,11 +35,11 @@ const findLong = (name: string, serverName: string | undefined): Finding[] => {
     ...(both >= CURSOR_CHARS ? [CURSOR] : []),
   ]
   if (clients.length === 0) return []
-  const message = `With the server's name, "${serverName}", it has ${both} characters: too many for ${clients.join(' and ')}, which may leave the tool out.`
+  const message = `With the server's name, "${serverName}", it has ${both} characters. That is too long for ${clients.join(' and ')}, which may leave the tool out.`
   return [{ ...common, level: 'warning', message, clients }]
 }
 
-/** `serverName`: what clients call the server that the tool is in, where that is known. */
+/** `serverName` is the name that clients use for the tool's server, if known. */
 export const lintName = (name: string, serverName: string | undefined): Finding[] => {
   const field = 'name'
   const refusing = [CLAUDE, OPENAI, VS_CODE]
@@ -46,8 +49,8 @@ export const lintName = (name: string, serverName: string | undefined): Finding[
         rule: 'name-characters',
         level: 'error',
         field,
-        message: 'Claude, OpenAI and VS Code refuse a name with anything but letters, digits, _ and -.',
-        remedy: 'Write _ in place of what else is in it.',
+        message: 'Claude, OpenAI and VS Code reject a name with characters other than letters, digits, _ and -.',
+        remedy: 'Replace other characters with _.',
         clients: refusing,
       },
     ]
@@ -57,8 +60,8 @@ export const lintName = (name: string, serverName: string | undefined): Finding[
         rule: 'name-length',
         level: 'error',
         field,
-        message: `Claude, OpenAI and VS Code refuse a name of more than ${MAX_NAME_CHARS} characters; this has ${name.length}.`,
-        remedy: 'Shorten it: a verb and a noun are mostly enough.',
+        message: `Claude, OpenAI and VS Code reject a name of more than ${MAX_NAME_CHARS} characters; this one has ${name.length}.`,
+        remedy: 'Shorten it. A verb and a noun are usually enough.',
         clients: refusing,
       },
     ]
@@ -69,8 +72,8 @@ export const lintName = (name: string, serverName: string | undefined): Finding[
           rule: 'name-start',
           level: 'warning',
           field,
-          message: 'Gemini refuses a name that begins with anything but a letter or _.',
-          remedy: 'Begin it with a verb.',
+          message: 'Gemini rejects a name that does not start with a letter or _.',
+          remedy: 'Start it with a verb.',
           clients: [GEMINI],
         },
       ]

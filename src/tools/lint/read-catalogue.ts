@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import { createTokenCounter } from '../../lib/tokens/token-counter.ts'
-import { lintAlike } from './alike.ts'
 import type { CatalogueFigures, CatalogueJob } from './catalogue-job.ts'
 import type { ReportedTool } from './catalogue-report.ts'
 import type { ShownTool } from './finding.ts'
 import { lintTool } from './lint-tool.ts'
+import { lintSimilarTools } from './similar-tools.ts'
 
 const parseTool = (json: string): ShownTool => {
   const parsed: JsonValue = JSON.parse(json)
@@ -17,20 +17,20 @@ const parseTool = (json: string): ShownTool => {
   }
 }
 
-/** A tools/list as one text, the pages of it together. */
+/** Joins all pages of a tools/list into one text. */
 export const joinList = (items: readonly string[]): string => `[${items.join(',')}]`
 
-/** Counts and lints a catalogue; what was counted before of it is not counted again. */
+/** Counts and lints a catalogue. Reuses counts of texts it has counted before. */
 export const createCatalogueReader = () => {
   const count = createTokenCounter()
 
   const readTools = async ({ serverName, lists: { flat }, ours }: CatalogueJob): Promise<ReportedTool[]> => {
     const tools = flat.map(parseTool)
-    const alike = await lintAlike(tools.map(tool => (ours.has(tool.name) ? { name: tool.name } : tool)))
+    const similar = await lintSimilarTools(tools.map(tool => (ours.has(tool.name) ? { name: tool.name } : tool)))
     const read: ReportedTool[] = []
     for (const [index, tool] of tools.entries()) {
       const tokens = await count(flat[index] ?? '')
-      const findings = ours.has(tool.name) ? [] : lintTool(tool, { serverName, tokens, alike: alike.get(index) })
+      const findings = ours.has(tool.name) ? [] : lintTool(tool, { serverName, tokens, similar: similar.get(index) })
       read.push({ name: tool.name, tokens, findings })
     }
     return read

@@ -3,16 +3,16 @@ import { CLAUDE, type Finding, GEMINI, type LintField, OPENAI, VS_CODE } from '.
 import { explainInvalidSchema, isNewestDialect } from './meta-schema.ts'
 import { listSubschemas, type SchemaNode } from './walk-schema.ts'
 
-/** What is found in one subschema; place and field are the same for all of them. */
+/** A finding without location and field, which the caller adds. */
 type Found = Pick<Finding, 'rule' | 'level' | 'message' | 'remedy' | 'clients'>
 
-/** What Claude's API takes as the name of a parameter. Source: github.com/twilio-labs/mcp/issues/58 */
+/** Parameter names that Claude's API accepts. Source: github.com/twilio-labs/mcp/issues/58 */
 const PARAMETER_NAME = /^[a-zA-Z0-9_.-]{1,64}$/
 
 /** Source: github.com/google-gemini/gemini-cli/issues/2237 */
 const GEMINI_FORMATS: ReadonlySet<string> = new Set(['enum', 'date-time', 'int32', 'int64', 'float', 'double'])
 
-/** Keywords that say what a value is, so that it needs no type. */
+/** Keywords that describe a value well enough without `type`. */
 const INSTEAD_OF_TYPE = ['type', '$ref', 'anyOf', 'oneOf', 'allOf', 'enum', 'const'] as const
 
 const quote = (texts: readonly string[]): string => texts.map(text => `"${text}"`).join(', ')
@@ -28,22 +28,25 @@ const findRootCombination = (root: JsonObject): Found[] => {
     {
       rule: 'root-combination',
       level: 'error',
-      message: `${clients.join(' and ')} refuse${clients.length === 1 ? 's' : ''} every request with a schema that has ${quote(found)} at its top.`,
-      remedy: 'List all parameters under "properties", and say in the description which of them go together.',
+      message: `${clients.join(' and ')} reject${clients.length === 1 ? 's' : ''} every request that includes a schema with ${quote(found)} at the top level.`,
+      remedy: 'List all parameters under "properties", and describe which of them belong together.',
       clients,
     },
   ]
 }
 
-/** Source of the second: github.com/langchain-ai/langchain-mcp-adapters/issues/137, github.com/inboxapi/cli/issues/106 */
+/**
+ * Sources of the second finding: github.com/langchain-ai/langchain-mcp-adapters/issues/137,
+ * github.com/inboxapi/cli/issues/106
+ */
 const findRootShape = ({ type, properties }: JsonObject): Found[] => {
   if (type !== 'object')
     return [
       {
         rule: 'root-type',
         level: 'error',
-        message: 'Arguments are an object in MCP: clients refuse a schema whose "type" is not "object".',
-        remedy: 'Write "type": "object", and the parameters under "properties".',
+        message: 'Clients reject a schema whose "type" is not "object", because arguments are an object in MCP.',
+        remedy: 'Write "type": "object", and put the parameters under "properties".',
         clients: [CLAUDE, OPENAI],
       },
     ]
@@ -52,14 +55,14 @@ const findRootShape = ({ type, properties }: JsonObject): Found[] => {
     {
       rule: 'no-properties',
       level: 'error',
-      message: 'OpenAI refuses every request with a schema that has no "properties".',
-      remedy: 'Write "properties": {} where there is no parameter.',
+      message: 'OpenAI rejects every request that includes a schema without "properties".',
+      remedy: 'Write "properties": {} if there are no parameters.',
       clients: [OPENAI],
     },
   ]
 }
 
-/** Source: github.com/mark3labs/mcphost/issues/35 (OpenAI), github.com/microsoft/vscode/issues/246119 (VS Code) */
+/** Sources: github.com/mark3labs/mcphost/issues/35 (OpenAI), github.com/microsoft/vscode/issues/246119 (VS Code) */
 const findOpenArray = ({ type, items }: JsonObject): Found[] => {
   const isArray = type === 'array' || (Array.isArray(type) && type.includes('array'))
   if (!isArray || items !== undefined) return []
@@ -67,7 +70,7 @@ const findOpenArray = ({ type, items }: JsonObject): Found[] => {
     {
       rule: 'array-without-items',
       level: 'error',
-      message: 'OpenAI and VS Code refuse a list that does not say what its items are.',
+      message: 'OpenAI and VS Code reject an array without "items".',
       remedy: 'Add "items", such as {"type": "string"}.',
       clients: [OPENAI, VS_CODE],
     },
@@ -81,8 +84,8 @@ const findGeminiTypes = (schema: JsonObject): Found[] => [
         {
           rule: 'type-list',
           level: 'warning' as const,
-          message: 'Gemini refuses a list of types where clients hand the schema on as it is.',
-          remedy: 'Choose one type; a parameter that may be missing is left out of "required".',
+          message: 'Gemini rejects a list of types if the client passes the schema on unchanged.',
+          remedy: 'Choose one type. To make a parameter optional, leave it out of "required".',
           clients: [GEMINI],
         },
       ]
@@ -92,8 +95,8 @@ const findGeminiTypes = (schema: JsonObject): Found[] => [
         {
           rule: 'const',
           level: 'warning' as const,
-          message: 'Gemini knows no "const", and refuses it where clients hand the schema on as it is.',
-          remedy: 'Write "enum" with this one value.',
+          message: 'Gemini does not support "const", and rejects it if the client passes the schema on unchanged.',
+          remedy: 'Use "enum" with this one value.',
           clients: [GEMINI],
         },
       ]
@@ -110,8 +113,8 @@ const findGeminiValues = (schema: JsonObject): Found[] => {
             rule: 'enum-of-other-than-texts',
             level: 'warning' as const,
             message:
-              'Gemini takes only texts as choices, and refuses others where clients hand the schema on as it is.',
-            remedy: 'Make it a text, or name the choices in the description.',
+              'Gemini accepts only strings in "enum", and rejects others if the client passes the schema on unchanged.',
+            remedy: 'Use strings, or list the choices in the description.',
             clients: [GEMINI],
           },
         ]
@@ -121,8 +124,8 @@ const findGeminiValues = (schema: JsonObject): Found[] => {
           {
             rule: 'format',
             level: 'hint' as const,
-            message: `Older clients of Gemini are refused for the format "${format}".`,
-            remedy: 'Say the form in the description; leave the format out if such clients matter to you.',
+            message: `Gemini rejects the format "${format}" from older clients.`,
+            remedy: 'Describe the format in the description, and remove "format" if you need to support such clients.',
             clients: [GEMINI],
           },
         ]
@@ -139,9 +142,9 @@ const findReference = ({ $ref }: JsonObject): Found[] => {
       rule: isOwn ? 'reference' : 'reference-elsewhere',
       level: 'warning',
       message: isOwn
-        ? 'Some versions of Gemini CLI leave out a tool with "$ref", and Gemini refuses it from clients that do not resolve it.'
-        : 'It refers to another document, which no client fetches: the model is told nothing of what stands there.',
-      remedy: 'Write what it refers to in its place.',
+        ? 'Some versions of Gemini CLI leave out a tool with "$ref", and Gemini rejects it from clients that do not resolve it.'
+        : 'It refers to another document, which no client fetches, so the model never sees that part.',
+      remedy: 'Replace the reference with the schema it refers to.',
       clients: [GEMINI],
     },
   ]
@@ -154,8 +157,8 @@ const findUntyped = ({ schema, isProperty }: SchemaNode): Found[] => {
     {
       rule: 'no-type',
       level: 'hint',
-      message: 'It has no type: models guess, and older versions of Gemini CLI leave the tool out.',
-      remedy: 'Give it a type, or describe the values with an example.',
+      message: 'It has no type, so models guess, and older versions of Gemini CLI leave the tool out.',
+      remedy: 'Add a type, or describe the values with an example.',
       clients: [GEMINI],
     },
   ]
@@ -172,16 +175,16 @@ const findParameterNames = ({ properties }: JsonObject): Finding[] =>
             field: 'parameters' as const,
             parameter,
             message:
-              'Claude refuses every request with a parameter whose name has more than 64 characters, or any but letters, digits, _, - and full stops.',
-            remedy: 'Rename it.',
+              'Claude rejects every request that includes a parameter whose name has more than 64 characters, or characters other than letters, digits, _, - and periods.',
+            remedy: 'Rename the parameter.',
             clients: [CLAUDE],
           },
         ],
   )
 
 /**
- * Sources: github.com/anthropics/claude-code/issues/586 (arguments),
- * github.com/ankimcp/anki-mcp-server-addon/issues/75 (answers)
+ * Sources: github.com/anthropics/claude-code/issues/586 (input), github.com/ankimcp/anki-mcp-server-addon/issues/75
+ * (output)
  */
 const findDialect = (schema: JsonObject, field: LintField): Found[] => {
   const problem = explainInvalidSchema(schema)
@@ -190,8 +193,8 @@ const findDialect = (schema: JsonObject, field: LintField): Found[] => {
       {
         rule: 'invalid-schema',
         level: 'error',
-        message: `It is no valid JSON Schema 2020-12, so that Claude refuses every request with it: ${problem}.`,
-        remedy: 'Mend this place; older drafts wrote some keywords in another form.',
+        message: `It is not a valid JSON Schema 2020-12, so Claude rejects every request that includes it: ${problem}.`,
+        remedy: 'Fix this part. Older drafts wrote some keywords differently.',
         clients: [CLAUDE],
       },
     ]
@@ -202,9 +205,9 @@ const findDialect = (schema: JsonObject, field: LintField): Found[] => {
       level: field === 'outputSchema' ? 'error' : 'hint',
       message:
         field === 'outputSchema'
-          ? 'Claude leaves out tools whose answers are described in another dialect than JSON Schema 2020-12.'
-          : 'Its "$schema" names another dialect than JSON Schema 2020-12, by which clients read it.',
-      remedy: 'Leave "$schema" out: then it is 2020-12.',
+          ? 'Claude leaves out tools whose output schema uses a dialect other than JSON Schema 2020-12.'
+          : 'Its "$schema" names a dialect other than JSON Schema 2020-12, which clients assume.',
+      remedy: 'Remove "$schema": the default is 2020-12.',
       clients: [CLAUDE],
     },
   ]
@@ -212,22 +215,21 @@ const findDialect = (schema: JsonObject, field: LintField): Found[] => {
 
 const NODE_RULES = [findOpenArray, findGeminiTypes, findGeminiValues, findReference] as const
 
-/** What one parameter has at several places is told once, at the first of them. */
-const tellOnce = (findings: readonly Finding[]): Finding[] => {
-  const told = new Map<string, Finding>()
+/** Keeps only the first of the findings that repeat within one parameter. */
+const dropRepeated = (findings: readonly Finding[]): Finding[] => {
+  const seen = new Map<string, Finding>()
   for (const finding of findings) {
     const key = `${finding.rule} ${finding.parameter ?? ''}`
-    if (!told.has(key)) told.set(key, finding)
+    if (!seen.has(key)) seen.set(key, finding)
   }
-  return [...told.values()]
+  return [...seen.values()]
 }
 
-/** Not looked at further: whatever else is wrong with it, no model makes use of it. */
 const TOO_LARGE: Found = {
   rule: 'vast-schema',
   level: 'warning',
-  message: 'The schema is nested so deep, or has so many parts, that it was not looked at to its end.',
-  remedy: 'Make it flatter: models fill in few levels well.',
+  message: 'The schema is nested too deeply, or has too many parts, to be checked completely.',
+  remedy: 'Make it flatter. Models fill in a few levels well.',
   clients: [],
 }
 
@@ -247,11 +249,11 @@ export const lintInputSchema = (schema: JsonObject): Finding[] => {
   return [
     ...ofRoot.map((found): Finding => ({ ...found, field, at: '' })),
     ...findParameterNames(schema),
-    ...tellOnce(ofNodes),
+    ...dropRepeated(ofNodes),
   ]
 }
 
-/** Of what a tool answers clients only look whether it is a schema at all. */
+/** Clients only check that an output schema is a valid schema. */
 export const lintOutputSchema = (schema: JsonObject): Finding[] => {
   const field = 'outputSchema'
   const found = listSubschemas(schema).isWhole ? findDialect(schema, field) : [TOO_LARGE]

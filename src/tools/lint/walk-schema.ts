@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/
 import { NAMED_SCHEMAS } from '../../lib/kernel/json-schema.ts'
 import { MAX_JSON_DEPTH } from '../../lib/kernel/limits.ts'
 
-/** Keywords whose value is a schema, or a list of such. */
+/** Keywords whose value is a schema or a list of schemas. */
 const SCHEMAS: ReadonlySet<string> = new Set([
   'items',
   'prefixItems',
@@ -22,11 +22,11 @@ const SCHEMAS: ReadonlySet<string> = new Set([
 
 export type SchemaNode = {
   schema: JsonObject
-  /** JSON Pointer. */
+  /** JSON Pointer of the subschema. */
   at: string
-  /** The property of the root that it is in. */
+  /** The root property that contains it. */
   parameter: string | undefined
-  /** Whether it is the schema of a property, at whatever depth. */
+  /** Whether it is the schema of a property, at any depth. */
   isProperty: boolean
 }
 
@@ -61,12 +61,12 @@ const childrenOf = (node: SchemaNode): SchemaNode[] =>
     return SCHEMAS.has(keyword) ? plainChildren(node, keyword, value) : []
   })
 
-/** Subschemas that are looked at: no honest tool has a hundredth. */
+/** Most subschemas that are visited; real tools have under a hundredth. */
 const MAX_NODES = 20_000
 
 /**
- * Every subschema, the root first; values that only look like schemas (of `enum`, `default` and such) are none.
- * `isWhole`: false where it is nested so deep, or so large, that not all of it was looked at.
+ * Lists every subschema, the root first, but not values that only look like schemas (in `enum`, `default` and the
+ * like). `isWhole` is false if the schema is too deep or too large to be listed completely.
  */
 export const listSubschemas = (root: JsonObject): { nodes: SchemaNode[]; isWhole: boolean } => {
   const nodes: SchemaNode[] = []

@@ -1,8 +1,8 @@
 import { isDoneWithin } from '../../lib/process/time-limit.ts'
-import type { TransformLanguage } from './answer-shaping.ts'
-import { loadJmespath, loadJsonata } from './libraries.ts'
+import { loadJmespath, loadJsonata } from './expression-libraries.ts'
+import type { TransformLanguage } from './result-shaping.ts'
 
-/** Where an expression cannot be read, counted from 1, and why. */
+/** Why an expression cannot be parsed, and where; lines and columns start at 1. */
 export type ExpressionFault = { line: number; column: number; message: string }
 
 const faultAt = (expression: string, offset: number, message: string): ExpressionFault => {
@@ -22,7 +22,7 @@ const explain = (message: string): string => {
   return message || 'cannot be read'
 }
 
-/** It says where the piece ends that it did not expect. */
+/** JSONata reports the end of the unexpected token. */
 const jsonataFault = (expression: string): ExpressionFault | undefined => {
   try {
     loadJsonata()(expression)
@@ -36,7 +36,7 @@ const jsonataFault = (expression: string): ExpressionFault | undefined => {
   }
 }
 
-/** The first of the numbers below `count` for which it holds, where it holds for all that follow one. */
+/** Returns the first index below `count` for which `holds` is true, assuming it is true from there on. */
 const findFirst = (count: number, holds: (index: number) => boolean): number => {
   let low = 0
   let high = count
@@ -57,16 +57,19 @@ const messageOf = (work: () => unknown): string | undefined => {
   }
 }
 
-/** What an expression lacks that only ends too early. */
+/** Whether the message says that the expression ends too early. */
 const isTooShort = (message: string): boolean => message.includes('EOF')
 
-/** Its library says what is wrong and not where: that is where its beginnings stop to be beginnings of an expression. */
+/**
+ * The library does not say where the fault is. It is at the first token with which the expression stops being a valid
+ * prefix.
+ */
 const jmespathFault = (expression: string): ExpressionFault | undefined => {
   const { compile, tokenize } = loadJmespath()
   const message = messageOf(() => compile(expression))
   if (message === undefined) return undefined
   if (explain(message) !== message) return faultAt(expression, 0, explain(message))
-  if (isTooShort(message)) return faultAt(expression, expression.length, 'it ends too early')
+  if (isTooShort(message)) return faultAt(expression, expression.length, 'it is incomplete')
   if (messageOf(() => tokenize(expression)) !== undefined) {
     const isUnreadable = (index: number) =>
       messageOf(() => tokenize(expression.slice(0, index + 1)))?.startsWith('Unknown character') === true
@@ -82,14 +85,16 @@ const jmespathFault = (expression: string): ExpressionFault | undefined => {
   return faultAt(expression, tokens[findFirst(tokens.length - 1, isWrong)]?.start ?? 0, message)
 }
 
-/** Steps of a long path are read in time that grows with their square; an honest expression takes a few milliseconds. */
+/** Reading a long path takes quadratic time; ordinary expressions take a few milliseconds. */
 const MAX_READ_MS = 250
-const TOO_LONG: ExpressionFault = { line: 1, column: 1, message: 'it takes too long to read: write a shorter one' }
+const TOO_LONG: ExpressionFault = { line: 1, column: 1, message: 'it takes too long to parse; shorten it' }
 
-/** Why an expression is none of its language; undefined where it is one. It is read, and not run. */
+/**
+ * Returns why an expression is invalid in its language, or undefined if it is valid. Parses it without running it.
+ */
 export const findExpressionFault = (language: TransformLanguage, expression: string): ExpressionFault | undefined => {
   let fault: ExpressionFault | undefined
-  // The first time its library is read from disk, which is not to be blamed on the expression.
+  // Loads the library first, so that its load time does not count towards the limit.
   if (language === 'jsonata') loadJsonata()
   else loadJmespath()
   const isDone = isDoneWithin(MAX_READ_MS, () => {

@@ -1,13 +1,13 @@
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
 
-/** One step of a path: a member by its name, every item of a list, every member or item, or any depth. */
+/** One step of a path: a named member, every item of a list, every member or item, or any depth. */
 export type PathStep = { kind: 'name'; name: string } | { kind: 'items' } | { kind: 'any' } | { kind: 'deep' }
 export type FieldPath = readonly PathStep[]
 
-/** A position in a path, from 1, and what is wrong there. */
+/** What is wrong with a path, and at which column (starting at 1). */
 export type PathFault = { column: number; message: string }
 
-/** A name, `*`, `**`, `[]`, `[*]` or `["a name"]`; a dot stands before each but the first and those in brackets. */
+/** A name, `*`, `**`, `[]`, `[*]` or `["a name"]`. A dot precedes each step but the first and those in brackets. */
 const STEP = /(\*\*|\*)|\[\*?\]|\[("(?:[^"\\]|\\.)*")\]|([^.[\]*"\s]+)/y
 
 const stepOf = (match: RegExpExecArray): PathStep | undefined => {
@@ -22,20 +22,20 @@ const stepOf = (match: RegExpExecArray): PathStep | undefined => {
   }
 }
 
-/** A path such as `users[].address.*`, `**.links` or `meta["odd name"]`. */
+/** Parses a path such as `users[].address.*`, `**.links` or `meta["odd name"]`. */
 export const parseFieldPath = (text: string): Result<FieldPath, PathFault> => {
   const steps: PathStep[] = []
   let at = 0
   while (at < text.length) {
     const isDotted = text[at] === '.'
-    if (isDotted && at === 0) return failure({ column: 1, message: 'a path begins with a name' })
+    if (isDotted && at === 0) return failure({ column: 1, message: 'a path starts with a name' })
     const from = isDotted ? at + 1 : at
     STEP.lastIndex = from
     const match = STEP.exec(text)
     const step = match === null ? undefined : stepOf(match)
     const needsDot = at > 0 && !isDotted && text[at] !== '['
     if (match === null || step === undefined || needsDot) {
-      const expected = 'a path is written like items[].name, *.links, **.id or meta["odd name"]'
+      const expected = 'write a path like items[].name, *.links, **.id or meta["odd name"]'
       return failure({ column: from + 1, message: expected })
     }
     steps.push(step)
@@ -43,6 +43,6 @@ export const parseFieldPath = (text: string): Result<FieldPath, PathFault> => {
   }
   const last = steps.at(-1)
   if (last === undefined) return failure({ column: 1, message: 'is empty' })
-  if (last.kind === 'deep') return failure({ column: text.length, message: 'say what to leave out behind **' })
+  if (last.kind === 'deep') return failure({ column: text.length, message: 'add the field to leave out after **' })
   return success(steps)
 }

@@ -1,36 +1,36 @@
 import { z } from 'zod'
 import type { FieldError } from '../../lib/kernel/errors.ts'
 import { wholeNumberRule } from '../../lib/kernel/whole-number.ts'
+import { findExpressionFault } from './expression-faults.ts'
+import { parseFieldPath } from './field-path.ts'
 import {
-  type AnswerShaping,
   LANGUAGE_NAMES,
   MAX_DROPPED_PATHS,
   MAX_EXPRESSION_CHARACTERS,
   MAX_PATH_CHARACTERS,
   MAX_STRING_LENGTH,
   MIN_STRING_LENGTH,
+  type ResultShaping,
   TRANSFORM_LANGUAGES,
-} from './answer-shaping.ts'
-import { findExpressionFault } from './expression-faults.ts'
-import { parseFieldPath } from './field-path.ts'
+} from './result-shaping.ts'
 
 const LENGTH_RULE = wholeNumberRule('characters', MIN_STRING_LENGTH, MAX_STRING_LENGTH)
 
-/** What a tool does with its answers, as the API takes it; the expression and the paths are read when it is saved. */
+/** Result shaping as the API accepts it. The expression and the paths are checked when the tool is saved. */
 export const ResponseRules = z
   .strictObject({
     htmlToMarkdown: z
       .boolean()
       .optional()
-      .describe('whether a page is sent as Markdown, and so each string of JSON that holds HTML'),
+      .describe('whether HTML pages, and JSON strings that contain HTML, are converted to Markdown'),
     dropFields: z
       .array(z.string().min(1).max(MAX_PATH_CHARACTERS))
       .max(MAX_DROPPED_PATHS)
       .optional()
-      .describe('paths of what is left out, such as items[].links, *.html or **._meta'),
+      .describe('paths of fields to remove, such as items[].links, *.html or **._meta'),
     transform: z
       .strictObject({
-        language: z.enum(TRANSFORM_LANGUAGES, 'is neither jsonata nor jmespath'),
+        language: z.enum(TRANSFORM_LANGUAGES, 'must be jsonata or jmespath'),
         expression: z
           .string()
           .min(1, 'is empty')
@@ -38,18 +38,18 @@ export const ResponseRules = z
       })
       .optional()
       .describe(
-        "makes the answer anew out of its JSON; run apart, within limits of time and memory, and for the answer's JSON alone",
+        "transforms the JSON result; runs in a sandbox with limits on time and memory, and sees only the result's JSON",
       ),
     maxStringLength: z
       .int(LENGTH_RULE)
       .min(MIN_STRING_LENGTH, LENGTH_RULE)
       .max(MAX_STRING_LENGTH, LENGTH_RULE)
       .optional()
-      .describe('characters of each string that are sent'),
+      .describe('longest string in characters; longer ones are cut'),
   })
-  .describe('what is done with answers before anybody gets them, in this order')
+  .describe('changes made to results before they are sent, in this order')
 
-/** As they are kept: read back through this schema, so that a row another version wrote is found where it is read. */
+/** The stored form, parsed on reading, so that an invalid row fails there. */
 export const StoredResponse = z.object({
   htmlToMarkdown: z.boolean().optional(),
   dropFields: z.array(z.string()).optional(),
@@ -57,15 +57,14 @@ export const StoredResponse = z.object({
   maxStringLength: z.int().optional(),
 })
 
-/** As the API shows them. */
-export const toResponseView = (response: AnswerShaping): z.infer<typeof ResponseRules> => ({
+export const toResponseView = (response: ResultShaping): z.infer<typeof ResponseRules> => ({
   ...(response.htmlToMarkdown === undefined ? {} : { htmlToMarkdown: response.htmlToMarkdown }),
   ...(response.dropFields === undefined ? {} : { dropFields: [...response.dropFields] }),
   ...(response.transform === undefined ? {} : { transform: { ...response.transform } }),
   ...(response.maxStringLength === undefined ? {} : { maxStringLength: response.maxStringLength }),
 })
 
-const transformErrors = ({ transform }: AnswerShaping, at: string): FieldError[] => {
+const transformErrors = ({ transform }: ResultShaping, at: string): FieldError[] => {
   if (transform === undefined) return []
   const path = `${at}.transform.expression`
   const { language, expression } = transform
@@ -75,12 +74,12 @@ const transformErrors = ({ transform }: AnswerShaping, at: string): FieldError[]
   const fault = findExpressionFault(language, expression)
   if (fault === undefined) return []
   const { line, column, message } = fault
-  const text = `line ${line}, column ${column}: this is no ${LANGUAGE_NAMES[language]}: ${message}`
+  const text = `line ${line}, column ${column}: not valid ${LANGUAGE_NAMES[language]}: ${message}`
   return [{ path, message: text }]
 }
 
-/** What of the rules cannot be read: the expression, and paths; each with where, below `at`. */
-export const responseErrors = (response: AnswerShaping | undefined, at = 'response'): FieldError[] => {
+/** Returns the errors in the expression and the paths; `at` is the prefix of their paths. */
+export const responseErrors = (response: ResultShaping | undefined, at = 'response'): FieldError[] => {
   if (response === undefined) return []
   const paths = (response.dropFields ?? []).slice(0, MAX_DROPPED_PATHS).flatMap((text, index) => {
     const read = parseFieldPath(text)

@@ -1,19 +1,19 @@
 import type { IdPage } from '../../lib/http/id-paging.ts'
 import { type Actor, organizationIdsOf } from '../../lib/kernel/actor.ts'
 import type { Tool, ToolkitCard } from '../tool.ts'
-import { noToolkit, type ServerRef, type ToolkitServiceParts } from '../toolkits.service.ts'
+import { type ServerRef, type ToolkitServiceParts, toolkitNotFound } from '../toolkits.service.ts'
 import * as store from './catalogue.store.ts'
 
-/** A page of tools in the order of their names. */
+/** A page of tools sorted by name. */
 export type NamePage = { limit: number; after: string | undefined }
 
 export type UsedToolkitCard = ToolkitCard & { usedBy: readonly ServerRef[] }
 export type ToolWithUses = { tool: Tool; usedBy: readonly ServerRef[] }
 
-const ofActor = (actor: Actor): store.Shelf => ({ kind: 'own', organizationIds: organizationIdsOf(actor) })
-const PUBLIC: store.Shelf = { kind: 'public' }
+const ofActor = (actor: Actor): store.ToolkitScope => ({ kind: 'own', organizationIds: organizationIdsOf(actor) })
+const PUBLIC: store.ToolkitScope = { kind: 'public' }
 
-/** What people look through: toolkits with what is in them and who uses them, to be searched. */
+/** Searches toolkits, with their contents and the servers that use them. */
 export const createToolkitCatalogue = ({ db, uses }: Pick<ToolkitServiceParts, 'db' | 'uses'>) => {
   const withUses = async (cards: readonly ToolkitCard[]): Promise<UsedToolkitCard[]> => {
     const users = await uses.ofToolkits(
@@ -26,22 +26,22 @@ export const createToolkitCatalogue = ({ db, uses }: Pick<ToolkitServiceParts, '
   const getOwn = async (actor: Actor, id: string): Promise<UsedToolkitCard> => {
     const card = await store.findToolkitCard(db, ofActor(actor), id)
     const [used] = await withUses(card === undefined ? [] : [card])
-    if (used === undefined) throw noToolkit()
+    if (used === undefined) throw toolkitNotFound()
     return used
   }
 
   const getPublic = async (id: string): Promise<ToolkitCard> => {
     const card = await store.findToolkitCard(db, PUBLIC, id)
-    if (card === undefined) throw noToolkit()
+    if (card === undefined) throw toolkitNotFound()
     return card
   }
 
   return {
-    /** Of the actor's organizations, at most one more than the page holds. */
+    /** Lists toolkits of the actor's organizations, at most one more than the page size. */
     listOwn: async (actor: Actor, search: string, page: IdPage): Promise<UsedToolkitCard[]> =>
       withUses(await store.listToolkitCards(db, ofActor(actor), search, page)),
 
-    /** One of the actor's organizations, public or not. */
+    /** A toolkit of the actor's organizations, public or not. */
     getOwn,
 
     listOwnTools: async (actor: Actor, id: string, search: string, page: NamePage): Promise<ToolWithUses[]> => {
@@ -54,7 +54,7 @@ export const createToolkitCatalogue = ({ db, uses }: Pick<ToolkitServiceParts, '
       return tools.map(tool => ({ tool, usedBy: users.get(tool.id) ?? [] }))
     },
 
-    /** Public ones of everybody. */
+    /** Public toolkits of all organizations. */
     listPublic: (search: string, page: IdPage): Promise<ToolkitCard[]> =>
       store.listToolkitCards(db, PUBLIC, search, page),
 
@@ -65,7 +65,7 @@ export const createToolkitCatalogue = ({ db, uses }: Pick<ToolkitServiceParts, '
       return store.listToolsMatching(db, id, search, page)
     },
 
-    /** For who was let at the organization. */
+    /** Expects that access to the organization was checked. */
     countOf: (organizationId: string) => store.countToolkitsAndTools(db, organizationId),
   }
 }

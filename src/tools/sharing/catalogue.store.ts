@@ -5,13 +5,13 @@ import type { Tool, ToolkitCard } from '../tool.ts'
 import { toToolkit } from '../toolkits.store.ts'
 import { toTool } from '../tools.store.ts'
 
-/** Whose toolkits: those of these organizations, or the public ones of all. */
-export type Shelf = { kind: 'own'; organizationIds: readonly string[] } | { kind: 'public' }
+/** Which toolkits to search: those of some organizations, or all public ones. */
+export type ToolkitScope = { kind: 'own'; organizationIds: readonly string[] } | { kind: 'public' }
 
-const whereOf = (shelf: Shelf) =>
-  shelf.kind === 'public'
+const whereOf = (scope: ToolkitScope) =>
+  scope.kind === 'public'
     ? { visibility: 'public' as const, snapshotOfId: null }
-    : { organizationId: { in: [...shelf.organizationIds] }, snapshotOfId: null }
+    : { organizationId: { in: [...scope.organizationIds] }, snapshotOfId: null }
 
 const WITH_REST = { organization: { select: { name: true } }, _count: { select: { tools: true } } } as const
 
@@ -26,28 +26,32 @@ const toCard = ({ organization, _count, ...row }: CardRow): ToolkitCard => ({
 const matching = (db: Database, search: string) =>
   search === '' ? {} : { OR: [{ title: containing(db, search) }, { description: containing(db, search) }] }
 
-/** Snapshots are on no shelf. `search` is looked for in title and description; empty: all. */
+/** Searches title and description, without snapshots; an empty search matches all. */
 export const listToolkitCards = async (
   db: Database,
-  shelf: Shelf,
+  scope: ToolkitScope,
   search: string,
   page: IdPage,
 ): Promise<ToolkitCard[]> => {
   const { where, ...rest } = idPageQuery(page)
   const rows = await db.toolkit.findMany({
-    where: { AND: [whereOf(shelf), matching(db, search), where] },
+    where: { AND: [whereOf(scope), matching(db, search), where] },
     ...rest,
     include: WITH_REST,
   })
   return rows.map(toCard)
 }
 
-export const findToolkitCard = async (db: Database, shelf: Shelf, id: string): Promise<ToolkitCard | undefined> => {
-  const row = await db.toolkit.findFirst({ where: { AND: [whereOf(shelf), { id }] }, include: WITH_REST })
+export const findToolkitCard = async (
+  db: Database,
+  scope: ToolkitScope,
+  id: string,
+): Promise<ToolkitCard | undefined> => {
+  const row = await db.toolkit.findFirst({ where: { AND: [whereOf(scope), { id }] }, include: WITH_REST })
   return row === null ? undefined : toCard(row)
 }
 
-/** Tools of a toolkit, by name; `search` is looked for in name, title and description. */
+/** Lists tools of a toolkit by name; searches name, title and description. */
 export const listToolsMatching = async (
   db: Database,
   toolkitId: string,
@@ -67,7 +71,7 @@ export const listToolsMatching = async (
   return rows.map(toTool)
 }
 
-/** Of the toolkits that an organization edits: how many there are, and how many tools they hold together. */
+/** Counts the toolkits that an organization can edit, and their tools. */
 export const countToolkitsAndTools = async (
   db: Database,
   organizationId: string,

@@ -8,23 +8,23 @@ import type { Snapshot, Tool, Toolkit } from '../tool.ts'
 import { createSnapshot, renewSnapshot, touchToolkit } from '../toolkits.store.ts'
 import { copyTools, listAllTools, removeTool, updateTool } from '../tools.store.ts'
 
-/** What a field is and would be; null where there is none. */
+/** The current and the new value of a field; null if it has none. */
 export type FieldChange = { field: string; from: JsonValue; to: JsonValue }
 
-/** What accepting a waiting update would change: tools by name, and of a changed one the fields that differ. */
+/** What accepting a pending update would change: tool names and, for a changed tool, the fields that differ. */
 export type SnapshotDifference = {
-  /** Of the origin as it was compared: see `versionOf`. */
+  /** Version of the origin that was compared. */
   version: string
   added: string[]
   changed: { name: string; fields: string[]; changes: FieldChange[] }[]
   removed: string[]
 }
 
-/** What the snapshot's server says of the tools it holds. */
+/** Access to the instances of the server that uses the snapshot. */
 export type HolderOfSnapshot = {
   /** Names of the instances that use a tool. */
   instancesOf: (toolId: string) => Promise<readonly string[]>
-  /** Throws where the instances of a copy do not allow that it becomes what its origin is now. */
+  /** Throws if the instances of the copy do not allow it to become the current original. */
   assertMayBecome: (copy: Tool, origin: Tool) => Promise<void>
 }
 
@@ -61,7 +61,7 @@ const pairUp = (held: readonly Tool[], current: readonly Tool[]) => {
   }
 }
 
-/** The difference between a snapshot and its origin as it is now; undefined when there is none. */
+/** Returns the difference between a snapshot and its current origin, or undefined if there is none. */
 export const compareSnapshot = async (tx: Transaction, snapshot: Snapshot): Promise<SnapshotDifference | undefined> => {
   const current = await listAllTools(tx, snapshot.snapshotOfId)
   const { added, changed, removed } = pairUp(await listAllTools(tx, snapshot.id), current)
@@ -78,13 +78,16 @@ export const compareSnapshot = async (tx: Transaction, snapshot: Snapshot): Prom
   }
 }
 
-/** Throws `conflict` when a toolkit's tools are no longer those of a version that somebody saw. */
+/** Throws `conflict` if the toolkit has changed since the given version was shown. */
 export const assertVersion = async (tx: Transaction, toolkitId: string, version: string): Promise<void> => {
   if (versionOf(await listAllTools(tx, toolkitId)) === version) return
-  throw new AppError('conflict', 'The toolkit changed meanwhile: look at its waiting update again, then accept that.')
+  throw new AppError(
+    'conflict',
+    'The toolkit has changed since you opened it. Review the pending update again before you accept it.',
+  )
 }
 
-/** Copies a public toolkit of another organization into ours, for one server. */
+/** Copies a public toolkit of another organization for one server. */
 export const takeSnapshot = async (
   tx: Transaction,
   origin: Toolkit,
@@ -96,8 +99,8 @@ export const takeSnapshot = async (
 }
 
 /**
- * Makes the snapshot what its origin is now. Answers the names of the tools that are other than before.
- * Throws `conflict` when a tool that is gone there is at work here, and what `assertMayBecome` throws of a changed one.
+ * Updates the snapshot to its current origin. Returns the names of the tools that differ. Throws `conflict` if a
+ * removed tool is still used, or whatever `assertMayBecome` throws for a changed one.
  */
 export const acceptUpdate = async (
   tx: Transaction,
@@ -112,13 +115,13 @@ export const acceptUpdate = async (
       const names = instances.map(name => `"${name}"`).join(', ')
       throw new AppError(
         'conflict',
-        `The update removes the tool "${tool.name}", which ${names} uses: remove that first.`,
+        `The update removes the tool "${tool.name}", which ${names} uses. Remove that instance first.`,
       )
     }
     await removeTool(tx, tool.id)
   }
   for (const { copy, origin: current } of changed) await assertMayBecome(copy, current)
-  // Two tools may have swapped names: every copy that gets another first gets one that no tool can have.
+  // Two tools may have swapped names, so each renamed copy first gets a unique name that no tool can have.
   const renamed = changed.filter(({ copy, origin: current }) => copy.name !== current.name)
   for (const { copy } of renamed) await updateTool(tx, copy.id, { ...copy, name: `~${copy.id}` })
   for (const { copy, origin: current } of changed) await updateTool(tx, copy.id, current)

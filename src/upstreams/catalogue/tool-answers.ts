@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { FieldError } from '../../lib/kernel/errors.ts'
-import { keepingRules } from '../../tools/response/keeping-rules.ts'
+import { cacheRules } from '../../tools/response/cache-rules.ts'
 import { ResponseRules, responseErrors, StoredResponse } from '../../tools/response/response-rules.ts'
 import { MAX_NAMED_TOOLS } from '../limits.ts'
 import type { ToolAnswers, Upstream } from '../upstream.ts'
@@ -14,12 +14,12 @@ const MAX_READ_MS = 1_000
 /** As the API takes it, of one tool; what its expression and paths say is read when it is saved. */
 export const ToolAnswersRules = z.strictObject({
   response: ResponseRules.optional(),
-  cacheSeconds: keepingRules.cacheSeconds
+  cacheSeconds: cacheRules.cacheSeconds
     .optional()
     .describe(
       'how long an answer is kept for the next call with the same arguments; for tools that say readOnlyHint, and those that readOnly is set for',
     ),
-  cacheShared: keepingRules.cacheShared.optional(),
+  cacheShared: cacheRules.cacheShared.optional(),
   readOnly: z
     .boolean()
     .optional()

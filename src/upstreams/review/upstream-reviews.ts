@@ -42,7 +42,7 @@ export type UpstreamReviewParts = {
 export type UpstreamReview = { isReviewed: boolean; version: string; waiting: readonly WaitingTool[] }
 
 /** What is approved: some tools, by the hash of the name and as each was seen, or all that waited then. */
-export type ApprovalWish = { tools: readonly { nameHash: string; hash: string }[] } | { version: string }
+export type Approval = { tools: readonly { nameHash: string; hash: string }[] } | { version: string }
 
 const NOTHING: ReadonlyMap<string, never> = new Map<string, never>()
 
@@ -82,7 +82,7 @@ export const approveWhatIsKept = async (tx: Transaction, serverId: string): Prom
 }
 
 /** Those of what waits that are meant; throws `conflict` where one is not any more what was seen. */
-const chooseTools = (waiting: readonly WaitingTool[], live: ReadonlyMap<string, string>, wish: ApprovalWish) => {
+const chooseTools = (waiting: readonly WaitingTool[], live: ReadonlyMap<string, string>, wish: Approval) => {
   if ('version' in wish) {
     if (versionOf(waiting) !== wish.version) throw changedMeanwhile()
     return waiting
@@ -160,7 +160,7 @@ export const createUpstreamReviews = ({ db, changes, catalogues, getServerFor }:
     },
 
     /** Makes what waits live; answers how much of it. Throws `conflict` where it is not any more what was seen. */
-    approve: async (actor: Actor, id: string, wish: ApprovalWish): Promise<number> => {
+    approve: async (actor: Actor, id: string, wish: Approval): Promise<number> => {
       try {
         return await changes.commit(async (tx, announce) => {
           const { upstream, server } = await getFor(tx, actor, id, 'build')

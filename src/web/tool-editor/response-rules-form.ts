@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { formText } from '../../lib/http/pages/forms.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import type { FieldError } from '../../lib/kernel/errors.ts'
-import { type AnswerShaping, LANGUAGE_NAMES, TRANSFORM_LANGUAGES } from '../../tools/response/answer-shaping.ts'
 import { ResponseRules, responseErrors } from '../../tools/response/response-rules.ts'
+import { LANGUAGE_NAMES, type ResultShaping, TRANSFORM_LANGUAGES } from '../../tools/response/result-shaping.ts'
 import { readTypedNumber } from '../overview/typed-number.ts'
 import { errorsOf } from './tool-editor-errors.ts'
 
@@ -20,7 +20,7 @@ export const RESPONSE_FIELDS = {
 }
 type TypedResponse = Record<keyof typeof RESPONSE_FIELDS, string>
 
-export const typedResponse = (response: AnswerShaping | undefined): TypedResponse => ({
+export const typedResponse = (response: ResultShaping | undefined): TypedResponse => ({
   htmlToMarkdown: response?.htmlToMarkdown === true ? 'yes' : '',
   dropFields: (response?.dropFields ?? []).join('\n'),
   transformLanguage: response?.transform?.language ?? 'jsonata',
@@ -48,7 +48,7 @@ export const RESPONSE_CHOICES = {
 
 const Rules = z.object({ response: ResponseRules })
 
-const readTransform = ({ transform, transformLanguage }: TypedResponse): AnswerShaping['transform'] =>
+const readTransform = ({ transform, transformLanguage }: TypedResponse): ResultShaping['transform'] =>
   transform.trim() === ''
     ? undefined
     : { language: transformLanguage === 'jmespath' ? 'jmespath' : 'jsonata', expression: transform }
@@ -56,7 +56,7 @@ const readTransform = ({ transform, transformLanguage }: TypedResponse): AnswerS
 /** Reads the response rules from the form, and returns their errors. */
 export const readResponse = (
   form: TypedResponse,
-): { response: AnswerShaping | undefined; errors: readonly FieldError[] } => {
+): { response: ResultShaping | undefined; errors: readonly FieldError[] } => {
   const { number: maxStringLength, errors: lengthErrors } = readTypedNumber(
     ResponseRules.shape.maxStringLength,
     'response.maxStringLength',
@@ -64,7 +64,7 @@ export const readResponse = (
   )
   const dropFields = form.dropFields.split('\n').flatMap(line => (line.trim() === '' ? [] : [line.trim()]))
   const transform = readTransform(form)
-  const response: AnswerShaping = {
+  const response: ResultShaping = {
     ...(form.htmlToMarkdown === 'yes' && { htmlToMarkdown: true }),
     ...(dropFields.length > 0 && { dropFields }),
     ...(transform !== undefined && { transform }),

@@ -8,8 +8,8 @@ import { describeJsonFault, findJsonFault } from '../../lib/kernel/json-fault.ts
 import { MAX_JSON_DEPTH } from '../../lib/kernel/limits.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import { readWholeNumber } from '../../lib/kernel/whole-number.ts'
-import type { AnswerShaping } from '../../tools/response/answer-shaping.ts'
 import { typedResponseTokens } from '../../tools/response/response-tokens.ts'
+import type { ResultShaping } from '../../tools/response/result-shaping.ts'
 import { findToolAnswers, ToolAnswersRules } from '../../upstreams/catalogue/tool-answers.ts'
 import type { ToolAnswers, Upstream } from '../../upstreams/upstream.ts'
 import { RESPONSE_FIELDS, readResponse, typedResponse } from '../tool-editor/response-rules-form.ts'
@@ -76,7 +76,7 @@ export type ReadUpstreamTool = {
   errors: readonly FieldError[]
   /** Those of the steps among them: while there are any nothing can be shown. */
   responseErrors: readonly FieldError[]
-  response: AnswerShaping | undefined
+  response: ResultShaping | undefined
 }
 
 /** What a form asks for, and what of it cannot be. `declared`: what the upstream says of the tool, where it was heard. */

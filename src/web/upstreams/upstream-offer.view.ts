@@ -3,7 +3,7 @@ import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
 import { shownTime } from '../../lib/http/pages/time-text.ts'
 import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
 import type { TokenCounter } from '../../lib/tokens/token-counter.ts'
-import { isShaping } from '../../tools/response/answer-shaping.ts'
+import { hasShaping } from '../../tools/response/result-shaping.ts'
 import type { CatalogueItem, KeptCatalogue } from '../../upstreams/catalogue/catalogue.ts'
 import { removeHidden } from '../../upstreams/catalogue/hidden-text.ts'
 import { listAllowedTools, type SkippedItem } from '../../upstreams/catalogue/present-tools.ts'
@@ -97,7 +97,7 @@ const toAnswersLink = (upstream: Upstream, tool: string) => {
     ...(responseTokens === undefined
       ? []
       : [responseTokens === 0 ? 'whole' : `${formatNumber(responseTokens)} tokens`]),
-    ...(isShaping(response) ? ['shaped'] : []),
+    ...(hasShaping(response) ? ['shaped'] : []),
     ...(cacheSeconds === undefined ? [] : [`kept ${formatNumber(cacheSeconds)} s`]),
   ]
   return { href: upstreamToolPath(upstream, tool), text: words.join(', ') || 'as the server says' }

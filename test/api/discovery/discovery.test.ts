@@ -47,10 +47,10 @@ describe('/.well-known/mcp-servers', () => {
   })
 
   it.each([
-    ['nobody', ['public']],
-    ['a stranger', ['public']],
-    ['somebody with a bad token', ['public']],
-    ['the owner, with a token not for MCP', ['public']],
+    ['anyone', ['public']],
+    ['a user of another organization', ['public']],
+    ['somebody with an invalid token', ['public']],
+    ['the owner, with a token without the scope mcp', ['public']],
     ['a member', ['organization', 'public']],
     ['an allowed user', ['private', 'public']],
     ['the owner', ['organization', 'private', 'public']],
@@ -74,7 +74,7 @@ describe('/.well-known/mcp-servers', () => {
     expect(response.statusCode).toBe(status)
   })
 
-  it('follows a change of access at once, and shows no server twice', async () => {
+  it('reflects a change of access at once, and lists no server twice', async () => {
     const both = await ada.create('/servers', { name: 'both', access: 'private', allowedUsers: [ada.userId] })
     const names = async (token: string | undefined) =>
       (await discover(token)).map(({ name }) => name).filter(name => name === 'both')
@@ -85,7 +85,7 @@ describe('/.well-known/mcp-servers', () => {
     expect(await names(ada.token)).toEqual([])
   })
 
-  it('puts one’s own servers before any number of strangers’ public ones', async () => {
+  it('lists your own servers before public servers of others, however many there are', async () => {
     const { db } = patchbay.services
     const { organizationId } = await db.membership.findFirstOrThrow({ where: { userId: ada.userId } })
     const data = Array.from({ length: 1_000 }, (_, index) => ({

@@ -467,7 +467,7 @@ describe('the response cache', () => {
       expect(await refusal(tool(more))).toMatchObject({
         status: 400,
         body: {
-          errors: [{ path: 'cacheSeconds', message: expect.stringContaining('only for tools marked read-only') }],
+          errors: [{ path: 'cacheSeconds', message: expect.stringContaining('only applies to read-only tools') }],
         },
       })
     })

@@ -199,13 +199,13 @@ describe('answers that a tool shapes', () => {
       'an expression that cannot be read',
       { transform: { language: 'jsonata', expression: 'a\n.b ]' } },
       'response.transform.expression',
-      /^line 2, column 4: this is no JSONata: /,
+      /^line 2, column 4: not valid JSONata: /,
     ],
     [
       'one of the other language',
       { transform: { language: 'jmespath', expression: 'a & b' } },
       'response.transform.expression',
-      /^line 1, column 3: this is no JMESPath: /,
+      /^line 1, column 3: not valid JMESPath: /,
     ],
     ['an empty one', { transform: { language: 'jsonata', expression: '' } }, 'response.transform.expression', /empty/],
     [

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { AnswerShaping } from '../../../src/tools/response/answer-shaping.ts'
+import type { ResultShaping } from '../../../src/tools/response/result-shaping.ts'
 import { openAnswerShaper } from '../../support/jobs.ts'
 
 const ANSWER = JSON.stringify({ users: [{ id: 1, name: 'Ada' }], text: 'a'.repeat(60) })
@@ -14,7 +14,7 @@ describe('transforms that mean harm', () => {
   })
   afterAll(() => shaper.close())
 
-  const shape = (transform: AnswerShaping['transform'], { owner = 'one', shaper: asked = shaper } = {}) =>
+  const shape = (transform: ResultShaping['transform'], { owner = 'one', shaper: asked = shaper } = {}) =>
     asked.shape(
       { owner, group: owner },
       {

@@ -248,7 +248,7 @@ describe('expressions', () => {
     ['jmespath', 'a[?b==`1`].c | [0]', undefined],
     ['jmespath', 'a.b ]', { line: 1, column: 5 }],
     ['jmespath', 'a\n.b.#', { line: 2, column: 4 }],
-    ['jmespath', 'a[0', { line: 1, column: 4, message: 'it ends too early' }],
+    ['jmespath', 'a[0', { line: 1, column: 4, message: 'it is incomplete' }],
     ['jmespath', '('.repeat(9_000), { line: 1 }],
   ] as const)('%s: %s', (language, expression, fault) => {
     const found = findExpressionFault(language, expression)

@@ -57,10 +57,10 @@ describe('token costs and suggestions for the tools of a server', () => {
     const notes = (field: string) => page.locator(`[id="note-${field}"] .advice`)
     await name.fill('2_things')
     await page.getByLabel('URL', { exact: true }).fill(THINGS_URL)
-    await notes('name').getByText('Gemini refuses').waitFor()
+    await notes('name').getByText('Gemini rejects').waitFor()
     await notes('description').getByText('Without a description').waitFor()
     const parameter = page.locator('.parameters .advice')
-    await parameter.getByText('Nothing says what "id" is.').waitFor()
+    await parameter.getByText('The parameter "id" has no description.').waitFor()
     // Advice does not make a field invalid.
     expect(await page.locator('form#tool [aria-invalid="true"]').count()).toBe(0)
 
@@ -99,7 +99,7 @@ describe('token costs and suggestions for the tools of a server', () => {
       .filter({ hasText: REJECTED_TOOL.name })
     await row.getByRole('link', { name: '2 findings' }).click()
     const findings = page.getByRole('region', { name: 'Issues in these tools' }).getByRole('row')
-    const refused = findings.filter({ hasText: 'OpenAI and VS Code refuse a list' })
+    const refused = findings.filter({ hasText: 'OpenAI and VS Code reject an array' })
     expect(await refused.getByText('refused', { exact: true }).count()).toBe(1)
     await refused.getByText('Add "items"').waitFor()
     await refused.getByRole('link', { name: REJECTED_TOOL.name }).click()
@@ -119,7 +119,7 @@ describe('token costs and suggestions for the tools of a server', () => {
     expect(text).toMatch(/In groups, behind two tools 2 [\d,]+ [\d,]+ fewer/)
     expect(text).toContain('30 warnings')
     const overview = textOf((await session.get(`/servers/${serverId}`)).html)
-    expect(overview).toMatch(/The list of tools takes [\d,]+ tokens of every conversation \(counted by o200k_base\)/)
+    expect(overview).toMatch(/The list of tools adds [\d,]+ tokens to every conversation \(counted by o200k_base\)/)
 
     await owner.expectOk('PATCH', `/servers/${serverId}`, { presentation: 'grouped' })
     const grouped = await vi.waitFor(async () => {

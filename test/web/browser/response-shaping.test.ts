@@ -70,7 +70,7 @@ it('the shaped response is shown beside the original, and follows the input', as
   await transform(page).fill('orders[state = "open"].{"id": id, "customer": customer.name')
   await page
     .locator('#note-transform .error')
-    .getByText(/^Line 1, column \d+: this is no JSONata: /)
+    .getByText(/^Line 1, column \d+: not valid JSONata: /)
     .waitFor()
   await page.getByText('Fix the errors to preview the response.').waitFor()
   await transform(page).fill('orders[state = "open"].{"id": id, "customer": customer.name, "note": note}')

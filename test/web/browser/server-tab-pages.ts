@@ -240,7 +240,7 @@ const globals: PageRow[] = [
       await page.getByLabel('Key').fill(HOSTILE_NAME)
       await page.getByLabel('Value', { exact: true }).fill(HOSTILE_NAME)
       await page.getByRole('button', { name: 'Add global' }).click()
-      await page.getByText('is no name for a global').waitFor()
+      await page.getByText('must start with a letter or _').waitFor()
     },
   },
   { route: 'GET /servers/:uuid/globals/:key', path: on('/globals/carrier_url') },

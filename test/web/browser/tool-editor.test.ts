@@ -294,7 +294,7 @@ it('caching shows an error beside its field unless the tool is read-only', async
   await page.getByLabel('Cache scope').selectOption('Shared')
   await page.getByRole('button', { name: 'Save' }).click()
   const note = page.locator('#note-cacheSeconds')
-  await note.getByText('is only for tools marked read-only').waitFor()
+  await note.getByText('only applies to read-only tools').waitFor()
   expect(await page.getByLabel('Cache responses for (s)').getAttribute('aria-invalid')).toBe('true')
   await page.getByLabel('Read-only').selectOption('Yes')
   await page.getByRole('button', { name: 'Save' }).click()

@@ -146,7 +146,7 @@ describe('the matrix of bindings', () => {
     await page.getByLabel('Fixed value', { exact: true }).fill(HOSTILE)
     await page.getByRole('button', { name: 'Apply to selection' }).click()
     const alert = page.getByRole('alert')
-    await alert.getByText('Nothing was changed: 2 of the tools cannot take this.').waitFor()
+    await alert.getByText('Nothing was changed: 2 of the tools do not accept this binding.').waitFor()
     expect(await alert.getByRole('listitem').allInnerTexts()).toEqual([
       'quote.count must be an integer',
       'track.count must be an integer',
@@ -282,7 +282,7 @@ describe('without scripts', () => {
     await page.getByText('Changed once').waitFor()
     await eve.expectOk('PATCH', `/tools/${theirs.id}`, { description: 'Changed twice' })
     await page.getByRole('button', { name: 'Accept the update' }).click()
-    await page.getByText('The toolkit changed meanwhile').waitFor()
+    await page.getByText('The toolkit has changed since').waitFor()
     await page.getByText('Changed twice').waitFor()
     await page.getByRole('button', { name: 'Accept the update' }).click()
     await page.getByText('The update is accepted').waitFor()

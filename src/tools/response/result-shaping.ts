@@ -1,32 +1,30 @@
 export const TRANSFORM_LANGUAGES = ['jsonata', 'jmespath'] as const
 export type TransformLanguage = (typeof TRANSFORM_LANGUAGES)[number]
 
-/** How people write the names of the languages. */
 export const LANGUAGE_NAMES: Readonly<Record<TransformLanguage, string>> = { jsonata: 'JSONata', jmespath: 'JMESPath' }
 
-/** What is done with a tool's answers before anybody gets them, in this order. */
-export type AnswerShaping = {
-  /** Of a page that is HTML, and of each string of JSON that holds some. */
+/** Changes made to a tool's results before they are sent, in this order. */
+export type ResultShaping = {
+  /** Converts an HTML page, and each JSON string that contains HTML. */
   htmlToMarkdown?: boolean | undefined
-  /** Paths such as `items[].links`: what is there is left out. */
+  /** Paths to remove, such as `items[].links`. */
   dropFields?: readonly string[] | undefined
-  /** Makes the answer anew out of its JSON. */
+  /** Replaces the result with what the expression returns for its JSON. */
   transform?: { language: TransformLanguage; expression: string } | undefined
-  /** Characters of a string that are sent; the rest is left out, and said to be. */
+  /** Longest string in characters; a longer one is cut, with a note. */
   maxStringLength?: number | undefined
 }
 
-/** Longest expression, in characters: far above any that can be read. */
+/** Longest expression in characters. */
 export const MAX_EXPRESSION_CHARACTERS = 10_000
 export const MAX_DROPPED_PATHS = 100
-/** Longest path of a field, in characters. */
+/** Longest field path in characters. */
 export const MAX_PATH_CHARACTERS = 300
-/** Beneath it a string says little more than that it was cut. */
+/** Below this, a cut string would contain little but the note. */
 export const MIN_STRING_LENGTH = 20
 export const MAX_STRING_LENGTH = 1_000_000
 
-/** Whether anything is to be done at all. */
-export const isShaping = (shaping: AnswerShaping | undefined): shaping is AnswerShaping =>
+export const hasShaping = (shaping: ResultShaping | undefined): shaping is ResultShaping =>
   shaping !== undefined &&
   (shaping.htmlToMarkdown === true ||
     (shaping.dropFields?.length ?? 0) > 0 ||

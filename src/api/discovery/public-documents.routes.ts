@@ -18,7 +18,7 @@ const ResourceMetadata = z.object({
   bearer_methods_supported: z.array(z.string()),
 })
 
-/** The name of a server that is not for everybody is for those who may use it. */
+/** Only a public server's metadata includes its name. */
 const toResourceMetadata = ({ id, name, access }: Server, baseUrl: string): z.infer<typeof ResourceMetadata> => ({
   resource: serverUrl(baseUrl, id),
   ...(access === 'public' && { resource_name: name }),
@@ -27,10 +27,10 @@ const toResourceMetadata = ({ id, name, access }: Server, baseUrl: string): z.in
   bearer_methods_supported: ['header'],
 })
 
-/** How long copies are good: long enough for the requests of one sign-in, short enough for a change to show soon. */
+/** Cache lifetime: covers the requests of one sign-in, and changes still show soon. */
 const MAX_AGE_SECONDS = 60
 
-/** Any page may read what anybody may know. */
+/** Allows pages of any origin, because these documents are public. */
 const openToPages = (app: FastifyInstance, origins: OriginPolicy): void => {
   refuseForeignOrigins(app, { ...origins, isOriginAllowed: () => true })
   app.addHook('onRequest', async (_request, reply) => {
@@ -55,8 +55,8 @@ const params = z.object({ uuid: z.string() })
 
 type Parts = { servers: ServerService; baseUrl: string; origins: OriginPolicy }
 
-/** What clients read before they have a token: where to get one for a server, and of public ones how to reach them. */
-export const openDocumentRoutes =
+/** Documents that clients read without a token: where to get one for a server, and how to reach public servers. */
+export const publicDocumentRoutes =
   ({ servers, baseUrl, origins }: Parts): FastifyPluginAsyncZod =>
   async app => {
     openToPages(app, origins)
@@ -64,13 +64,13 @@ export const openDocumentRoutes =
     const getServer = async (uuid: string): Promise<Server> => {
       const id = z.uuid().safeParse(uuid).data?.toLowerCase()
       const server = id === undefined ? undefined : await servers.findServerOfAnybody(id)
-      if (server === undefined) throw new AppError('not_found', 'There is no such server.')
+      if (server === undefined) throw new AppError('not_found', 'Server not found.')
       return server
     }
     const cached = (reply: FastifyReply): FastifyReply =>
       reply.header('cache-control', `public, max-age=${MAX_AGE_SECONDS}`)
 
-    // The older transport is the same resource: a token is for the server, however it is reached.
+    // HTTP+SSE is the same resource: a token is valid for a server over either transport.
     for (const path of [`${RESOURCE_PATH}/s/:uuid`, `${RESOURCE_PATH}/s/:uuid/sse`]) {
       app.get(path, { schema: { ...hide, params, response: { 200: ResourceMetadata } } }, async (request, reply) => {
         const metadata = toResourceMetadata(await getServer(request.params.uuid), baseUrl)
@@ -79,7 +79,7 @@ export const openDocumentRoutes =
     }
 
     app.get(RESOURCE_PATH, { schema: hide }, async () => {
-      const why = `No token is good for all servers here: each has its own document, ${RESOURCE_PATH}/s/<id>.`
+      const why = `No token is valid for all servers. Each server has its own document, ${RESOURCE_PATH}/s/<id>.`
       throw new AppError('not_found', why)
     })
 
@@ -88,7 +88,7 @@ export const openDocumentRoutes =
       { schema: { ...hide, params, response: { 200: RegistryEntry } } },
       async (request, reply) => {
         const server = await getServer(request.params.uuid)
-        if (server.access !== 'public') throw new AppError('not_found', 'There is no such server.')
+        if (server.access !== 'public') throw new AppError('not_found', 'Server not found.')
         return cached(reply).send(toRegistryEntry(server, baseUrl))
       },
     )

@@ -7,7 +7,7 @@ import { startTestApp } from '../../support/app.ts'
 
 const TIERS = ['public', 'organization', 'private'] as const
 
-/** The rules of the registry's schema (2025-12-11) for what we say. */
+/** Rules of the registry's schema (2025-12-11) for the fields we send. */
 const httpUrl = z.string().regex(/^https?:\/\/[^\s]+$/)
 const RegistryEntry = z.strictObject({
   $schema: z.literal('https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json'),
@@ -25,7 +25,7 @@ const RegistryEntry = z.strictObject({
   remotes: z.array(z.strictObject({ type: z.enum(['streamable-http', 'sse']), url: httpUrl })),
 })
 
-describe('documents for anybody', () => {
+describe('public documents', () => {
   const patchbay = runPatchbay()
   let ada: ApiClient
   const ids = new Map<string, string>()
@@ -42,7 +42,7 @@ describe('documents for anybody', () => {
 
   describe('about a server as a protected resource (RFC 9728)', () => {
     it.each(TIERS)(
-      'say the same of a %s one by either transport, its name only where it is for everybody',
+      'are the same for a %s server over both transports; only a public one includes its name',
       async tier => {
         const expected = {
           resource: `${patchbay.origin}/s/${ids.get(tier)}`,
@@ -60,13 +60,13 @@ describe('documents for anybody', () => {
       },
     )
 
-    it('name an issuer whose own metadata name it, too (RFC 8414 §3.3)', async () => {
+    it('name an issuer whose own metadata names it, too (RFC 8414 §3.3)', async () => {
       const response = await get('/.well-known/oauth-authorization-server')
       expect(await response.json()).toMatchObject({ issuer: patchbay.origin })
     })
 
     it.each(['', '/s', `/s/${randomUUID()}`, `/s/${randomUUID()}/sse`, '/s/none', '/s/..', '/sse'])(
-      'are none at %j',
+      'return 404 at %j',
       async path => {
         const response = await get(`/.well-known/oauth-protected-resource${path}`)
         expect(response.status).toBe(404)
@@ -74,13 +74,13 @@ describe('documents for anybody', () => {
       },
     )
 
-    it('say at the root where they are, for no token is good for all servers', async () => {
+    it('at the root, point to the document of each server', async () => {
       const response = await get('/.well-known/oauth-protected-resource')
       const { detail } = z.object({ detail: z.string() }).parse(await response.json())
       expect(detail).toContain('/.well-known/oauth-protected-resource/s/<id>')
     })
 
-    it('are gone with their server', async () => {
+    it('return 404 once their server is deleted', async () => {
       const { id } = await ada.create('/servers', { name: 'Gone' })
       const path = `/.well-known/oauth-protected-resource/s/${id}`
       expect((await get(path)).status).toBe(200)
@@ -96,7 +96,7 @@ describe('documents for anybody', () => {
       return RegistryEntry.parse(await response.json())
     }
 
-    it('keep to the schema and name both transports', async () => {
+    it('conform to the schema and name both transports', async () => {
       const id = ids.get('public') ?? ''
       const url = `${patchbay.origin}/s/${id}`
       expect(await read(id)).toMatchObject({
@@ -115,7 +115,7 @@ describe('documents for anybody', () => {
       ['several lines', 'One\n\n  two\tthree'],
       ['a hundred characters', 'x'.repeat(100)],
       ['a hundred and one', 'x'.repeat(101)],
-      ['ten thousand outside the first plane', '🧰'.repeat(5_000)],
+      ['ten thousand characters outside the BMP', '🧰'.repeat(5_000)],
     ])('keep to it with %s as the description', async (_what, description) => {
       const { id } = await ada.create('/servers', { name: '🧰'.repeat(100), access: 'public', description })
       const entry = await read(id)
@@ -123,7 +123,7 @@ describe('documents for anybody', () => {
       expect(entry.description).not.toMatch(/[\n\t]/)
     })
 
-    it('have a later version after a change', async () => {
+    it('have a higher version after a change', async () => {
       const { id } = await ada.create('/servers', { name: 'Changing', access: 'public' })
       const patchOf = ({ version }: z.infer<typeof RegistryEntry>) => Number(version.split('.')[2])
       const before = patchOf(await read(id))
@@ -135,18 +135,21 @@ describe('documents for anybody', () => {
       await expect.poll(changed).toBeGreaterThan(before)
     })
 
-    it.each(['organization', 'private', 'unknown'])('are none of one that is %s', async tier => {
-      const response = await get(`/.well-known/mcp-servers/${ids.get(tier) ?? randomUUID()}/server.json`)
-      expect(response.status).toBe(404)
-      expect(await response.text()).not.toContain('The ')
-    })
+    it.each(['do not exist for a server that is %s', 'private', 'unknown'])(
+      'are none of one that is %s',
+      async tier => {
+        const response = await get(`/.well-known/mcp-servers/${ids.get(tier) ?? randomUUID()}/server.json`)
+        expect(response.status).toBe(404)
+        expect(await response.text()).not.toContain('The ')
+      },
+    )
   })
 
   const PATHS = ['/s/PUBLIC', '/s/PUBLIC/sse', ''].map(rest => `/.well-known/oauth-protected-resource${rest}`)
   describe.each([...PATHS, '/.well-known/mcp-servers/PUBLIC/server.json'])('%s', template => {
     const path = () => template.replace('PUBLIC', ids.get('public') ?? '')
 
-    it('is read by pages of any origin, also that there is none', async () => {
+    it('is readable by pages of any origin, including its 404', async () => {
       for (const origin of ['https://anywhere.example', 'null']) {
         const response = await get(path(), { headers: { origin } })
         expect(response.status).toBe(template.includes('PUBLIC') ? 200 : 404)
@@ -155,7 +158,7 @@ describe('documents for anybody', () => {
       }
     })
 
-    it('lets pages ask first, with the headers that MCP clients add', async () => {
+    it('answers preflight requests with the headers that MCP clients send', async () => {
       const headers = {
         origin: 'https://anywhere.example',
         'access-control-request-method': 'GET',
@@ -170,7 +173,7 @@ describe('documents for anybody', () => {
       })
     })
 
-    it('answers HEAD as it answers GET', async () => {
+    it('answers HEAD like GET', async () => {
       const [got, head] = [await get(path()), await get(path(), { method: 'HEAD' })]
       expect([head.status, await head.text()]).toEqual([got.status, ''])
       for (const name of ['cache-control', 'access-control-allow-origin', 'content-type']) {
@@ -178,7 +181,7 @@ describe('documents for anybody', () => {
       }
     })
 
-    it('is not told under a name that is none of this machine’s (DNS rebinding)', async () => {
+    it('is refused under a foreign host name (DNS rebinding)', async () => {
       const answer = await patchbay.http.inject({ url: path(), headers: { host: 'rebound.example' } })
       expect(answer.statusCode).toBe(403)
     })

@@ -1,15 +1,15 @@
 import { isJsonObject } from '../../lib/kernel/json.ts'
 import { CLAUDE_CODE, type Finding, OPENAI, type ShownTool } from './finding.ts'
-import { wordsOf } from './words.ts'
+import { splitWords } from './split-words.ts'
 
 /**
- * Services that speak OpenAI's protocol refuse more, if not all of its models still do.
- * Source: github.com/getsentry/sentry-mcp/issues/106, github.com/run-llama/llama_index/pull/18784
+ * Some OpenAI models, and services compatible with OpenAI, reject longer descriptions.
+ * Sources: github.com/getsentry/sentry-mcp/issues/106, github.com/run-llama/llama_index/pull/18784
  */
 const OPENAI_CHARS = 1_024
-/** Claude Code shows its model as much. Source: github.com/anthropics/claude-code/issues/87650 */
+/** Characters that Claude Code shows to its model. Source: github.com/anthropics/claude-code/issues/87650 */
 const CLAUDE_CODE_CHARS = 2_048
-/** A description of fewer words says no more than the name does. */
+/** A description with fewer words adds nothing to the name. */
 const FEW_WORDS = 4
 
 const countText = (chars: number): string => new Intl.NumberFormat('en').format(chars)
@@ -23,9 +23,9 @@ const lintLength = (description: string): Finding[] => {
       rule: 'long-description',
       level: 'warning',
       field: 'description',
-      message: `It has ${countText(description.length)} characters: some of OpenAI's models and services that are built like them refuse more than ${countText(OPENAI_CHARS)}.${cut}`,
+      message: `It has ${countText(description.length)} characters. Some OpenAI models and compatible services reject more than ${countText(OPENAI_CHARS)}.${cut}`,
       remedy:
-        'Say what it does and when to use it, the most important first; what one parameter means belongs to that parameter.',
+        'Say what it does and when to use it, most important first. Move details about a parameter to that parameter.',
       clients: isCut ? [CLAUDE_CODE, OPENAI] : [OPENAI],
     },
   ]
@@ -39,13 +39,13 @@ export const lintDescription = ({ name, description = '' }: ShownTool): Finding[
         ...common,
         rule: 'no-description',
         level: 'warning',
-        message: 'Without a description a model has only the name to choose by.',
-        remedy: 'Say in a sentence or two what it does, and when to use it.',
+        message: 'Without a description, a model has only the name to choose by.',
+        remedy: 'Describe in a sentence or two what it does and when to use it.',
       },
     ]
   const long = lintLength(description)
-  const words = wordsOf(description)
-  const inName = new Set(wordsOf(name))
+  const words = splitWords(description)
+  const inName = new Set(splitWords(name))
   if (words.length >= FEW_WORDS && words.some(word => !inName.has(word))) return long
   return [
     ...long,
@@ -53,13 +53,13 @@ export const lintDescription = ({ name, description = '' }: ShownTool): Finding[
       ...common,
       rule: 'short-description',
       level: 'hint',
-      message: 'The description says hardly more than the name.',
-      remedy: 'Say when to use it, and what it answers.',
+      message: 'The description says little more than the name.',
+      remedy: 'Say when to use it and what it returns.',
     },
   ]
 }
 
-/** Parameters that nothing is said of; those that a schema only refers to are left alone. */
+/** Reports parameters without a description, except those that are only references. */
 export const lintParameters = ({ inputSchema: { properties } }: ShownTool): Finding[] => {
   if (!isJsonObject(properties)) return []
   return Object.entries(properties).flatMap(([parameter, schema]): Finding[] => {
@@ -72,8 +72,8 @@ export const lintParameters = ({ inputSchema: { properties } }: ShownTool): Find
         level: 'hint',
         field: 'parameters',
         parameter,
-        message: `Nothing says what "${parameter}" is.`,
-        remedy: 'Say what it means, and give the form of its values where that is not plain.',
+        message: `The parameter "${parameter}" has no description.`,
+        remedy: 'Describe what it means and, if it is not obvious, the format of its values.',
         clients: [],
       },
     ]

@@ -14,20 +14,20 @@ import {
 } from '../../tools/lint/catalogue-report.ts'
 import { joinList } from '../../tools/lint/read-catalogue.ts'
 
-/** Our own tools about answers: they cost what they cost, and no builder can mend them. */
+/** Patchbay's own tools for cut results, which builders cannot change. */
 const isOurs = ({ name }: CompiledTool): boolean => name.startsWith(RESERVED_TOOL_PREFIX)
 
-/** The JSON of each tool, as the session era's tools/list has it. */
+/** Returns the JSON of each tool as in tools/list of the session era. */
 const renderList = ({ tools }: CompiledServer): Promise<string[]> =>
   mapInTurns(tools, tool => renderTool(tool, 'session'))
 
-/** Which list a server gets that leaves it to what its tools cost, and why; of others nobody asks. */
+/** Returns the list that `auto` selects, and why. */
 const toAuto = ({ shownAs }: PresentedServers): CatalogueReport['auto'] => ({
   presentation: shownAs?.presentation ?? 'flat',
   why: shownAs === undefined ? '' : explainShownAs(shownAs),
 })
 
-/** Has the lists counted and linted as clients would get them. */
+/** Counts and lints the lists as clients get them. */
 export const buildReport = async (
   servers: PresentedServers,
   readCatalogue: Job<CatalogueJob, CatalogueFigures>,

@@ -7,15 +7,15 @@ import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
 import { sendNdjson } from '../../lib/http/ndjson.ts'
 import { type Page, pageOf } from '../../lib/http/paging.ts'
 
-/** What a route that shows the log answers, besides the file that `format=ndjson` asks for. */
+/** JSON response of the audit log, unless `format=ndjson` requests a file. */
 export const AuditPage = pageOf(AuditEntryView)
 
 async function* viewsOf(log: AuditLog, scope: AuditScope, query: AuditQuery) {
   for await (const batch of log.readAll(scope, filterOf(query))) yield batch.map(toAuditEntryView)
 }
 
-/** Answers a page of the log, or all of it as a file. `scope` is what whoever asks was found to be allowed. */
-export const answerAudit = async (
+/** Sends a page of the log, or all of it as a file. The caller must have checked that the user may read `scope`. */
+export const sendAudit = async (
   reply: FastifyReply,
   log: AuditLog,
   scope: AuditScope,

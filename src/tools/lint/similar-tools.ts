@@ -1,0 +1,126 @@
+import { createPause } from '../../lib/worker/pause.ts'
+import type { Finding, ShownTool } from './finding.ts'
+import { splitWords } from './split-words.ts'
+
+/** Share of common words (of all words of two tools) from which a model may confuse them. */
+const MIN_SIMILARITY = 0.8
+/** Most pairs that are compared; ordinary catalogues need far fewer. */
+const MAX_COMPARED = 300_000
+
+export type ToolText = Pick<ShownTool, 'name' | 'description'>
+
+type NormalizedText = {
+  name: string
+  /** Trimmed, in lower case. */
+  description: string
+  words: ReadonlySet<string>
+}
+
+const normalize = ({ name, description = '' }: ToolText): NormalizedText => ({
+  name,
+  description: description.trim().toLowerCase(),
+  words: new Set([...splitWords(name), ...splitWords(description)]),
+})
+
+const isSimilar = (a: NormalizedText, b: NormalizedText): boolean => {
+  let shared = 0
+  for (const word of a.words) if (b.words.has(word)) shared++
+  return shared > 0 && shared >= MIN_SIMILARITY * (a.words.size + b.words.size - shared)
+}
+
+const hasSameDescription = (a: NormalizedText, b: NormalizedText): boolean =>
+  a.description !== '' && a.description === b.description
+
+type IndexedText = NormalizedText & {
+  index: number
+  /** The rarest words: any similar tool shares at least one of them. */
+  prefix: readonly string[]
+}
+
+const indexAll = (tools: readonly ToolText[]): IndexedText[] => {
+  const frequency = new Map<string, number>()
+  const all = tools.map(normalize)
+  for (const { words } of all) for (const word of words) frequency.set(word, (frequency.get(word) ?? 0) + 1)
+  const rarity = (word: string): number => frequency.get(word) ?? 0
+  return all.map((tool, index) => {
+    const rarest = [...tool.words].sort((a, b) => rarity(a) - rarity(b) || (a < b ? -1 : 1))
+    return { ...tool, index, prefix: rarest.slice(0, rarest.length - Math.ceil(MIN_SIMILARITY * rarest.length) + 1) }
+  })
+}
+
+/** Tools by each of their rarest words. */
+type Seen = Map<string, IndexedText[]>
+
+/** Returns the first of the seen tools that is similar. All calls share the comparisons in `budget.left`. */
+const findSimilar = (tool: IndexedText, seen: Seen, budget: { left: number }): IndexedText | undefined => {
+  for (const word of tool.prefix) {
+    for (const other of seen.get(word) ?? []) {
+      if (budget.left-- <= 0) return undefined
+      if (isSimilar(tool, other)) return other
+    }
+  }
+  return undefined
+}
+
+/** Maps the index of a tool to the index of the first tool similar to it. */
+const pairSimilar = async (tools: readonly IndexedText[]): Promise<Map<number, number>> => {
+  const pause = createPause()
+  const pairs = new Map<number, number>()
+  const described = new Map<string, number>()
+  const seen: Seen = new Map()
+  const budget = { left: MAX_COMPARED }
+  for (const tool of tools) {
+    await pause()
+    const same = tool.description === '' ? undefined : described.get(tool.description)
+    const found = same ?? findSimilar(tool, seen, budget)?.index
+    if (same === undefined) described.set(tool.description, tool.index)
+    // The first of several similar tools represents them all.
+    if (found !== undefined) pairs.set(tool.index, found)
+    else
+      for (const word of tool.prefix) {
+        const others = seen.get(word)
+        if (others === undefined) seen.set(word, [tool])
+        else others.push(tool)
+      }
+  }
+  return pairs
+}
+
+const toFinding = (own: NormalizedText, other: NormalizedText): Finding => {
+  const isSame = hasSameDescription(own, other)
+  return {
+    rule: isSame ? 'same-description' : 'reads-alike',
+    level: isSame ? 'warning' : 'hint',
+    field: 'description',
+    message: isSame
+      ? `Its description is the same as that of "${other.name}", so a model has only the names to choose by.`
+      : `It reads almost like "${other.name}", so a model may confuse the two.`,
+    remedy: 'Describe in both how they differ, or offer only one of them.',
+    clients: [],
+  }
+}
+
+/** Returns findings by index for tools that another tool of the catalogue is similar to. Yields to the event loop. */
+export const lintSimilarTools = async (tools: readonly ToolText[]): Promise<ReadonlyMap<number, Finding>> => {
+  const indexed = indexAll(tools)
+  const found = new Map<number, Finding>()
+  for (const [index, otherIndex] of await pairSimilar(indexed)) {
+    const [own, other] = [indexed[index], indexed[otherIndex]]
+    if (own === undefined || other === undefined) continue
+    found.set(index, toFinding(own, other))
+    if (!found.has(otherIndex)) found.set(otherIndex, toFinding(other, own))
+  }
+  return found
+}
+
+/** Returns a finding for the first of the others that is similar to the tool, in linear time. */
+export const lintSimilarTool = async (tool: ToolText, others: readonly ToolText[]): Promise<Finding | undefined> => {
+  const pause = createPause()
+  const own = normalize(tool)
+  for (const text of others) {
+    await pause()
+    const other = normalize(text)
+    if (hasSameDescription(own, other) || isSimilar(own, other)) return toFinding(own, other)
+  }
+  return undefined
+}
