@@ -38,7 +38,7 @@ import { findServerToCall } from './servers/server-to-call.ts'
 import { getServerFor } from './servers/servers.service.ts'
 import { createServerRemoval } from './servers/settings/server-removal.ts'
 import { uses } from './servers/sources/toolkit-uses.store.ts'
-import { listNamesAtWork } from './servers/tools/instances.store.ts'
+import { listAllInstanceNames } from './servers/tools/instances.store.ts'
 import { invitationsForSignUp } from './tenancy/invitations/invitation-acceptance.ts'
 import { tenancyPlugin } from './tenancy/plugin.ts'
 import type { EmbeddingLimits } from './tool-search/embeddings/tool-embeddings.ts'
@@ -189,7 +189,7 @@ const openServices = async (
         getServerFor,
         listGlobals,
         findServerToCall,
-        listToolNames: serverId => listNamesAtWork(db, serverId),
+        listToolNames: serverId => listAllInstanceNames(db, serverId),
       },
       connectionLimits,
     },

@@ -16,7 +16,7 @@ import { listGlobals } from '../servers/globals/globals.store.ts'
 import type { Presentation } from '../servers/server.ts'
 import { getServerFor } from '../servers/servers.service.ts'
 import type { InstanceService } from '../servers/tools/instances.service.ts'
-import { listNamesAtWork } from '../servers/tools/instances.store.ts'
+import { listAllInstanceNames } from '../servers/tools/instances.store.ts'
 import { type PresentingParts, presentTools } from '../tool-search/present-tools.ts'
 import type { Tool } from '../tools/tool.ts'
 import { assertDefinition } from '../tools/tool-definition.ts'
@@ -225,7 +225,7 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
     ): Promise<{ tools: string[]; names: ReadonlyMap<string, string> }> => {
       const server = await getServerFor(db, actor, serverId, 'read')
       const [own, upstreams, people] = await Promise.all([
-        listNamesAtWork(db, serverId),
+        listAllInstanceNames(db, serverId),
         parts.offers.listPresented(serverId),
         findPeople(db, server, [...new Set(callerIds)]),
       ])

@@ -4,7 +4,7 @@ import type { Presentation, ServerBlueprint } from './server.ts'
 import { toServer } from './servers.store.ts'
 import { listAllInstances } from './tools/instances.store.ts'
 
-const listToolkitsAtWork = async (tx: Transaction, serverId: string): Promise<ServerBlueprint['toolkits']> => {
+const listToolkitsOfInstances = async (tx: Transaction, serverId: string): Promise<ServerBlueprint['toolkits']> => {
   const rows = await tx.toolkit.findMany({
     where: { tools: { some: { instances: { some: { serverId } } } } },
     select: { id: true, title: true, description: true },
@@ -14,8 +14,8 @@ const listToolkitsAtWork = async (tx: Transaction, serverId: string): Promise<Se
 }
 
 /**
- * Everything a server is made of; for the runtime, which is nobody's actor. Undefined: no such server. `presentation`:
- * in place of the one that it has.
+ * Reads everything that makes up a server, without checking access. Returns undefined if it does not exist.
+ * `presentation` overrides the server's own.
  */
 export const readBlueprint = async (
   tx: Transaction,
@@ -32,7 +32,7 @@ export const readBlueprint = async (
   const [globals, instances, toolkits] = await Promise.all([
     listGlobals(tx, serverId),
     listAllInstances(tx, serverId),
-    shown.presentation === 'grouped' ? listToolkitsAtWork(tx, serverId) : [],
+    shown.presentation === 'grouped' ? listToolkitsOfInstances(tx, serverId) : [],
   ])
   return { server: shown, globals, instances, toolkits }
 }

@@ -1,6 +1,6 @@
 const MAX_CHARACTERS = 40
 
-/** What clients call the server in their files and commands: letters, digits and hyphens alone, whatever its name is. */
+/** Returns the name for the server in client configuration: only letters, digits and hyphens. */
 export const clientNameOf = ({ id, name }: { id: string; name: string }): string => {
   const slug = name
     .normalize('NFKD')

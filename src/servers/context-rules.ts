@@ -2,17 +2,17 @@ import { z } from 'zod'
 import { wholeNumberRule } from '../lib/kernel/whole-number.ts'
 import { DEFAULT_RESPONSE_TOKENS, responseTokens } from '../tools/response/response-tokens.ts'
 
-/** How a server spends the context of the models that use it. */
+/** How a server limits the tokens that its tools and results cost. */
 export type ContextRules = {
-  /** Tokens of an answer that are sent at most; the rest is kept for the calls that ask for it. 0: all is sent. */
+  /** Most tokens sent of a result; the rest can be fetched by further calls. 0 sends everything. */
   maxResponseTokens: number
-  /** What the last line of a cut answer says, in place of our own words. */
+  /** Custom text for the last line of a cut result. */
   cutNotice: string | undefined
-  /** Whether large lists of like objects are sent as compact tables. */
+  /** Whether long lists of similar objects are sent as compact tables. */
   compactTables: boolean
-  /** With the presentation `search`: names of the tools that are shown in full. */
+  /** Names of the tools that the presentation `search` lists in full. */
   pinnedTools: readonly string[]
-  /** With the presentation `auto`: as many tokens of tools are shown flat. */
+  /** Tokens up to which the presentation `auto` lists all tools. */
   maxFlatTokens: number
 }
 
@@ -22,31 +22,35 @@ const MAX_TOOL_NAME_CHARS = 300
 const DEFAULT_FLAT_TOKENS = 4_000
 const MAX_FLAT_TOKENS = 1_000_000
 
-/** Where the id of the kept answer stands in a notice of the builder's own. */
-export const CACHE_ID_PLACE = '{cache_id}'
+/** Placeholder in a custom notice for the id of the stored result. */
+export const CACHE_ID_PLACEHOLDER = '{cache_id}'
 
 const cutNotice = z
   .string()
   .trim()
   .max(MAX_NOTICE_CHARS, `is longer than ${MAX_NOTICE_CHARS} characters`)
-  .refine(text => !/[\r\n]/.test(text), 'is more than one line')
-  .refine(text => text === '' || text.includes(CACHE_ID_PLACE), `must hold ${CACHE_ID_PLACE}: the model needs the id`)
+  .refine(text => !/[\r\n]/.test(text), 'must be a single line')
+  .refine(
+    text => text === '' || text.includes(CACHE_ID_PLACEHOLDER),
+    `must contain ${CACHE_ID_PLACEHOLDER}, because the model needs the id`,
+  )
 
 const pinnedTools = z.array(z.string().min(1).max(MAX_TOOL_NAME_CHARS)).max(MAX_PINNED_TOOLS)
 const FLAT_RULE = wholeNumberRule('', 0, MAX_FLAT_TOKENS)
 const maxFlatTokens = z.int(FLAT_RULE).min(0, FLAT_RULE).max(MAX_FLAT_TOKENS, FLAT_RULE)
 
-/** In the API, each with what it says. */
 export const contextShape = {
   maxResponseTokens: responseTokens.describe(
-    'tokens of an answer that are sent at most; the rest is kept for proxy_filter, proxy_search and proxy_explore; 0: all is sent',
+    'most tokens of a result that are sent; proxy_filter, proxy_search and proxy_explore return the rest; 0 for no limit',
   ),
   cutNotice: cutNotice
     .nullable()
-    .describe(`the line by which a cut answer says how to go on; holds ${CACHE_ID_PLACE}; null: our own words`),
-  compactTables: z.boolean().describe('whether large lists of like objects are sent as compact tables'),
-  pinnedTools: pinnedTools.describe('with the presentation search: names of the tools that are shown in full'),
-  maxFlatTokens: maxFlatTokens.describe('with the presentation auto: as many tokens of tools are shown flat'),
+    .describe(
+      `last line of a cut result, which tells the model how to get the rest; must contain ${CACHE_ID_PLACEHOLDER}; null for the default`,
+    ),
+  compactTables: z.boolean().describe('whether long lists of similar objects are sent as compact tables'),
+  pinnedTools: pinnedTools.describe('names of the tools that the presentation search lists in full'),
+  maxFlatTokens: maxFlatTokens.describe('tokens up to which the presentation auto lists all tools'),
 }
 
 export const createContextShape = {
@@ -65,8 +69,8 @@ export const updateContextShape = {
   maxFlatTokens: contextShape.maxFlatTokens.optional(),
 }
 
-/** As the API takes and the database holds them; what is left out stays, or is what a new server has. */
-export type ContextWish = {
+/** As in the API; a missing field keeps its value, or gets the default of a new server. */
+export type ContextInput = {
   maxResponseTokens?: number | undefined
   cutNotice?: string | null | undefined
   compactTables?: boolean | undefined
@@ -82,12 +86,12 @@ type ContextColumns = {
   maxFlatTokens: number
 }
 
-export const toContextColumns = (wish: ContextWish) => ({
-  ...(wish.maxResponseTokens !== undefined && { maxResponseTokens: wish.maxResponseTokens }),
-  ...(wish.cutNotice !== undefined && { cutNotice: wish.cutNotice === '' ? null : wish.cutNotice }),
-  ...(wish.compactTables !== undefined && { compactTables: wish.compactTables }),
-  ...(wish.pinnedTools !== undefined && { pinnedTools: [...new Set(wish.pinnedTools)] }),
-  ...(wish.maxFlatTokens !== undefined && { maxFlatTokens: wish.maxFlatTokens }),
+export const toContextColumns = (input: ContextInput) => ({
+  ...(input.maxResponseTokens !== undefined && { maxResponseTokens: input.maxResponseTokens }),
+  ...(input.cutNotice !== undefined && { cutNotice: input.cutNotice === '' ? null : input.cutNotice }),
+  ...(input.compactTables !== undefined && { compactTables: input.compactTables }),
+  ...(input.pinnedTools !== undefined && { pinnedTools: [...new Set(input.pinnedTools)] }),
+  ...(input.maxFlatTokens !== undefined && { maxFlatTokens: input.maxFlatTokens }),
 })
 
 export const toContextRules = (row: ContextColumns): ContextRules => ({

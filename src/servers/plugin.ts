@@ -4,13 +4,13 @@ import type { EventBus } from '../lib/events/event-bus.ts'
 import type { Sealing } from '../lib/process/sealing.ts'
 import type { Settings } from '../lib/process/settings.ts'
 import { createServerAccess, type VerifyMcpToken } from './access/access.ts'
-import { createRewiringService } from './bindings/rewiring.service.ts'
+import { createRewiringService } from './bindings/bindings.service.ts'
 import { createGlobalService } from './globals/globals.service.ts'
-import { deriveServerChanges } from './server-changes.ts'
 import { createServerService } from './servers.service.ts'
 import type { ServerRemoval } from './settings/server-removal.ts'
 import { createServerTransfer } from './settings/transfer.service.ts'
 import { createToolkitUseService } from './sources/toolkit-uses.service.ts'
+import { listServerIdsUsing } from './sources/toolkit-uses.store.ts'
 import { createInstanceService } from './tools/instances.service.ts'
 import { createToolAdding } from './tools/tool-adding.service.ts'
 
@@ -21,9 +21,18 @@ export type ServersNeeds = {
   sealing: Sealing
   settings: { limits: Pick<Settings['limits'], 'maxToolsPerServer'> }
   removal: ServerRemoval
-  /** Whether mail is delivered, so that an address can be confirmed. */
+  /** Whether email is delivered, so that addresses can be confirmed. */
   canConfirmAddresses: boolean
   verifyMcpToken: VerifyMcpToken
+}
+
+/** Announces a change of each server that uses a changed toolkit or upstream, because the runtime only knows servers. */
+const deriveServerChanges = ({ db, bus }: { db: Database; bus: EventBus }): void => {
+  bus.subscribe('toolkit_changed', async ({ toolkitId }) => {
+    const serverIds = await listServerIdsUsing(db, toolkitId)
+    await Promise.all(serverIds.map(serverId => bus.publish({ type: 'server_changed', serverId })))
+  })
+  bus.subscribe('upstream_changed', ({ serverId }) => bus.publish({ type: 'server_changed', serverId }))
 }
 
 export const serversPlugin = ({

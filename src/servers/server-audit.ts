@@ -7,7 +7,7 @@ import type { JsonObject } from '../lib/kernel/json.ts'
 import { toContextView } from './context-rules.ts'
 import type { Server } from './server.ts'
 
-/** A server as an entry names it. */
+/** The fields of a server that audit entries contain. */
 type Named = Pick<Server, 'id' | 'name' | 'organizationId'>
 
 const entryOf = (actor: Actor, { id, name, organizationId }: Named) => ({
@@ -26,13 +26,13 @@ export const auditNewServer = (tx: Transaction, actor: Actor, server: Server): P
 export const auditRemovedServer = (tx: Transaction, actor: Actor, server: Named): Promise<void> =>
   writeAudit(tx, { ...entryOf(actor, server), action: 'server.removed' })
 
-/** Neither holds an id twice. */
+/** Compares sets of ids; neither contains duplicates. */
 const isSameGroup = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every(id => b.includes(id))
 
 type Access = Pick<Server, 'access' | 'allowedUserIds'>
 
-/** What is different about who may use a server; undefined where nothing is. */
+/** Returns what changed about who may use a server, or undefined. */
 export const accessChange = (before: Access, after: Access): JsonObject | undefined => {
   const change: JsonObject = {}
   if (before.access !== after.access) change.access = { from: before.access, to: after.access }
@@ -45,7 +45,7 @@ export const accessChange = (before: Access, after: Access): JsonObject | undefi
 export const auditChangedAccess = (tx: Transaction, actor: Actor, server: Server, change: JsonObject): Promise<void> =>
   writeAudit(tx, { ...entryOf(actor, server), action: 'server.access_changed', change })
 
-/** Whether changes of its upstreams wait for a builder. */
+/** Audits whether changes of upstreams are reviewed. */
 export const auditChangedReview = (tx: Transaction, actor: Actor, before: Server, after: Server): Promise<void> =>
   writeAudit(tx, {
     ...entryOf(actor, after),
@@ -53,26 +53,26 @@ export const auditChangedReview = (tx: Transaction, actor: Actor, before: Server
     change: { reviewUpstreamChanges: { from: before.reviewUpstreamChanges, to: after.reviewUpstreamChanges } },
   })
 
-/** What clients are shown of a server, by the names of the API. */
+/** Settings that decide what clients see, by their names in the API. */
 const presentationOf = (server: Server): JsonObject => {
   const { pinnedTools, maxFlatTokens } = toContextView(server)
   return { presentation: server.presentation, pinnedTools, maxFlatTokens }
 }
 
-/** What is sent of its answers. */
+/** Settings that decide what is sent of results. */
 const answersOf = (server: Server): JsonObject => {
   const { maxResponseTokens, cutNotice, compactTables } = toContextView(server)
   return { maxResponseTokens, cutNotice, compactTables }
 }
 
-/** Each member that differs, as `{from, to}`; undefined where none does. */
+/** Returns the fields that differ as `{from, to}`, or undefined. */
 const differences = (before: JsonObject, after: JsonObject): JsonObject | undefined => {
   const changed = Object.entries(after).filter(([name, to]) => !isDeepStrictEqual(before[name], to))
   if (changed.length === 0) return undefined
   return Object.fromEntries(changed.map(([name, to]) => [name, { from: before[name] ?? null, to }]))
 }
 
-/** How a server spends the context of models: an entry for what clients are shown, and one for what answers are. */
+/** Writes one entry for changes in what clients see, and one for changes in what is sent of results. */
 export const auditChangedContext = async (
   tx: Transaction,
   actor: Actor,
@@ -86,10 +86,10 @@ export const auditChangedContext = async (
   await write('server.answers_changed', differences(answersOf(before), answersOf(after)))
 }
 
-/** What a global is: undefined where there is none. */
+/** Whether a global is a secret; undefined if it does not exist. */
 type IsSecret = boolean | undefined
 
-/** The key of a global, and whether it is a secret: never its value, nor how long it is. */
+/** Audits the key of a global and whether it is a secret, never its value or length. */
 export const auditGlobal = (
   tx: Transaction,
   actor: Actor,
@@ -105,7 +105,7 @@ export const auditGlobal = (
   })
 }
 
-/** An update of another organization's toolkit that a server takes from now on; names of the tools. */
+/** Audits an accepted update of another organization's toolkit, with the names of the tools. */
 export const auditUpdatedToolkit = (
   tx: Transaction,
   actor: Actor,

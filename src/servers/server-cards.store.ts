@@ -12,14 +12,13 @@ export type ServerCard = {
   tier: AccessTier
   organizationId: string
   organizationName: string
-  /** Requests go on to its one MCP server as they are: of tools nothing is known here. */
+  /** Whether requests pass through to an MCP server, so that its tools are unknown. */
   passesOn: boolean
-  /** How many tools it offers. */
   tools: number
 }
 
 export type CardQuery = {
-  /** Part of a name or description, or a server's id; empty: all. */
+  /** Part of a name or description, or a server's id; empty for all. */
   search: string
   limit: number
   cursor: string | undefined
@@ -27,11 +26,11 @@ export type CardQuery = {
 
 const CURSOR = z.tuple([z.iso.datetime().transform(text => new Date(text)), z.uuid()])
 
-type Place = readonly [createdAt: Date, id: string]
+type Position = readonly [createdAt: Date, id: string]
 
-const after = (place: Place | undefined) => {
-  if (place === undefined) return {}
-  const [createdAt, id] = place
+const after = (position: Position | undefined) => {
+  if (position === undefined) return {}
+  const [createdAt, id] = position
   return { OR: [{ createdAt: { lt: createdAt } }, { createdAt, id: { lt: id } }] }
 }
 
@@ -40,7 +39,7 @@ const matching = (db: Database, search: string) =>
     ? {}
     : { OR: [{ name: containing(db, search) }, { description: containing(db, search) }, { id: search.toLowerCase() }] }
 
-/** A page of the organizations' servers, newest first. Throws `invalid_request` on a cursor that is not of this list. */
+/** Lists a page of the organizations' servers, newest first. Throws `invalid_request` if the cursor is invalid. */
 export const listServerCards = async (
   db: Database,
   organizationIds: readonly string[],

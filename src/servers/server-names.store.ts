@@ -1,6 +1,6 @@
 import type { Database } from '../lib/db/client.ts'
 
-/** Every server of an organization. */
+/** Lists all servers of an organization. */
 export const listServerNames = (db: Database, organizationId: string): Promise<{ id: string; name: string }[]> =>
   db.server.findMany({
     where: { organizationId, removedAt: null },
@@ -8,10 +8,10 @@ export const listServerNames = (db: Database, organizationId: string): Promise<{
     orderBy: { id: 'asc' },
   })
 
-/** Servers of everybody. */
+/** Counts the servers of all organizations. */
 export const countAllServers = (db: Database): Promise<number> => db.server.count({ where: { removedAt: null } })
 
-/** Those of the ids that are servers still. */
+/** Returns those ids that still belong to a server. */
 export const listServersThere = async (db: Database, ids: readonly string[]): Promise<ReadonlySet<string>> => {
   const rows = await db.server.findMany({ where: { id: { in: [...ids] }, removedAt: null }, select: { id: true } })
   return new Set(rows.map(({ id }) => id))

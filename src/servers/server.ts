@@ -6,7 +6,7 @@ import type { ContextRules } from './context-rules.ts'
 export const ACCESS_TIERS = ['public', 'organization', 'private'] as const
 export type AccessTier = (typeof ACCESS_TIERS)[number]
 
-/** How clients are shown what a server has; `auto`: flat or searched for, by what the list costs. */
+/** How clients see a server's tools; `auto` is flat or search, depending on the cost of the list. */
 export const PRESENTATIONS = ['flat', 'grouped', 'search', 'auto', 'passthrough'] as const
 export type Presentation = (typeof PRESENTATIONS)[number]
 
@@ -18,28 +18,28 @@ export type Server = ContextRules & {
   description: string | undefined
   access: AccessTier
   presentation: Presentation
-  /** Whether changed and new tools of its upstreams wait for a builder before clients see them. */
+  /** Whether changed and new tools of its upstreams need approval before clients see them. */
   reviewUpstreamChanges: boolean
-  /** Users whom the owner of a private server lets in. */
+  /** Users whom the owner of a private server allows. */
   allowedUserIds: readonly string[]
   createdAt: Date
   updatedAt: Date
 }
 
-/** A key and value of a server; of a secret one only the sealed form exists outside of a call. */
+/** A key and value of a server. The value of a secret is encrypted outside a call. */
 export type Global = { id: string; serverId: string; key: string; createdAt: Date; updatedAt: Date } & (
   | { isSecret: false; value: string }
   | { isSecret: true; sealed: Sealed }
 )
 
-/** Where one parameter of one instance gets its value. */
+/** The source of one parameter's value in one instance. */
 export type Binding =
   | { source: 'instance'; value: JsonValue }
-  /** `key` of the global; the parameter's own name when none is said. */
+  /** `key` is that of the global; default: the parameter's own name. */
   | { source: 'server'; key: string | undefined }
   | { source: 'exposed' }
 
-/** By parameter; one that is not there is exposed. */
+/** By parameter; a missing one is exposed. */
 export type Bindings = Readonly<Record<string, Binding>>
 
 export type Instance = {
@@ -47,9 +47,9 @@ export type Instance = {
   serverId: string
   /** The MCP tool name. */
   name: string
-  /** Instead of the tool's own. */
+  /** Replaces the tool's own. */
   description: string | undefined
-  /** Tokens of its answers that are sent at most, in place of the server's; 0: all. */
+  /** Most tokens sent of its results, instead of the server's limit; 0 sends everything. */
   maxResponseTokens: number | undefined
   bindings: Bindings
   tool: Tool
@@ -57,11 +57,11 @@ export type Instance = {
   updatedAt: Date
 }
 
-/** Everything a server is made of, read at once: what execution compiles. */
+/** Everything that makes up a server, as the runtime compiles it. */
 export type ServerBlueprint = {
   server: Server
   globals: readonly Global[]
   instances: readonly Instance[]
-  /** Where their tools are shown by toolkit: those of the instances, the oldest first. */
+  /** Toolkits of the instances, oldest first; only for the grouped presentation. */
   toolkits: readonly { id: string; title: string; description: string | undefined }[]
 }

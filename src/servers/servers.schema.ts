@@ -7,19 +7,17 @@ import { contextShape, createContextShape, updateContextShape } from './context-
 import { ACCESS_TIERS, PRESENTATIONS } from './server.ts'
 import { ShownAsView } from './settings/shown-as.ts'
 
-/** Whom a server lets in by name: more are an organization. */
+/** Most users allowed by name on a server; for more, use an organization. */
 export const MAX_ALLOWED_USERS = 1_000
 
 const access = z.enum(ACCESS_TIERS)
 const presentation = z
   .enum(PRESENTATIONS)
   .describe(
-    'how clients see the tools: each by itself, in groups behind two tools, behind a search, by itself or behind a search by what they cost, or those of one upstream passed through',
+    'how clients see the tools: flat (all tools), grouped (two tools that describe and call the others), search (tools that find and call the others), auto (flat or search, depending on the token cost), or passthrough (those of one upstream)',
   )
 
-const reviewUpstreamChanges = z
-  .boolean()
-  .describe('whether changed and new tools of its upstreams wait until they are approved')
+const reviewUpstreamChanges = z.boolean().describe('whether changed and new tools of its upstreams need approval')
 
 const description = z.string().max(10_000, 'is longer than 10,000 characters')
 
@@ -32,7 +30,7 @@ export const CreateServer = z.strictObject({
     .max(MAX_ALLOWED_USERS)
     .default([])
     .describe(
-      'ids or e-mail addresses of users whom the owner of a private server lets in; who is no member must have confirmed the address, where mail is sent',
+      'ids or email addresses of users who may use a private server; users who are not members need a confirmed address if email is configured',
     ),
   presentation: presentation.default('flat'),
   reviewUpstreamChanges: reviewUpstreamChanges.default(false),
@@ -58,11 +56,11 @@ export const UpdateServer = z.strictObject({
 })
 
 export const TransferServer = z.strictObject({
-  organizationId: z.uuid().describe('where it goes: one that you may build in'),
+  organizationId: z.uuid().describe('the new organization; you must be able to build in it'),
   ownerId: z
     .uuid()
     .optional()
-    .describe('a member there who may build; left out: the owner until now if they may, else you'),
+    .describe('a member of that organization who may build; default: the current owner if possible, otherwise you'),
 })
 
 const times = { createdAt: timeSchema, updatedAt: timeSchema }
@@ -80,22 +78,26 @@ export const ServerView = z.object({
   reviewUpstreamChanges,
   ...contextShape,
   shownAs: ShownAsView.nullable().describe(
-    'what the presentation auto has come to, and why; null with every other, and in lists',
+    'the presentation that auto selected, and why; null for other presentations and in lists',
   ),
-  url: z.url().describe('where MCP clients connect'),
+  url: z.url().describe('the URL that MCP clients connect to'),
   ...times,
 })
 
 const ToolChange = z.object({
   name: z.string(),
-  fields: z.array(z.string()).describe('what differs, such as url'),
+  fields: z.array(z.string()).describe('names of the changed fields, such as url'),
   changes: z
     .array(z.object({ field: z.string(), from: z.json(), to: z.json() }))
-    .describe('each of the fields as it is and as it would be; null where there is none'),
+    .describe('current and new value of each field; null if it has none'),
 })
 
 export const UseToolkitQuery = z.object({
-  version: z.string().max(64).optional().describe("of the waiting update that was looked at; another one's is refused"),
+  version: z
+    .string()
+    .max(64)
+    .optional()
+    .describe('version of the pending update that was reviewed; rejected if the toolkit has changed since'),
 })
 
 export const UsedToolkitView = z.object({
@@ -106,21 +108,21 @@ export const UsedToolkitView = z.object({
       takenAt: timeSchema,
       update: z
         .object({
-          version: z.string().describe('to be sent along when the update is accepted'),
+          version: z.string().describe('version to send when accepting the update'),
           added: z.array(z.string()),
           changed: z.array(ToolChange),
           removed: z.array(z.string()),
         })
         .nullable()
-        .describe('tools that accepting the waiting update would add, change and remove'),
+        .describe('tools that accepting the pending update would add, change and remove'),
     })
     .nullable()
-    .describe("of another organization's toolkit"),
+    .describe('the snapshot, for a toolkit of another organization'),
   ...times,
 })
 
 export const PutGlobal = z.strictObject({
-  // Its size depends on whether it is a secret, which the service knows.
+  // The service checks the size, which depends on whether it is a secret.
   value: z.union([z.string(), z.number(), z.boolean()]).transform(String),
   secret: z.boolean().optional(),
 })
@@ -131,7 +133,7 @@ export const GlobalView = z.union([
 ])
 
 const binding = z.discriminatedUnion('source', [
-  z.strictObject({ source: z.literal('instance'), value: z.json('is missing: give the fixed value') }),
+  z.strictObject({ source: z.literal('instance'), value: z.json('is required: enter the fixed value') }),
   z.strictObject({ source: z.literal('server'), value: z.string().min(1).max(64).nullish() }),
   z.strictObject({ source: z.literal('exposed'), value: z.null().optional() }),
 ])
@@ -140,10 +142,10 @@ export type BindingInput = z.infer<typeof binding>
 const instanceName = z
   .string()
   .regex(TOOL_NAME, TOOL_NAME_RULE)
-  .refine(name => !name.startsWith(RESERVED_TOOL_PREFIX), 'must not begin with proxy_, which is reserved')
+  .refine(name => !name.startsWith(RESERVED_TOOL_PREFIX), 'must not start with proxy_, which is reserved')
 
 const instanceTokens = responseTokens.describe(
-  "tokens of its answers that are sent at most, in place of the server's; 0: all; a tool with an output schema is cut only where this says so, and then shown without it",
+  "most tokens of its results that are sent, instead of the server's limit; 0 for no limit; a tool with an output schema is only cut if this is set, and is then listed without the schema",
 )
 
 export const CreateInstance = z.strictObject({
@@ -157,14 +159,14 @@ export const CreateInstance = z.strictObject({
 export const UpdateInstance = z.strictObject({
   id: readOnlyField,
   serverId: readOnlyField,
-  // Follows from tool and bindings.
+  // Derived from tool and bindings.
   inputSchema: readOnlyField,
   ...readOnlyTimes,
   toolId: CreateInstance.shape.toolId.optional(),
   name: instanceName.optional(),
   description: description.nullish(),
   maxResponseTokens: instanceTokens.nullish(),
-  bindings: CreateInstance.shape.bindings.unwrap().optional().describe('takes the place of all bindings there are'),
+  bindings: CreateInstance.shape.bindings.unwrap().optional().describe('replaces all existing bindings'),
 })
 
 export const InstanceView = z.object({

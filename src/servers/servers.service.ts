@@ -7,7 +7,7 @@ import { AppError } from '../lib/kernel/errors.ts'
 import type { Permission } from '../lib/kernel/roles.ts'
 import { approveWhatIsKept } from '../upstreams/review/upstream-reviews.ts'
 import { findPeople, type Person } from './access/people.store.ts'
-import type { ContextWish } from './context-rules.ts'
+import type { ContextInput } from './context-rules.ts'
 import type { AccessTier, Presentation, Server } from './server.ts'
 import {
   accessChange,
@@ -24,9 +24,9 @@ import type { ServerRemoval } from './settings/server-removal.ts'
 
 export type ServerServiceParts = { db: Database; changes: Changes }
 
-const noServer = () => new AppError('not_found', 'There is no such server.')
+const serverNotFound = () => new AppError('not_found', 'Server not found.')
 
-/** The server, where the actor may do that with it; `not_found` where it is another organization's. */
+/** Returns the server if the actor has this permission; `not_found` if it belongs to another organization. */
 export const getServerFor = async (
   tx: Transaction,
   actor: Actor,
@@ -34,19 +34,19 @@ export const getServerFor = async (
   permission: Permission,
 ): Promise<Server> => {
   const server = await store.findServer(tx, id, organizationIdsOf(actor))
-  if (server === undefined) throw noServer()
+  if (server === undefined) throw serverNotFound()
   assertMay(actor, server.organizationId, permission)
   return server
 }
 
-/** Who may use a server, and when it goes, is for its owner to say, and for those who manage the organization. */
+/** Only the owner and those who manage the organization may change access or remove the server. */
 export const assertOwnOrManaged = (actor: Actor, { ownerId, organizationId }: Server): void => {
   if (ownerId !== actor.userId) assertMay(actor, organizationId, 'manage')
 }
 
-/** What such a user is found by. */
-const addressOf = (addressees: store.Addressees): string =>
-  addressees === 'anybody' ? 'e-mail address' : 'confirmed e-mail address'
+/** Describes the address that a user is found by. */
+const describeAddress = (addressees: store.Addressees): string =>
+  addressees === 'anybody' ? 'email address' : 'confirmed email address'
 
 const toUserIds = async (
   tx: Transaction,
@@ -54,14 +54,14 @@ const toUserIds = async (
   addressees: store.Addressees,
 ): Promise<string[]> => {
   const ids = await store.findUserIds(tx, names, addressees)
-  const message = `is the id or ${addressOf(addressees)} of no user`
+  const message = `does not match the id or ${describeAddress(addressees)} of a user`
   const errors = ids.flatMap((id, index) => (id === undefined ? [{ path: `allowedUsers[${index}]`, message }] : []))
-  if (errors.length > 0) throw new AppError('invalid_request', 'Not all allowed users are known.', { errors })
+  if (errors.length > 0) throw new AppError('invalid_request', 'Some allowed users do not exist.', { errors })
   return [...new Set(ids.flatMap(id => id ?? []))]
 }
 
-export type ServerInput = ContextWish & {
-  /** A UUID; left out, it is a new one. */
+export type ServerInput = ContextInput & {
+  /** A UUID; default: a new one. */
   id?: string | undefined
   name: string
   description?: string | undefined
@@ -72,7 +72,7 @@ export type ServerInput = ContextWish & {
   organizationId?: string | undefined
 }
 
-export type ServerChanges = ContextWish & {
+export type ServerChanges = ContextInput & {
   name?: string | undefined
   description?: string | null | undefined
   access?: AccessTier | undefined
@@ -82,9 +82,9 @@ export type ServerChanges = ContextWish & {
 }
 
 const wrongAddress = (message: string): AppError =>
-  new AppError('invalid_request', 'This user cannot be let in.', { errors: [{ path: 'email', message }] })
+  new AppError('invalid_request', 'This user cannot be added.', { errors: [{ path: 'email', message }] })
 
-/** Adds or takes away those who differ, each by itself: another change at the same time is not undone. */
+/** Adds or removes only the users that differ, so that a concurrent change is not undone. */
 const changeAllowed = async (
   tx: Transaction,
   announce: Announce,
@@ -103,18 +103,21 @@ type Unchanged = { ifUnchangedSince?: Date | undefined }
 const assertUnchangedSince = ({ updatedAt }: Server, since: Date | undefined): void => {
   if (since === undefined || updatedAt.getTime() === since.getTime()) return
   throw new AppError('conflict', 'Somebody else has changed the server since you opened this page.', {
-    errors: [{ path: 'version', message: 'is not the one that is saved now' }],
+    errors: [{ path: 'version', message: 'is not the latest version' }],
   })
 }
 
 export type ServerServiceOptions = ServerServiceParts & {
   removal: ServerRemoval
-  /** Whether users can show by a letter that an e-mail address is theirs. */
+  /** Whether users can confirm their email address. */
   canConfirmAddresses: boolean
 }
 
 export const createServerService = ({ db, changes, removal, canConfirmAddresses }: ServerServiceOptions) => {
-  /** Anybody can sign up with the address of somebody who is to be let in, before they do. */
+  /**
+   * If addresses can be confirmed, requires it: anybody could sign up with the address of a user who is about to be
+   * allowed.
+   */
   const addresseesFor = (organizationId: string): store.Addressees =>
     canConfirmAddresses ? { confirmedOrMembersOf: organizationId } : 'anybody'
 
@@ -144,8 +147,8 @@ export const createServerService = ({ db, changes, removal, canConfirmAddresses 
       store.listServers(db, organizationIdsOf(actor), page),
 
     /**
-     * Access and allowed users of somebody else's server: only for those who manage the organization. Throws `conflict`
-     * with the path `version` where it is not any more as it was at `ifUnchangedSince`.
+     * Changes a server. Access and allowed users of another user's server can only be changed by those who manage the
+     * organization. Throws `conflict` with the path `version` if the server has changed since `ifUnchangedSince`.
      */
     updateServer: (
       actor: Actor,
@@ -175,29 +178,29 @@ export const createServerService = ({ db, changes, removal, canConfirmAddresses 
         return updated
       }),
 
-    /** Whom the owner of a private server lets in, in the order of their addresses; for those who may build. */
+    /** Lists the users allowed on a private server by email address; requires permission to build. */
     listAllowedUsers: async (actor: Actor, id: string): Promise<Person[]> => {
       const server = await getServerFor(db, actor, id, 'build')
       return findPeople(db, server, server.allowedUserIds)
     },
 
-    /** Lets one more user in. For the owner, and those who manage the organization. */
+    /** Allows one more user; for the owner and those who manage the organization. */
     allowUser: (actor: Actor, id: string, email: string): Promise<void> =>
       changes.commit(async (tx, announce) => {
         const server = await getServerFor(tx, actor, id, 'build')
         assertOwnOrManaged(actor, server)
         const addressees = addresseesFor(server.organizationId)
         const [userId] = await store.findUserIds(tx, [email], addressees)
-        if (userId === undefined) throw wrongAddress(`is the ${addressOf(addressees)} of no user here`)
-        if (userId === server.ownerId) throw wrongAddress('is the owner’s, who may use the server anyway')
-        if (server.allowedUserIds.includes(userId)) throw wrongAddress('is on the list already')
+        if (userId === undefined) throw wrongAddress(`does not match the ${describeAddress(addressees)} of a user`)
+        if (userId === server.ownerId) throw wrongAddress('belongs to the owner, who can already use the server')
+        if (server.allowedUserIds.includes(userId)) throw wrongAddress('is already on the list')
         if (server.allowedUserIds.length >= MAX_ALLOWED_USERS) {
-          throw new AppError('limit_exceeded', `A server lets in at most ${MAX_ALLOWED_USERS} users by name.`)
+          throw new AppError('limit_exceeded', `A server can have at most ${MAX_ALLOWED_USERS} allowed users.`)
         }
         await changeAllowed(tx, announce, actor, server, [...server.allowedUserIds, userId])
       }),
 
-    /** Nothing happens where the user is not let in by name. */
+    /** Does nothing if the user is not on the list. */
     disallowUser: (actor: Actor, id: string, userId: string): Promise<void> =>
       changes.commit(async (tx, announce) => {
         const server = await getServerFor(tx, actor, id, 'build')
@@ -206,13 +209,16 @@ export const createServerService = ({ db, changes, removal, canConfirmAddresses 
         if (left.length < server.allowedUserIds.length) await changeAllowed(tx, announce, actor, server, left)
       }),
 
-    /** What is counted of a server's calls, before it is removed for good; at most so many. For who may remove it. */
+    /** Counts a server's recorded calls up to a maximum, before it is deleted. Requires permission to delete it. */
     countCalls: async (actor: Actor, id: string, atMost: number): Promise<number> => {
       assertOwnOrManaged(actor, await getServerFor(db, actor, id, 'build'))
       return countExecutions(db, id, atMost)
     },
 
-    /** Somebody else's: only for those who manage the organization. Its calls and streams end before its history goes. */
+    /**
+     * Deletes a server; another user's only for those who manage the organization. Calls and streams end before the
+     * history is deleted.
+     */
     removeServer: async (actor: Actor, id: string): Promise<void> => {
       await changes.commit(async (tx, announce) => {
         const server = await getServerFor(tx, actor, id, 'build')
@@ -224,10 +230,10 @@ export const createServerService = ({ db, changes, removal, canConfirmAddresses 
       await removal.finish(id)
     },
 
-    /** Whoever's it is: for discovery, which tells of it what its tier lets anybody know. */
+    /** Finds a server of any organization. For discovery, which shows what the tier makes public. */
     findServerOfAnybody: (id: string): Promise<Server | undefined> => store.findServerOfAnybody(db, id),
 
-    /** Servers a caller may use, without any when nobody calls; for discovery. */
+    /** Lists the servers that a caller may use; anonymous callers get the public ones. For discovery. */
     listUsableServers: (caller: store.DiscoveryCaller | undefined, limit: number): Promise<Server[]> =>
       store.listUsableServers(db, caller, limit),
   }

@@ -1,10 +1,10 @@
 import type { Transaction } from '../lib/db/client.ts'
 import { type IdPage, idPageQuery } from '../lib/http/id-paging.ts'
-import { type ContextWish, toContextColumns, toContextRules } from './context-rules.ts'
+import { type ContextInput, toContextColumns, toContextRules } from './context-rules.ts'
 import type { AccessTier, Presentation, Server } from './server.ts'
 
-/** A server that is marked as removed exists for nobody. */
-const THERE = { removedAt: null } as const
+/** Hides servers that are marked as removed. */
+const NOT_REMOVED = { removedAt: null } as const
 const WITH_USERS = { allowedUsers: { select: { userId: true }, orderBy: { id: 'asc' } } } as const
 
 type ServerRow = Parameters<typeof toContextRules>[0] & {
@@ -36,7 +36,7 @@ export const toServer = ({ description, allowedUsers, ...row }: ServerRow): Serv
   updatedAt: row.updatedAt,
 })
 
-export type NewServer = ContextWish & {
+export type NewServer = ContextInput & {
   id?: string | undefined
   organizationId: string
   ownerId: string
@@ -73,7 +73,7 @@ export const findServer = async (
   id: string,
   organizationIds: readonly string[],
 ): Promise<Server | undefined> => {
-  const where = { id, organizationId: { in: [...organizationIds] }, ...THERE }
+  const where = { id, organizationId: { in: [...organizationIds] }, ...NOT_REMOVED }
   const row = await tx.server.findFirst({ where, include: WITH_USERS })
   return row === null ? undefined : toServer(row)
 }
@@ -84,12 +84,12 @@ export const listServers = async (
   page: IdPage,
 ): Promise<Server[]> => {
   const { where, ...rest } = idPageQuery(page)
-  const mine = { organizationId: { in: [...organizationIds] }, ...THERE }
+  const mine = { organizationId: { in: [...organizationIds] }, ...NOT_REMOVED }
   const rows = await tx.server.findMany({ where: { ...mine, ...where }, ...rest, include: WITH_USERS })
   return rows.map(toServer)
 }
 
-export type ServerPatch = ContextWish & {
+export type ServerPatch = ContextInput & {
   name?: string | undefined
   description?: string | null | undefined
   access?: AccessTier | undefined
@@ -118,7 +118,7 @@ export const updateServer = async (tx: Transaction, id: string, patch: ServerPat
   return toServer(row)
 }
 
-/** Only what differs is written. */
+/** Writes only the differences. */
 export const updateAllowedUsers = async (
   tx: Transaction,
   { id, allowedUserIds: before }: Server,
@@ -143,7 +143,7 @@ export const updateAllowedUsers = async (
   return toServer(row)
 }
 
-/** From here on nobody sees or calls the server; its secrets and all that makes it up are gone, but not its history. */
+/** Hides a server from everybody and deletes its secrets, instances and toolkit uses, but not its history. */
 export const markAsRemoved = async (tx: Transaction, id: string): Promise<void> => {
   await tx.server.update({ where: { id }, data: { removedAt: new Date() } })
   const ofServer = { where: { serverId: id } }
@@ -152,7 +152,7 @@ export const markAsRemoved = async (tx: Transaction, id: string): Promise<void> 
   await tx.toolkitUse.deleteMany(ofServer)
 }
 
-/** Nothing happens where it is not marked, or somebody else removed it. */
+/** Does nothing if the server is not marked, or is already deleted. */
 export const removeMarkedServer = async (tx: Transaction, id: string): Promise<void> => {
   await tx.server.deleteMany({ where: { id, removedAt: { not: null } } })
 }
@@ -160,10 +160,10 @@ export const removeMarkedServer = async (tx: Transaction, id: string): Promise<v
 export const listMarkedServerIds = async (tx: Transaction): Promise<string[]> =>
   (await tx.server.findMany({ where: { removedAt: { not: null } }, select: { id: true } })).map(({ id }) => id)
 
-/** Who an e-mail address stands for: whoever has an account with it, or those alone who are known to be at it. */
+/** Which accounts an email address may match: any, or only confirmed ones and members of an organization. */
 export type Addressees = 'anybody' | { confirmedOrMembersOf: string }
 
-/** Ids of the users among `names`, which are ids or e-mail addresses; in the order given, unknown ones as undefined. */
+/** Finds users by id or email address, in the order given; unknown ones are undefined. */
 export const findUserIds = async (
   tx: Transaction,
   names: readonly string[],
@@ -186,13 +186,13 @@ export const findUserIds = async (
   return wanted.map(name => rows.find(row => row.id === name || row.email === name)?.id)
 }
 
-/** Whoever's it is. */
+/** Finds a server of any organization. */
 export const findServerOfAnybody = async (tx: Transaction, id: string): Promise<Server | undefined> => {
-  const row = await tx.server.findUnique({ where: { id, ...THERE }, include: WITH_USERS })
+  const row = await tx.server.findUnique({ where: { id, ...NOT_REMOVED }, include: WITH_USERS })
   return row === null ? undefined : toServer(row)
 }
 
-/** `serverId`: the one server that what the caller shows is good for, if it is good for one only. */
+/** `serverId` is set if the caller's token is valid for one server only. */
 export type DiscoveryCaller = {
   userId: string
   organizationIds: ReadonlySet<string>
@@ -201,7 +201,7 @@ export type DiscoveryCaller = {
 
 const listClosedServersFor = async (tx: Transaction, caller: DiscoveryCaller, take: number): Promise<Server[]> => {
   const where = {
-    ...THERE,
+    ...NOT_REMOVED,
     ...(caller.serverId === undefined ? {} : { id: caller.serverId }),
     OR: [
       { access: 'organization' as const, organizationId: { in: [...caller.organizationIds] } },
@@ -213,8 +213,8 @@ const listClosedServersFor = async (tx: Transaction, caller: DiscoveryCaller, ta
 }
 
 /**
- * Servers that somebody may use, for discovery: first those that are not for everybody, which no number of strangers'
- * public ones may crowd out, then the public ones.
+ * Lists servers for discovery: first those with restricted access, so that strangers' public servers cannot crowd
+ * them out, then the public ones.
  */
 export const listUsableServers = async (
   tx: Transaction,
@@ -222,7 +222,7 @@ export const listUsableServers = async (
   limit: number,
 ): Promise<Server[]> => {
   const closed = caller === undefined ? [] : await listClosedServersFor(tx, caller, limit)
-  const where = { access: 'public' as const, ...THERE }
+  const where = { access: 'public' as const, ...NOT_REMOVED }
   const rows = await tx.server.findMany({
     where,
     include: WITH_USERS,

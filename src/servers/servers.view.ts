@@ -80,7 +80,7 @@ const toBindingView = (binding: Binding): { source: string; value?: JsonValue } 
   }
 }
 
-/** A schema of the builder's own, without the parameters that the caller does not give. */
+/** Removes bound parameters from a custom input schema. */
 const withoutBound = (schema: JsonObject, isExposed: (name: string) => boolean): JsonObject => {
   const { properties, required, ...rest } = schema
   const needed = Array.isArray(required) ? required.filter(name => typeof name !== 'string' || isExposed(name)) : []
@@ -93,7 +93,7 @@ const withoutBound = (schema: JsonObject, isExposed: (name: string) => boolean):
   }
 }
 
-/** What the caller of an instance may give: its exposed parameters only. */
+/** Returns the input schema of an instance, with its exposed parameters only. */
 export const exposedSchemaOf = (
   tool: ToolDefinition,
   { parameters }: CompiledDefinition,
@@ -121,7 +121,7 @@ export const toInstanceView = (instance: Instance): z.infer<typeof InstanceView>
   }
 }
 
-/** The matrix of a server: for each parameter name and type, where each tool that has it gets its value. */
+/** Returns the binding matrix of a server: for each parameter name and type, the source of its value in each tool. */
 export const toBindingRows = (instances: readonly Instance[]): z.infer<typeof BindingRow>[] => {
   const rows = new Map<string, z.infer<typeof BindingRow>>()
   for (const { id, name, tool, bindings } of instances) {

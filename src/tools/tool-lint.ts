@@ -8,8 +8,8 @@ import { lintTool } from './lint/lint-tool.ts'
 import { lintSimilarTool } from './lint/similar-tools.ts'
 import type { ToolDefinition } from './tool.ts'
 import { checkDefinition } from './tool-definition.ts'
-import { listToolTexts } from './tool-texts.store.ts'
 import type { ToolService } from './tools.service.ts'
+import { listToolTexts } from './tools.store.ts'
 
 /** `tokens` counts name, description and input schema, which most clients pass to the model. */
 export type ToolLint = { encoding: string; tokens: number; findings: readonly Finding[] }

@@ -72,9 +72,9 @@ describe('the access page of a server', () => {
     expect(await knock(serverId, friend.token)).toBe(403)
     for (const [email, said] of [
       ['', 'The email is empty.'],
-      ['nobody@example.com', 'The email is the e-mail address of no user here.'],
-      [owner.email, 'The email is the owner’s, who may use the server anyway.'],
-      [HOSTILE, 'The email is the e-mail address of no user here.'],
+      ['nobody@example.com', 'The email does not match the email address of a user.'],
+      [owner.email, 'The email belongs to the owner, who can already use the server.'],
+      [HOSTILE, 'The email does not match the email address of a user.'],
     ] as const) {
       const refused = await person.submit(`${path}/people`, { email })
       expect(refused.status).toBe(400)
@@ -85,7 +85,7 @@ describe('the access page of a server', () => {
     expect(await knock(serverId, friend.token)).not.toBe(403)
     expect((await person.get(path)).html).toContain(`<span>${friend.email}</span>`)
     const again = await person.submit(`${path}/people`, { email: friend.email })
-    expect(again.html).toContain('The email is on the list already.')
+    expect(again.html).toContain('The email is already on the list.')
     expect((await person.submit(`${path}/people/${friend.userId}/removal`, {})).status).toBe(303)
     expect(await knock(serverId, friend.token)).toBe(403)
     const { db } = patchbay.services

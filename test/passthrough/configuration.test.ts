@@ -30,8 +30,8 @@ describe.each(databaseKinds)('the presentation passthrough on $kind', kind => {
     const withCommand = await makePlain()
     await api.create(`/servers/${withCommand}/upstreams`, COMMAND)
     const refused: [string, string][] = [
-      [withTool, 'it has tools of its own, which nobody could call any more'],
-      [withToolkit, 'it uses toolkits, of which nothing could be called'],
+      [withTool, 'it has tools of its own, which could no longer be called'],
+      [withToolkit, 'it uses toolkits, whose tools could not be called'],
       [withTwo, 'it has 2 upstreams, and can pass on to one alone'],
       [withCommand, 'its upstream "local" is a command, which takes no requests'],
     ]

@@ -11,7 +11,7 @@ const INITIALIZE = {
   params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
 }
 
-/** The first request of a client. */
+/** Sends the first request of a client. */
 const knock = (url: string, token?: string): Promise<Response> =>
   fetch(url, {
     method: 'POST',
@@ -57,34 +57,34 @@ describe('a server at its address', () => {
     const revoked = await makeToken(ada)
     await ada.expectOk('DELETE', `/tokens/${revoked.id}`)
     for (const [who, token] of [
-      ['nobody', undefined],
+      ['an anonymous caller', undefined],
       ['the owner', ada.token],
-      ['the owner with a token for MCP alone', (await makeToken(ada)).token],
-      ['the owner with a token for the API alone', (await makeToken(ada, ['read', 'write'])).token],
+      ['the owner with a token for MCP only', (await makeToken(ada)).token],
+      ['the owner with a token for the API only', (await makeToken(ada, ['read', 'write'])).token],
       ['the owner with an expired token', expired.token],
       ['the owner with a revoked token', revoked.token],
       ['a member of the organization', member.token],
       ['an allowed user', friend.token],
       ['a stranger', stranger.token],
-      ['somebody with a token of nobody', `pbk_${'x'.repeat(43)}`],
-      ['somebody with another kind of token', 'eyJhbGciOi.e30.x'],
+      ['a caller with an unknown token', `pbk_${'x'.repeat(43)}`],
+      ['a caller with a token in another format', 'eyJhbGciOi.e30.x'],
     ] as const) {
       tokens.set(who, token)
     }
   })
 
   it.each([
-    ['nobody', 200, 401, 401],
+    ['an anonymous caller', 200, 401, 401],
     ['the owner', 200, 200, 200],
-    ['the owner with a token for MCP alone', 200, 200, 200],
-    ['the owner with a token for the API alone', 200, 403, 403],
+    ['the owner with a token for MCP only', 200, 200, 200],
+    ['the owner with a token for the API only', 200, 403, 403],
     ['the owner with an expired token', 200, 401, 401],
     ['the owner with a revoked token', 200, 401, 401],
     ['a member of the organization', 200, 200, 403],
     ['an allowed user', 200, 403, 200],
     ['a stranger', 200, 403, 403],
-    ['somebody with a token of nobody', 200, 401, 401],
-    ['somebody with another kind of token', 200, 401, 401],
+    ['a caller with an unknown token', 200, 401, 401],
+    ['a caller with a token in another format', 200, 401, 401],
   ])('answers %s: public %i, organization %i, private %i', async (who, ...statuses) => {
     const answers = await Promise.all(
       ['public', 'organization', 'private'].map(tier => knock(urls.get(tier) ?? '', tokens.get(who))),
@@ -96,7 +96,7 @@ describe('a server at its address', () => {
   })
 
   it.each(['0b8f7f3e-6f0c-4d1f-9f57-2f8f6c1f0a11', 'no-uuid', '00000000-0000-0000-0000-000000000000'])(
-    'answers 404 where there is none (%s), with a token or without',
+    'returns 404 for an unknown id (%s), with or without a token',
     async id => {
       const url = `${patchbay.origin}/s/${id}`
       expect((await knock(url)).status).toBe(404)
@@ -104,7 +104,7 @@ describe('a server at its address', () => {
     },
   )
 
-  it('is closed to a token from the moment it is revoked, and to a session begun with it', async () => {
+  it('rejects a token, and sessions started with it, as soon as it is revoked', async () => {
     const { id, token } = await makeToken(ada)
     const client = await connect(urls.get('private') ?? '', token)
     expect(await toolNames(client)).toEqual(['tool'])
@@ -113,7 +113,7 @@ describe('a server at its address', () => {
     expect((await knock(urls.get('private') ?? '', token)).status).toBe(401)
   })
 
-  it('is closed to a token that expires, though it was good a moment before', async () => {
+  it('rejects a token as soon as it expires', async () => {
     const { id, token } = await makeToken(ada)
     const expiresAt = new Date(Date.now() + 700)
     await patchbay.services.db.accessToken.update({ where: { id }, data: { expiresAt } })
@@ -122,7 +122,7 @@ describe('a server at its address', () => {
     await expect.poll(async () => (await knock(url, token)).status, { timeout: 10_000 }).toBe(401)
   })
 
-  it('follows a change of tier and of allowed users at once', async () => {
+  it('reflects changes of tier and allowed users at once', async () => {
     const server = await ada.create('/servers', { name: 'Changing' })
     const url = `${patchbay.origin}/s/${server.id}`
     const stranger = tokens.get('a stranger')
@@ -144,7 +144,7 @@ describe('a server at its address', () => {
     expect(await statuses()).toEqual([401, 403])
   })
 
-  it('takes only users that there are, and says which are none', async () => {
+  it('accepts only existing users, and reports the others', async () => {
     const answer = await ada.send('POST', '/servers', {
       name: 'x',
       allowedUsers: [ada.userId, 'nobody@example.com', ` ${ada.userId} `, 'no one'],
@@ -155,7 +155,7 @@ describe('a server at its address', () => {
     })
   })
 
-  it('lets only its owner, or who manages the organization, say who may use it', async () => {
+  it('lets only its owner and those who manage the organization change who may use it', async () => {
     const { db } = patchbay.services
     const serverId = serverIds.get('private')
     const { organizationId } = await db.membership.findFirstOrThrow({ where: { userId: ada.userId } })

@@ -5,7 +5,7 @@ import { runWorld } from '../tenancy/world.ts'
 describe.each(databaseKinds)('naming who may use a private server by e-mail on $kind', kind => {
   const world = runWorld(kind)
 
-  it('lets nobody in who signed up with an address that they have not confirmed', async () => {
+  it('excludes users who signed up with an address but have not confirmed it', async () => {
     const owner = await world.person()
     const squatter = await world.person()
     const allow = { name: 'Private', allowedUsers: [squatter.email] }
@@ -23,7 +23,7 @@ describe.each(databaseKinds)('naming who may use a private server by e-mail on $
     expect(await world.statusAt(server.id, squatter)).toBe(200)
   })
 
-  it('takes members of the organization, confirmed or not, and anybody by id', async () => {
+  it('includes members of the organization, confirmed or not, and any user by id', async () => {
     const owner = await world.person()
     const member = await world.member(owner.organizationId, 'viewer')
     const stranger = await world.person()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findReportSoon } from '../../src/servers/find-report-soon.ts'
+import { findReportWithin } from '../../src/servers/find-report-within.ts'
 import type { CatalogueReport } from '../../src/tools/lint/catalogue-report.ts'
 import { toCatalogueView, toToolCosts } from '../../src/web/sources/catalogue.view.ts'
 
@@ -27,17 +27,17 @@ const reportOf = (findings: number): CatalogueReport => ({
   auto: { presentation: 'search', why: 'They cost too much.' },
 })
 
-describe('what a page says of a catalogue', () => {
-  it('counts all findings, shows a hundred, the worst first, and says how many more there are', () => {
+describe('the catalogue on a page', () => {
+  it('counts all findings, shows the 100 most severe, and the number of the others', () => {
     const { count, findings, more } = toCatalogueView(reportOf(120), 'grouped', name => `/${name}`)
-    // One of them is of the whole list, which is dear.
+    // One of them is about the whole list, which is large.
     expect(count).toBe('1 that clients refuse, 120 warnings')
     expect(findings).toHaveLength(100)
     expect(findings[0]).toMatchObject({ tool: 'tool_3', href: '/tool_3', level: 'refused' })
     expect(more).toBe('21')
   })
 
-  it('compares presentations with each tool by itself, more or fewer, and marks what clients get now', () => {
+  it('compares each presentation with the flat list, and marks the current one', () => {
     const { costs, tokens } = toCatalogueView(reportOf(0), 'grouped', () => undefined)
     expect(costs.map(({ difference, isNow }) => [difference, isNow])).toEqual([
       ['', false],
@@ -47,32 +47,32 @@ describe('what a page says of a catalogue', () => {
     expect(tokens).toBe('12,300')
   })
 
-  it('of auto says what it came to and why, and nothing of tools that clients are not shown in a list', () => {
+  it('explains what auto selected, and omits findings about tools that are not listed', () => {
     const view = toCatalogueView(reportOf(0), 'auto', () => undefined)
     expect(view).toMatchObject({ tokens: '300', why: 'They cost too much.', isFlat: false, findings: [] })
     expect(toCatalogueView(reportOf(0), 'flat', () => undefined).findings.map(({ message }) => message)).toEqual([
       expect.stringContaining('VS Code and OpenAI reject more than 128 tools'),
-      expect.stringContaining('takes 12,000 tokens of every conversation'),
+      expect.stringContaining('adds 12,000 tokens to every conversation'),
     ])
   })
 
-  it('of a server that passes requests on claims no tokens', () => {
+  it('shows no tokens for a passthrough server', () => {
     expect(toCatalogueView(reportOf(0), 'passthrough', () => undefined)).toMatchObject({
       tokens: undefined,
       passesOn: true,
     })
   })
 
-  it('says beside each tool what it costs, and how many findings there are', () => {
+  it('shows the tokens and the number of findings of each tool', () => {
     expect(toToolCosts(reportOf(1)).get('tool_0')).toEqual({ tokens: '1,200', findings: '1 finding' })
   })
 })
 
 describe('a page that wants a report', () => {
-  it('goes without one that is not made in time, or cannot be made', async () => {
-    expect(await findReportSoon(() => new Promise(() => {}), 'id', 1)).toBeUndefined()
-    expect(await findReportSoon(() => Promise.reject(new Error('sealed')), 'id', 10_000)).toBeUndefined()
+  it('shows no report if it is not ready in time or fails', async () => {
+    expect(await findReportWithin(() => new Promise(() => {}), 'id', 1)).toBeUndefined()
+    expect(await findReportWithin(() => Promise.reject(new Error('sealed')), 'id', 10_000)).toBeUndefined()
     const report = reportOf(0)
-    expect(await findReportSoon(() => Promise.resolve(report), 'id', 10_000)).toBe(report)
+    expect(await findReportWithin(() => Promise.resolve(report), 'id', 10_000)).toBe(report)
   })
 })

@@ -3,14 +3,14 @@ import { type ApiClient, signUp } from '../support/api-client.ts'
 import { databaseKinds } from '../support/databases.ts'
 import { runPatchbay } from './patchbay.ts'
 
-describe.each(databaseKinds)('how a server spends the context of models, on $kind', kind => {
+describe.each(databaseKinds)('the token settings of a server on $kind', kind => {
   const patchbay = runPatchbay(kind)
   let ada: ApiClient
   beforeAll(async () => {
     ada = await signUp(patchbay.origin)
   })
 
-  it('is what is said when it is made, and each part of it is changed by itself', async () => {
+  it('are set on creation, and changed one by one', async () => {
     const wish = {
       maxResponseTokens: 0,
       cutNotice: 'More: {cache_id}',
@@ -32,12 +32,12 @@ describe.each(databaseKinds)('how a server spends the context of models, on $kin
   })
 
   it.each([
-    ['a budget with room for nothing', { maxResponseTokens: 199 }, 'maxResponseTokens'],
-    ['a budget below nothing', { maxResponseTokens: -1 }, 'maxResponseTokens'],
-    ['a budget of half a token', { maxResponseTokens: 1_000.5 }, 'maxResponseTokens'],
+    ['a budget that is too small', { maxResponseTokens: 199 }, 'maxResponseTokens'],
+    ['a negative budget', { maxResponseTokens: -1 }, 'maxResponseTokens'],
+    ['a fractional budget', { maxResponseTokens: 1_000.5 }, 'maxResponseTokens'],
     ['a notice without the id', { cutNotice: 'There is more.' }, 'cutNotice'],
     ['a notice of two lines', { cutNotice: 'More:\n{cache_id}' }, 'cutNotice'],
-    ['more pinned tools than are few', { pinnedTools: Array.from({ length: 101 }, String) }, 'pinnedTools'],
+    ['too many pinned tools', { pinnedTools: Array.from({ length: 101 }, String) }, 'pinnedTools'],
   ])('is refused with %s, and stays as it was', async (_what, wish, path) => {
     const { id } = await ada.create('/servers', { name: 'Refused' })
     const before = (await ada.send('GET', `/servers/${id}`)).body

@@ -14,7 +14,7 @@ describe('globals of a server', () => {
     return { server, put }
   }
 
-  it('are 200 at most: one more is refused by the number, and those there are can still be replaced', async () => {
+  it('are limited to 200: one more is rejected with the limit, and existing ones can still be replaced', async () => {
     const { server, put } = await makeGlobals()
     const rows = Array.from({ length: 199 }, (_, at) => ({ serverId: server.id, key: `g${at}`, value: 'v' }))
     await patchbay.services.db.global.createMany({ data: rows.map(row => ({ ...row, isSecret: false })) })
@@ -40,7 +40,7 @@ describe('globals of a server', () => {
     })
   })
 
-  it('hold 64 KiB of secrets together: what goes beyond is refused by the number, and nothing of it kept', async () => {
+  it('are limited to 64 KiB of secrets in total: more is rejected with the limit, and nothing of it is stored', async () => {
     const { server, put } = await makeGlobals()
     const value = 'k'.repeat(8_000)
     for (let at = 0; at < 8; at++) expect((await put(`key${at}`, { value, secret: true })).status).toBe(201)
@@ -55,7 +55,7 @@ describe('globals of a server', () => {
     expect((await ada.send('GET', `/servers/${server.id}/globals`)).body).toMatchObject({ items: { length: 9 } })
   })
 
-  it('that hold more than that since before the limit can still be replaced, by nothing longer', async () => {
+  it('that exceeded the limit before it existed can be replaced by shorter values only', async () => {
     const { server, put } = await makeGlobals()
     expect((await put('key', { value: 'k'.repeat(100), secret: true })).status).toBe(201)
     const { value, keyId } = await patchbay.services.db.global.findFirstOrThrow({ where: { serverId: server.id } })
@@ -65,7 +65,7 @@ describe('globals of a server', () => {
     expect((await put('key', { value: 'n'.repeat(101) })).status).toBe(422)
   })
 
-  it('take a value that only a plain one may be no longer once they are secret', async () => {
+  it('cannot become a secret if their value is too long for a secret', async () => {
     const { put } = await makeGlobals()
     expect((await put('key', { value: 'k', secret: true })).status).toBe(201)
     expect((await put('key', { value: 'x'.repeat(8_193) })).status).toBe(400)

@@ -7,7 +7,7 @@ const PASSWORD = 'correct horse battery staple'
 const HOSTILE = '<script>alert(1)</script>'
 const SCHEMA = { type: 'object', properties: { id: { type: 'integer' } } }
 
-describe('the page of a tool at work', () => {
+describe('the page of an instance', () => {
   const patchbay = runPatchbay()
   let owner: ApiClient & { email: string }
   beforeAll(async () => {
@@ -28,7 +28,7 @@ describe('the page of a tool at work', () => {
     return { person, path, save, budget }
   }
 
-  it('says how many tokens of an answer are sent, and takes it back', async () => {
+  it('sets the token limit of results, and removes it', async () => {
     const { person, path, save, budget } = await open()
     expect(inputsOf((await person.get(path)).html).get('maxResponseTokens')).toBe('')
     expect(await save('1,500')).toMatchObject({ status: 303, location: `${path}?done=saved` })
@@ -41,7 +41,7 @@ describe('the page of a tool at work', () => {
   })
 
   it.each([['a few'], ['199'], ['-1'], ['1e3'], ['999999999'], [HOSTILE]])(
-    'keeps %s, and says what may be written',
+    'keeps the input %s, and explains what is allowed',
     async typed => {
       const { save, budget } = await open()
       const refused = await save(typed)
@@ -55,7 +55,7 @@ describe('the page of a tool at work', () => {
     },
   )
 
-  it('says of a tool with an output schema that a number takes it from the list', async () => {
+  it('warns that a limit removes the output schema from the list', async () => {
     const { person, path } = await open({ outputSchema: SCHEMA })
     expect((await person.get(path)).html).toContain('without its output schema')
   })

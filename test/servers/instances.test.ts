@@ -5,7 +5,7 @@ import { databaseKinds } from '../support/databases.ts'
 import { callText, connect, toolNames } from './mcp.ts'
 import { runFakeApi, runPatchbay } from './patchbay.ts'
 
-/** For what does a lot at once: on a busy machine it takes its time. */
+/** Time limit for tests of bulk operations on a busy machine. */
 const BIG_MS = 60_000
 const Loose = z.looseObject({})
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index)
@@ -24,7 +24,7 @@ describe.each(databaseKinds)('servers on $kind', kind => {
     return { toolkitId: toolkit.id, toolId: (await ada.create(`/toolkits/${toolkit.id}/tools`, tool())).id }
   }
 
-  it('are made, shown, changed and removed', async () => {
+  it('are created, read, changed and deleted', async () => {
     const made = await ada.send('POST', '/servers', { name: ' Weather ', description: 'Forecasts' })
     expect(made.status).toBe(201)
     const { id } = z.object({ id: z.string() }).parse(made.body)
@@ -75,7 +75,7 @@ describe.each(databaseKinds)('servers on $kind', kind => {
     expect((await ada.send('GET', `/servers/${id}`)).status).toBe(404)
   })
 
-  it('with everything in them go at once, and leave the toolkits', async () => {
+  it('are deleted with everything in them at once, without the toolkits', async () => {
     const { serverId, toolkitId } = await makeServer(ada, [tool()])
     await ada.expectOk('PUT', `/servers/${serverId}/globals/key`, { value: 'x', secret: true })
     expect((await ada.send('DELETE', `/servers/${serverId}`)).status).toBe(204)
@@ -83,7 +83,7 @@ describe.each(databaseKinds)('servers on $kind', kind => {
     expect((await ada.send('DELETE', `/toolkits/${toolkitId}`)).status).toBe(204)
   })
 
-  it('hold one instance of a name, also when ten are made at once', async () => {
+  it('contain one instance of each name, even if ten are created at once', async () => {
     const { toolId } = await makeTool()
     const server = await ada.create('/servers', { name: 'Race', maxResponseTokens: 0 })
     const make = (name: string) => ada.send('POST', `/servers/${server.id}/instances`, { toolId, name })
@@ -100,7 +100,7 @@ describe.each(databaseKinds)('servers on $kind', kind => {
     })
   })
 
-  it('take ten tools at once, each from a toolkit that none of them used before', async () => {
+  it('add ten tools at once, each from a toolkit that they did not use before', async () => {
     const server = await ada.create('/servers', { name: 'Busy', maxResponseTokens: 0, access: 'public' })
     const { toolId } = await makeTool()
     const answers = await Promise.all(
@@ -112,7 +112,7 @@ describe.each(databaseKinds)('servers on $kind', kind => {
     expect(await toolNames(await connect(`${patchbay.origin}/s/${server.id}`))).toHaveLength(10)
   })
 
-  it('hold as many tools as the setting says, and not one more when many are made at once', async () => {
+  it('are limited to the number of tools in the setting, also for concurrent requests', async () => {
     const server = await ada.create('/servers', { name: 'Full', maxResponseTokens: 0 })
     const { toolId } = await makeTool()
     const answers = await Promise.all(
@@ -126,7 +126,7 @@ describe.each(databaseKinds)('servers on $kind', kind => {
     expect(refused[0]?.body).toMatchObject({ detail: expect.stringContaining('12') })
   })
 
-  it('of two thousand tools, each of its own and with a binding, are listed to the end', {
+  it('with two thousand tools and bindings list them all', {
     timeout: BIG_MS,
   }, async () => {
     const { db } = patchbay.services
@@ -160,7 +160,7 @@ describe.each(databaseKinds)('servers on $kind', kind => {
     ])
   })
 
-  it('keep a tool that is at work: neither it nor its toolkit goes, and the answer names the server', async () => {
+  it('keep a tool and its toolkit while it is used; the error names the server', async () => {
     const { toolId, toolkitId } = await makeTool()
     const server = await ada.create('/servers', { name: 'Weather station', maxResponseTokens: 0 })
     const instance = await ada.create(`/servers/${server.id}/instances`, { toolId, name: 'tool' })
@@ -182,7 +182,7 @@ describe.each(databaseKinds)('servers on $kind', kind => {
     expect((await ada.send('DELETE', `/toolkits/${toolkitId}`)).status).toBe(204)
   })
 
-  it('name the global that is gone while a tool is bound to it, and work again once it is back', async () => {
+  it('name a missing global that a tool is bound to, and work again once it exists', async () => {
     const { serverId, instanceIds, url } = await makeServer(ada, [tool(), tool('other')], {
       bindings: {
         tool: { key: { source: 'server', value: 'apiKey' } },
@@ -206,7 +206,7 @@ describe.each(databaseKinds)('servers on $kind', kind => {
     expect((await ada.send('DELETE', global)).status).toBe(404)
   })
 
-  it('list the toolkits that they use page by page, also those without a tool at work', async () => {
+  it('list the toolkits that they use in pages, also those without instances', async () => {
     const server = await ada.create('/servers', { name: 'Toolkits', maxResponseTokens: 0 })
     const ids: string[] = []
     for (const title of ['A', 'B', 'C']) {
@@ -228,7 +228,7 @@ describe.each(databaseKinds)('servers on $kind', kind => {
     expect(second.nextCursor).toBeNull()
   })
 
-  it('answer each route about globals as it should, and never with a secret', async () => {
+  it('handle requests about globals without ever returning a secret', async () => {
     const server = await ada.create('/servers', { name: 'Globals', maxResponseTokens: 0 })
     const put = (key: string, body: object) => ada.send('PUT', `/servers/${server.id}/globals/${key}`, body)
     const times = { createdAt: expect.any(String), updatedAt: expect.any(String) }
@@ -240,7 +240,7 @@ describe.each(databaseKinds)('servers on $kind', kind => {
     expect(secret.status).toBe(201)
     expect(secret.body).toEqual({ id: expect.any(String), key: 'token', secret: true, ...times })
     expect(await put('plain', { value: '' })).toMatchObject({ status: 200, body: { value: '' } })
-    // Without a word about it a secret stays one.
+    // Without the field a secret stays a secret.
     const kept = await put('token', { value: 'sk-canary-2' })
     expect(kept.body).toEqual({ id: expect.any(String), key: 'token', secret: true, ...times })
     const list = await ada.send('GET', `/servers/${server.id}/globals`)
@@ -292,7 +292,7 @@ describe('an instance', () => {
   const create = (body: object) =>
     ada.send('POST', `/servers/${serverId}/instances`, { toolId: toolIds.full, name: `made_${++made}`, ...body })
 
-  it('is answered with its bindings and the schema of what is left to the caller', async () => {
+  it('is returned with its bindings and the schema of its exposed parameters', async () => {
     const bindings = {
       id: { source: 'instance', value: 'abc' },
       count: { source: 'server', value: 'pageSize' },
@@ -338,20 +338,25 @@ describe('an instance', () => {
   })
 
   it.each([
-    ['of a parameter that is not there', { nobody: { source: 'exposed' } }, 'bindings.nobody', /"id", "count"/],
+    ['of an unknown parameter', { nobody: { source: 'exposed' } }, 'bindings.nobody', /"id", "count"/],
     ['with an unknown source', { id: { source: 'magic' } }, 'bindings.id.source', /./],
     ['without its fixed value', { id: { source: 'instance' } }, 'bindings.id.value', /./],
-    ['to no key', { id: { source: 'server', value: 'a b' } }, 'bindings.id', /key/],
-    ['with a value where there is none', { id: { source: 'exposed', value: 'x' } }, 'bindings.id.value', /./],
-    ['with more than is known', { id: { source: 'exposed', more: 1 } }, 'bindings.id', /more/],
+    ['to an invalid key', { id: { source: 'server', value: 'a b' } }, 'bindings.id', /key/],
+    ['with a value although it is exposed', { id: { source: 'exposed', value: 'x' } }, 'bindings.id.value', /./],
+    ['with an unknown field', { id: { source: 'exposed', more: 1 } }, 'bindings.id', /more/],
     ['to text for an integer', { count: { source: 'instance', value: 'many' } }, 'bindings.count', /integer/],
     ['to a fraction for an integer', { count: { source: 'instance', value: 1.5 } }, 'bindings.count', /integer/],
     ['below the minimum', { count: { source: 'instance', value: 0 } }, 'bindings.count', /at least 1/],
     ['above the maximum', { count: { source: 'instance', value: '10' } }, 'bindings.count', /at most 9/],
-    ['to none of the values', { mode: { source: 'instance', value: 'idle' } }, 'bindings.mode', /"fast", "slow"/],
+    [
+      'to a value that is not in the enum',
+      { mode: { source: 'instance', value: 'idle' } },
+      'bindings.mode',
+      /"fast", "slow"/,
+    ],
     ['that does not match', { id: { source: 'instance', value: 'ABC' } }, 'bindings.id', /matches/],
     ['to text for a boolean', { flag: { source: 'instance', value: 'yes' } }, 'bindings.flag', /true or false/],
-    ['to text that is no JSON', { payload: { source: 'instance', value: '{' } }, 'bindings.payload', /JSON/],
+    ['to text that is not JSON', { payload: { source: 'instance', value: '{' } }, 'bindings.payload', /JSON/],
   ])('with a binding %s is refused, naming it', async (_what, bindings, path, message) => {
     const { status, body } = await create({ bindings })
     expect({ status, body }).toMatchObject({
@@ -363,19 +368,19 @@ describe('an instance', () => {
     expect((await ada.send('GET', `/instances/${whole.id}`)).body).toMatchObject({ bindings: {} })
   })
 
-  it('takes a fixed value with a literal brace pair, and checks it as what it becomes', async () => {
+  it('accepts a fixed value with an escaped pair of braces, and checks the resulting value', async () => {
     const bindings = { payload: { source: 'instance', value: '["\\{{x}}", 1]' } }
     expect((await create({ bindings })).status).toBe(201)
   })
 
   it.each([
-    ['that is none', () => '0190a5a0-0000-7000-8000-000000000000'],
-    ['that is no id', () => 'tool'],
+    ['that does not exist', () => '0190a5a0-0000-7000-8000-000000000000'],
+    ['that is not an id', () => 'tool'],
   ])('of a tool %s is refused', async (_what, toolId) => {
     expect(await create({ toolId: toolId() })).toMatchObject({ status: 400, body: { errors: [{ path: 'toolId' }] } })
   })
 
-  it('is in the matrix of its server, by parameter and type', async () => {
+  it('is in the binding matrix of its server, by parameter and type', async () => {
     const server = await ada.create('/servers', { name: 'Matrix', maxResponseTokens: 0 })
     await ada.expectOk('PUT', `/servers/${server.id}/globals/pageSize`, { value: 'sk-canary', secret: true })
     const ids: string[] = []

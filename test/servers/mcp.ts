@@ -5,7 +5,7 @@ const headersOf = (token: string | undefined) => ({
   requestInit: { headers: token === undefined ? {} : { authorization: `Bearer ${token}` } },
 })
 
-/** The official client at a server's address; it goes with the test. */
+/** Connects the official client to a server's URL; closes it after the test. */
 export const connect = async (url: string, token?: string): Promise<Client> => {
   const client = new Client({ name: 'test', version: '1.0.0' })
   await client.connect(new StreamableHTTPClientTransport(new URL(url), headersOf(token)))
@@ -13,7 +13,7 @@ export const connect = async (url: string, token?: string): Promise<Client> => {
   return client
 }
 
-/** Of every page. */
+/** Lists the tools of all pages. */
 export const toolNames = async (client: Client): Promise<string[]> => {
   const names: string[] = []
   let cursor: string | undefined
@@ -25,7 +25,7 @@ export const toolNames = async (client: Client): Promise<string[]> => {
   return names
 }
 
-/** The text of a tool's first block, and whether it is an error. */
+/** Returns the text of a result's first block, and whether it is an error. */
 export const callText = async (
   client: Client,
   name: string,

@@ -5,10 +5,10 @@ import { type Answerer, echo, type FakeApi, startFakeApi } from '../support/fake
 
 const [sqlite] = databaseKinds
 if (sqlite === undefined) throw new Error('there is no database to test on')
-/** For what does not depend on the database. */
+/** For tests that do not depend on the database. */
 const anyDatabase: DatabaseKindForTests = sqlite
 
-/** What begins before the tests of a block and ends after them; `get` is for use inside of them. */
+/** Starts something before the tests of a block and stops it afterwards; use `get` inside tests. */
 const duringTests = <T>(start: () => Promise<T>, stop: (running: T) => Promise<void>) => {
   let running: T | undefined
   beforeAll(async () => {
@@ -23,7 +23,7 @@ const duringTests = <T>(start: () => Promise<T>, stop: (running: T) => Promise<v
   }
 }
 
-/** The real application on a database of its own, for the tests of one block. */
+/** Runs the real application with its own database for the tests of a block. */
 export const runPatchbay = (kind: DatabaseKindForTests = anyDatabase, env: Record<string, string> = {}) => {
   const get = duringTests(
     async (): Promise<{ database: TestDatabase; app: TestApp }> => {
@@ -54,7 +54,7 @@ export const runPatchbay = (kind: DatabaseKindForTests = anyDatabase, env: Recor
   }
 }
 
-/** Somebody's HTTP API, for the tests of one block. */
+/** Runs an HTTP API for the tests of a block. */
 export const runFakeApi = (answer: Answerer = echo): Pick<FakeApi, 'origin' | 'seen'> => {
   const get = duringTests(
     () => startFakeApi(answer),

@@ -30,7 +30,7 @@ describe('the settings of how clients see the tools', () => {
     }
   }
 
-  it('put the tools behind a search, but for those that are pinned', async () => {
+  it('choose search with pinned tools', async () => {
     const { path, person, set, read } = await open()
     expect(
       await set({ presentation: 'search', pinnedTools: ' forecast\r\n\r\nforecast ', maxFlatTokens: '' }),
@@ -41,19 +41,19 @@ describe('the settings of how clients see the tools', () => {
     expect(html).toMatch(/name="pinnedTools"[^>]*>\s*forecast<\/textarea>/)
   })
 
-  it('say what cost has come to, and why', async () => {
+  it('show what auto selected, and why', async () => {
     const { path, person, set } = await open()
     await set({ presentation: 'auto', pinnedTools: '', maxFlatTokens: '100000' })
     expect((await person.get(path)).html).toMatch(
-      /Now: The tools cost \d+ tokens, which is within 100,000: each is listed/,
+      /Now: The tools cost \d+ tokens, which is within the limit of 100,000, so all tools are listed/,
     )
     await set({ presentation: 'auto', pinnedTools: '', maxFlatTokens: '10' })
     expect((await person.get(path)).html).toMatch(
-      /Now: The tools cost \d+ tokens, which is more than 10: they are behind/,
+      /Now: The tools cost \d+ tokens, which is over the limit of 10, so they are found by search/,
     )
   })
 
-  it('keep what was typed and say what is wrong with it', async () => {
+  it('keep the input and show its errors', async () => {
     const { set, read } = await open()
     const misspelt = await set({ presentation: 'search', pinnedTools: 'forcast', maxFlatTokens: '' })
     expect(misspelt.status).toBe(400)

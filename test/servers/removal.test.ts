@@ -15,7 +15,7 @@ describe.each(databaseKinds)('removing a server on $kind', kind => {
   const patchbay = runPatchbay(kind)
   const fake = runFakeApi()
 
-  /** More than one batch of calls. */
+  /** Longer than one batch of the history. */
   const addHistory = (serverId: string, count = 1_100) =>
     patchbay.services.db.execution.createMany({
       data: Array.from({ length: count }, () => ({
@@ -45,7 +45,7 @@ describe.each(databaseKinds)('removing a server on $kind', kind => {
     return response.status
   }
 
-  /** How the API and MCP answer to everything that leads to the server. */
+  /** How the API and MCP respond to requests for the server. */
   const statusesOf = async (owner: ApiClient, { serverId, instanceIds, url }: Awaited<ReturnType<typeof makeFull>>) => {
     const execution = await patchbay.services.db.execution.findFirst({ where: { serverId } })
     const get = async (path: string) => (await owner.send('GET', path)).status
@@ -61,7 +61,7 @@ describe.each(databaseKinds)('removing a server on $kind', kind => {
   const everything = (status: number) =>
     Object.fromEntries(['server', 'globals', 'instance', 'history', 'execution', 'mcp'].map(name => [name, status]))
 
-  it('ends its calls first, then takes its history and the rest, and nothing of another server', async () => {
+  it('ends its calls, then deletes its history and the rest, without touching other servers', async () => {
     const { db, bus } = patchbay.services
     const owner = await signUp(patchbay.origin)
     const server = await makeFull(owner)
@@ -69,7 +69,7 @@ describe.each(databaseKinds)('removing a server on $kind', kind => {
     expect(await statusesOf(owner, server)).toEqual(everything(200))
 
     const meanwhile = Promise.withResolvers<object>()
-    // The removal waits for its listeners before it goes on to the history.
+    // The removal waits for the listeners before it deletes the history.
     const unsubscribe = bus.subscribe('server_removed', async () => {
       await vi.waitFor(async () => expect(await initialize(server.url)).toBe(404))
       meanwhile.resolve({
@@ -91,11 +91,11 @@ describe.each(databaseKinds)('removing a server on $kind', kind => {
     await owner.expectOk('DELETE', `/toolkits/${server.toolkitId}`)
   })
 
-  it('that was cut short leaves nobody a server, and is finished by the next process', async () => {
+  it('that was interrupted hides the server, and is finished by the next process', async () => {
     const { db, upkeep } = patchbay.services
     const owner = await signUp(patchbay.origin)
     const server = await makeFull(owner)
-    // As a process leaves it that ends between the two.
+    // The state that a process leaves if it ends between the two steps.
     await db.server.update({ where: { id: server.serverId }, data: { removedAt: new Date() } })
 
     expect(await statusesOf(owner, server)).toEqual(everything(404))

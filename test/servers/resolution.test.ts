@@ -9,7 +9,7 @@ const TYPES = ['string', 'integer', 'number', 'boolean', 'json', 'url'] as const
 type ParameterType = (typeof TYPES)[number]
 type Binding = { source: string; value?: unknown }
 
-/** What each type makes of a value, by where it comes from: `wrong` is what the answer says instead. */
+/** What each type makes of a value, by source; `wrong` is part of the expected error. */
 const CASTS: readonly {
   type: ParameterType
   source: 'exposed' | 'instance' | 'server'
@@ -78,7 +78,7 @@ describe('the parameters of a call', () => {
     toolkitId = (await ada.create('/toolkits', { title: 'Toolkit' })).id
   })
 
-  /** Puts a tool to work and answers what calls it by the official client. */
+  /** Adds a tool and returns a function that calls it with the official client. */
   const work = async (definition: object, bindings: Record<string, Binding> = {}) => {
     const name = `tool_${++made}`
     const tool = { name, method: 'POST', url: `${fake.origin}/`, ...definition }
@@ -86,7 +86,7 @@ describe('the parameters of a call', () => {
     await ada.expectOk('POST', `/servers/${serverId}/instances`, { toolId: id, name, bindings })
     client = await connect(`${patchbay.origin}/s/${serverId}`)
     const call = async (args: Record<string, unknown> = {}) => callText(client, name, args)
-    /** The JSON that the API was sent. */
+    /** The JSON that the API received. */
     const send = async (args: Record<string, unknown> = {}): Promise<unknown> => {
       const { text, isError } = await call(args)
       if (isError) throw new Error(text)
@@ -97,7 +97,7 @@ describe('the parameters of a call', () => {
   const putGlobal = (key: string, value: string, secret = false) =>
     ada.expectOk('PUT', `/servers/${serverId}/globals/${key}`, { value, secret })
 
-  it('are tried in every type from every source', () => {
+  it('are tested with every type and source', () => {
     const tried = new Set(CASTS.map(({ type, source }) => `${type} ${source}`))
     expect(tried.size).toBe(TYPES.length * 3)
   })
@@ -112,7 +112,7 @@ describe('the parameters of a call', () => {
     else expect(await call(args)).toEqual({ isError: true, text: expect.stringMatching(wrong) })
   })
 
-  it('that are bound cannot be given by the caller, nor overridden', async () => {
+  it('that are bound cannot be set or overridden by the caller', async () => {
     await putGlobal('bound', 'global')
     const { name, call, send } = await work(
       { body: '{"a": {{a}}, "b": {{b}}, "c": {{c}}}' },
@@ -131,13 +131,13 @@ describe('the parameters of a call', () => {
     expect(Object.keys(schema?.properties ?? {})).toEqual(['c'])
   })
 
-  it('bound to the server without a key take the global of their own name', async () => {
+  it('bound to a global without a key use the global of their own name', async () => {
     await putGlobal('region', 'eu')
     const { send } = await work({ body: '{"value": {{region}}}' }, { region: { source: 'server' } })
     expect(await send()).toEqual({ value: 'eu' })
   })
 
-  it('that are left out, or null, take their default or nothing at all', async () => {
+  it('that are missing or null get their default or no value', async () => {
     const { send, call } = await work({
       url: `${fake.origin}/?q={{q?}}`,
       headers: [{ name: 'X-Tag', value: '{{tag?}}' }],
@@ -154,7 +154,7 @@ describe('the parameters of a call', () => {
     expect(fake.seen.at(-1)?.headers).toHaveProperty('x-tag', 't')
   })
 
-  it('that are wrong, missing or unknown are all named in one answer, and nothing is sent', async () => {
+  it('that are invalid, missing or unknown are all named in one error, and nothing is sent', async () => {
     const { call } = await work({
       body: '{"a": {{integer:a}}, "b": {{b}}, "c": {{boolean:c}}}',
     })
@@ -184,7 +184,7 @@ describe('the parameters of a call', () => {
     expect(await call({ v: given })).toEqual({ isError: true, text: expect.stringMatching(wrong) })
   })
 
-  it('take globals into fixed values: in text, and inside of JSON', async () => {
+  it('replace globals in fixed values, in text and inside JSON', async () => {
     await putGlobal('host', 'eu-1')
     await putGlobal('token', 'sk-"quoted"\\', true)
     const { call } = await work(
@@ -206,7 +206,7 @@ describe('the parameters of a call', () => {
     expect(text).not.toContain('quoted')
   })
 
-  it('take globals into a fixed text that is JSON', async () => {
+  it('replace globals in fixed text that is JSON', async () => {
     const odd = 'a"b\\c", "admin": "yes'
     await putGlobal('odd', odd)
     await putGlobal('whole', '[1, 2]')
@@ -221,7 +221,7 @@ describe('the parameters of a call', () => {
     expect(await send()).toEqual({ strings: { key: odd }, string: odd, values: { list: [1, 2] } })
   })
 
-  it('nested deep arrive as they are, and nested too deep are refused', async () => {
+  it('nested deeply arrive unchanged, and nested too deeply are rejected', async () => {
     const { send } = await work({ body: '{"value": {{json:v}}}' })
     const nest = (depth: number): unknown => {
       let value: unknown = 'deep'
@@ -233,7 +233,7 @@ describe('the parameters of a call', () => {
     expect(await send({ v: 1 })).toEqual({ value: 1 })
   })
 
-  it('with half a surrogate pair change nothing around them', async () => {
+  it('with a lone surrogate change nothing around it', async () => {
     const { call } = await work({ url: `${fake.origin}/{{p}}/end?q={{q}}`, body: '{"a": {{a}}, "b": "x{{a}}y"}' })
     const whole = await call({ p: '😀', q: '😀', a: '😀' })
     expect(whole.isError).toBe(false)
@@ -247,7 +247,7 @@ describe('the parameters of a call', () => {
     expect(half.text.isWellFormed()).toBe(true)
   })
 
-  it('with a name that every object has are like any other', async () => {
+  it('named like an object member are like any other', async () => {
     const { send, call } = await work({ body: '{"value": {{constructor}}, "other": {{toString?}}}' })
     expect(await send({ constructor: 'c' })).toEqual({ value: 'c' })
     expect(await call({})).toEqual({ isError: true, text: expect.stringContaining('"constructor" is missing') })

@@ -34,7 +34,7 @@ describe('the settings of a server', () => {
     return { member, organizationId }
   }
 
-  it('save name and description, shown as text wherever they stand', async () => {
+  it('save name and description, and escape them everywhere', async () => {
     const { serverId, path } = await make()
     const person = await signIn()
     const version = inputsOf((await person.get(path)).html).get('version') ?? ''
@@ -64,7 +64,7 @@ describe('the settings of a server', () => {
     expect(await owner.send('POST', '/servers', { name })).toMatchObject(wrong)
   })
 
-  it('keep what was typed and say what is wrong with it', async () => {
+  it('keep the input and show its errors', async () => {
     const { path } = await make()
     const person = await signIn()
     const version = inputsOf((await person.get(path)).html).get('version') ?? ''
@@ -77,7 +77,7 @@ describe('the settings of a server', () => {
     expect(long.html).toContain('The description is longer than 10,000 characters.')
   })
 
-  it('tell the second of two who edit at once, with both versions, and save theirs when they say so', async () => {
+  it('show the second of two editors both versions, and save theirs after that', async () => {
     const { serverId, path } = await make()
     const [first, second] = [await signIn(), await signIn()]
     const version = inputsOf((await first.get(path)).html).get('version') ?? ''
@@ -97,7 +97,7 @@ describe('the settings of a server', () => {
     }
   })
 
-  it('delete only by the name, after saying what goes', async () => {
+  it('delete the server after its name is entered, and list what is deleted', async () => {
     const { serverId, instanceId, path } = await make('Night  desk')
     await owner.expectOk('PUT', `/servers/${serverId}/globals/key`, { value: 'x' })
     await owner.expectOk('POST', `/instances/${instanceId}/call`, { arguments: {} })
@@ -116,7 +116,7 @@ describe('the settings of a server', () => {
     expect((await person.get(path)).status).toBe(404)
   })
 
-  it('hand the server over to another organization and a new owner there', async () => {
+  it('transfer the server to another organization and a new owner', async () => {
     const { serverId, path } = await make()
     const { db } = patchbay.services
     const heir = await signUp(patchbay.origin)
@@ -127,7 +127,7 @@ describe('the settings of a server', () => {
     expect((await person.get(path)).html).toContain(`<option value="${organizationId}"`)
     const unknown = await person.submit(`${path}/transfer`, { organizationId, ownerEmail: 'nobody@example.com' })
     expect(unknown.status).toBe(400)
-    expect(unknown.html).toContain('The new owner is no member of that organization whose role allows building.')
+    expect(unknown.html).toContain('The new owner is not a member of that organization with permission to build.')
     expect(unknown.html).toContain('value="nobody@example.com"')
     const none = await person.submit(`${path}/transfer`, { organizationId: 'x', ownerEmail: '' })
     expect(none.html).toContain('The organization is none of the list.')
@@ -141,7 +141,7 @@ describe('the settings of a server', () => {
     expect((await person.get(path)).status).toBe(404)
   })
 
-  it('say how much of an answer is sent, and change it', async () => {
+  it('show and change the limits of results', async () => {
     const { serverId, path } = await make()
     const person = await signIn()
     expect(inputsOf((await person.get(path)).html).get('maxResponseTokens')).toBe('0')
@@ -159,12 +159,12 @@ describe('the settings of a server', () => {
     const refused = await person.submit(`${path}/answers`, { maxResponseTokens: 'many', cutNotice: `${HOSTILE} more` })
     expect(refused.status).toBe(400)
     expect(refused.html).toContain('must be a whole number from 200 to 1,000,000, or 0 for no limit.')
-    expect(refused.html).toContain('must hold {cache_id}')
+    expect(refused.html).toContain('must contain {cache_id}')
     expect(refused.html).not.toContain('<script>alert')
     expect(inputsOf(refused.html).get('maxResponseTokens')).toBe('many')
   })
 
-  it('say how clients see the tools, and change it', async () => {
+  it('show and change how clients see the tools', async () => {
     const { serverId, path } = await make()
     const person = await signIn()
     const chosen = async (): Promise<string | undefined> =>
@@ -198,7 +198,7 @@ describe('the settings of a server', () => {
     expect(await chosen()).toBe('grouped')
   })
 
-  it('let each role do what it may, and nobody else see that there is anything', async () => {
+  it('allow each role its actions, and hide the page from others', async () => {
     const { serverId, path } = await make()
     const { member: viewer } = await join(serverId, 'viewer')
     const { member: builder } = await join(serverId, 'builder')

@@ -14,7 +14,7 @@ const signIn = async (email: string) => {
   return person
 }
 
-it('the settings of a server say whether lists are tables, to those who may build; others read it', async () => {
+it('the settings of a server show builders whether lists are sent as tables; others can only read it', async () => {
   const owner = await signUp(patchbay.origin)
   const { serverId } = await makeServer(owner, [])
   const path = `/servers/${serverId}/settings`

@@ -306,7 +306,7 @@ describe('a server whose tools are found by search', () => {
         presentation: 'search',
         tokens,
         maxTokens: tokens - 1,
-        why: `The tools cost ${tokens} tokens, which is more than ${tokens - 1}: they are behind a search.`,
+        why: `The tools cost ${tokens} tokens, which is over the limit of ${tokens - 1}, so they are found by search.`,
       })
     })
 

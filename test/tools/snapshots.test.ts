@@ -140,7 +140,7 @@ describe.each(databaseKinds)('a public toolkit of another organization on $kind'
     await ada.expectOk('PATCH', `/tools/${forecast.id}`, tool('forecast', 'v3'))
     expect(await bob.send('PUT', `${use}?version=${seen}`)).toMatchObject({
       status: 409,
-      body: { detail: expect.stringContaining('changed meanwhile') },
+      body: { detail: expect.stringContaining('has changed since') },
     })
     const update = (await used())?.snapshot?.update
     expect(update).toMatchObject({ changed: [{ changes: [{ field: 'url', to: tool('forecast', 'v3').url }] }] })

@@ -140,13 +140,10 @@ describe('a tool', () => {
     expect(bodiless).not.toHaveProperty('parameters.extra')
   })
 
-  it.each(['cannot be created without %s', 'method', 'url', 'headers', 'parameters'])(
-    'cannot be left without %s',
-    async field => {
-      const { id } = await create(MINIMAL)
-      expect((await refuse('PATCH', `/tools/${id}`, { [field]: null })).errors).toMatchObject([{ path: field }])
-    },
-  )
+  it.each(['name', 'method', 'url', 'headers', 'parameters'])('cannot lose its %s in a change', async field => {
+    const { id } = await create(MINIMAL)
+    expect((await refuse('PATCH', `/tools/${id}`, { [field]: null })).errors).toMatchObject([{ path: field }])
+  })
 
   it('accepts its own response as input, edited or not', async () => {
     const { id } = await create(WEATHER)
@@ -244,7 +241,7 @@ describe('a tool', () => {
       'an input schema with an unknown parameter',
       { inputSchema: { type: 'object', properties: { nobody: {} } } },
       'inputSchema.properties.nobody',
-      /no place/,
+      /no parameter named/,
     ],
     ['an origin with a path', { allowedOrigins: ['https://a.example/x'] }, 'allowedOrigins[0]', /origin/],
     ['an origin with a query', { allowedOrigins: ['https://a.example?x'] }, 'allowedOrigins[0]', /origin/],

@@ -551,7 +551,7 @@ describe('the tool editor without scripts', () => {
     const namesake = await makeTool(browser, { toolkitTitle: 'Other' })
     const taken = await browser.submit(`/tools/${namesake}/offer`, { server: desk })
     expect(taken.status).toBe(409)
-    expect(taken.html).toContain('This server has a tool named &quot;echo&quot; already.')
+    expect(taken.html).toContain('This server already has a tool named &quot;echo&quot;.')
   })
 
   it('lets viewers only view it, and others not at all', async () => {

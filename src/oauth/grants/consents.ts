@@ -2,7 +2,7 @@ import { writeAudit } from '../../identity/audit/audit.store.ts'
 import type { Changes } from '../../lib/events/changes.ts'
 import { type Actor, organizationIdsOf } from '../../lib/kernel/actor.ts'
 import type { McpScope } from '../../lib/kernel/mcp-scopes.ts'
-import { isLetIn } from '../../servers/access/access.ts'
+import { isAllowed } from '../../servers/access/access.ts'
 import { findResourceServer, type ResourceServer } from '../resource-servers.store.ts'
 import type { Resources } from '../resources.ts'
 import { putGrant } from './consents.store.ts'
@@ -16,7 +16,7 @@ export type Consent = {
 
 /** Returns whether the user may use the server. Only then is there anything to grant. */
 export const mayGrant = (actor: Actor, { policy }: ResourceServer): boolean =>
-  isLetIn(policy, { userId: actor.userId, organizationIds: new Set(organizationIdsOf(actor)) })
+  isAllowed(policy, { userId: actor.userId, organizationIds: new Set(organizationIdsOf(actor)) })
 
 export type ConsentParts = { changes: Changes; resources: Resources; now: () => number }
 

@@ -4,7 +4,7 @@ import type { Announce, Changes } from '../../lib/events/changes.ts'
 import type { IdPage } from '../../lib/http/id-paging.ts'
 import { type Actor, organizationIdsOf } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
-import { isLetIn } from '../../servers/access/access.ts'
+import { isAllowed } from '../../servers/access/access.ts'
 import { assertOwnOrManaged, getServerFor } from '../../servers/servers.service.ts'
 import { removeGrantWithTokens } from './consents.store.ts'
 import type { Grant } from './grant.ts'
@@ -34,7 +34,7 @@ const remove = async (tx: Transaction, announce: Announce, actor: Actor, grant: 
 
 /** Returns whether the actor may still use the grant's server. If not, its name is hidden from them. */
 export const mayUseServerOf = (actor: Actor, { server }: Grant): boolean =>
-  isLetIn(server.policy, { userId: actor.userId, organizationIds: new Set(organizationIdsOf(actor)) })
+  isAllowed(server.policy, { userId: actor.userId, organizationIds: new Set(organizationIdsOf(actor)) })
 
 /** Lists and revokes the access of clients: per server for builders, and per user for their own. */
 export const createGrantService = ({ db, changes, now = Date.now }: GrantServiceParts) => ({

@@ -1,5 +1,5 @@
 import { formatBytes, formatNumber } from '../../lib/http/pages/format.ts'
-import { CACHE_ID_PLACE } from '../../servers/context-rules.ts'
+import { CACHE_ID_PLACEHOLDER } from '../../servers/context-rules.ts'
 import { CUT_RESULT_TTL_MS } from '../cut-cache/cut-cache.ts'
 
 /** Room in a budget for the line below the beginning of an answer. */
@@ -11,7 +11,7 @@ const ID_LIKE = 'x'.repeat(50)
 
 /** The same where the line is in the builder's own words. */
 export const noticeTokensOf = (own = ''): number =>
-  Math.max(NOTICE_TOKENS, Math.ceil(Buffer.byteLength(own.replaceAll(CACHE_ID_PLACE, ID_LIKE)) / BYTES_PER_TOKEN))
+  Math.max(NOTICE_TOKENS, Math.ceil(Buffer.byteLength(own.replaceAll(CACHE_ID_PLACEHOLDER, ID_LIKE)) / BYTES_PER_TOKEN))
 
 /** What a model is told of an answer that it has not got all of. */
 export type CutAnswer = {
@@ -41,7 +41,7 @@ export const renderNotice = (answer: CutAnswer, group: string | undefined, own: 
     return `${tellSizes(answer)} The rest could not be kept: call ${ways} with this tool and its arguments.`
   }
   return (
-    own?.replaceAll(CACHE_ID_PLACE, cacheId) ??
+    own?.replaceAll(CACHE_ID_PLACEHOLDER, cacheId) ??
     `${tellSizes(answer)} For the rest call ${ways} with cache_id "${cacheId}" (kept ${KEPT_MINUTES} minutes from its last use).`
   )
 }

@@ -2,7 +2,7 @@ import type { McpScope } from '../../lib/kernel/mcp-scopes.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import type { AccessTier, Server } from '../server.ts'
 
-/** Who may use a server; one value, held against every request under /s/:uuid. */
+/** Who may use a server. Checked for every request under /s/:uuid. */
 export type AccessPolicy = {
   serverId: string
   tier: AccessTier
@@ -11,26 +11,26 @@ export type AccessPolicy = {
   allowedUserIds: ReadonlySet<string>
 }
 
-/** Who calls; without a token nobody in particular calls a public server. */
+/** The user behind a request; undefined for an anonymous caller of a public server. */
 export type Caller =
   | {
       userId: string
       tokenId: string
-      /** What an application was granted, for longer than one of its tokens lasts. */
+      /** Id of an application's grant, which outlives its access tokens. */
       grantId?: string | undefined
-      /** When the token ends that lets the caller in. */
+      /** Expiry of the token. */
       expiresAt?: Date | undefined
-      /** The scopes of a token that has not all of them. */
+      /** Scopes of the token, if it does not have all of them. */
       limitedTo?: ReadonlySet<McpScope> | undefined
     }
   | undefined
 
-/** The user behind a token, whichever kind it is. */
+/** The user behind a token of any kind. */
 export type McpPrincipal = NonNullable<Caller> & {
   organizationIds: ReadonlySet<string>
-  /** Whether the token is for MCP at all: of personal access tokens those with the scope `mcp` are. */
+  /** Whether the token may be used for MCP; a personal access token needs the scope `mcp`. */
   isForMcp: boolean
-  /** The one server that the token is good for (RFC 8707); a personal access token is good for all of its user's. */
+  /** The only server that the token is valid for (RFC 8707); undefined if valid for all servers of the user. */
   serverId?: string | undefined
 }
 
@@ -44,8 +44,8 @@ export const policyOf = (server: Server): AccessPolicy => ({
   allowedUserIds: new Set(server.allowedUserIds),
 })
 
-/** The tiers: whether a user may use a server, whatever they show for it. */
-export const isLetIn = (
+/** Whether the server's tier allows a user, whatever token they present. */
+export const isAllowed = (
   policy: AccessPolicy,
   { userId, organizationIds }: Pick<McpPrincipal, 'userId' | 'organizationIds'>,
 ): boolean => {
@@ -59,10 +59,10 @@ export const isLetIn = (
   }
 }
 
-/** Answers at once where the token is known. undefined: no token of ours, or no longer. */
+/** Verifies a token, without a promise if it is cached. Returns undefined if the token is unknown or revoked. */
 export type VerifyMcpToken = (token: string) => McpPrincipal | undefined | Promise<McpPrincipal | undefined>
 
-/** From `Authorization: Bearer …` (RFC 6750 §2.1). */
+/** `Authorization: Bearer …` (RFC 6750 §2.1). */
 const BEARER = /^Bearer +(\S+) *$/i
 
 type Access = Result<Caller, AccessRefusal>
@@ -70,7 +70,9 @@ type Access = Result<Caller, AccessRefusal>
 const isForServer = ({ serverId }: McpPrincipal, policy: AccessPolicy): boolean =>
   serverId === undefined || serverId === policy.serverId
 
-/** Open to whoever holds a token that is good for nothing, too; a good one says who calls, and limits nothing. */
+/**
+ * Allows everybody, also with an invalid token. A valid token identifies the caller and does not limit the scopes.
+ */
 const judgePublic = (policy: AccessPolicy, principal: McpPrincipal | undefined): Access => {
   if (principal === undefined || !principal.isForMcp || !isForServer(principal, policy)) return success(undefined)
   return success({ userId: principal.userId, tokenId: principal.tokenId, grantId: principal.grantId })
@@ -78,14 +80,14 @@ const judgePublic = (policy: AccessPolicy, principal: McpPrincipal | undefined):
 
 const judge = (policy: AccessPolicy, principal: McpPrincipal | undefined): Access => {
   if (policy.tier === 'public') return judgePublic(policy, principal)
-  // A token for another server is as good here as one that nobody gave out (RFC 9068 §4, RFC 8707 §3).
+  // A token for another server counts as no token (RFC 9068 §4, RFC 8707 §3).
   if (principal === undefined || !isForServer(principal, policy)) return failure('unauthenticated')
-  return principal.isForMcp && isLetIn(policy, principal) ? success(principal) : failure('forbidden')
+  return principal.isForMcp && isAllowed(policy, principal) ? success(principal) : failure('forbidden')
 }
 
 /**
- * The one access check of /s/:uuid, by tier and token. Answers at once where the token is known,
- * so that a call need not wait for a promise.
+ * Returns the access check of /s/:uuid. Synchronous if the token is cached, so that a call need not wait for a
+ * promise.
  */
 export const createServerAccess =
   (verifyToken: VerifyMcpToken) =>
@@ -96,7 +98,7 @@ export const createServerAccess =
     return principal instanceof Promise ? principal.then(found => judge(policy, found)) : judge(policy, principal)
   }
 
-/** The same check for who is known without a token, such as by the session of a page. Undefined: nobody is. */
+/** The same check for a user without a token, such as by the session of a page; undefined is an anonymous caller. */
 export const checkUserAccess = (
   policy: AccessPolicy,
   user: Pick<McpPrincipal, 'userId' | 'organizationIds'> | undefined,

@@ -1,12 +1,12 @@
 import type { Transaction } from '../../lib/db/client.ts'
 import type { Server } from '../server.ts'
 
-/** A user whose address those who see a server may know. */
+/** A user whose email address is shown to those who can see the server. */
 export type Person = { id: string; email: string }
 
 /**
- * Those among the users who belong to the server's organization or are let in by name, in the order of their addresses.
- * Others, such as strangers who call a public server, stay nameless.
+ * Finds the users who are members of the server's organization or allowed by name, sorted by email address. Others,
+ * such as strangers who call a public server, stay anonymous.
  */
 export const findPeople = (
   tx: Transaction,

@@ -9,13 +9,13 @@ import { listGlobals } from '../globals/globals.store.ts'
 import type { Binding, Bindings, Instance } from '../server.ts'
 import { explainSecretAtRisk, fillFixedValue, findSecretAtRisk, GLOBAL_KEY, globalKeysOf } from './bindings.ts'
 
-/** Where a value shall come from, as a form says it: a fixed value is the text that was typed. */
+/** A binding as entered in a form, with a fixed value as text. */
 export type WantedBinding =
   | { source: 'fixed'; text: string }
   | { source: 'global'; key: string }
   | { source: 'exposed' }
 
-/** A typed text as the value that is kept: a number or a truth value where it is one, else the text as it stands. */
+/** Converts text to a number or boolean if the parameter has that type; otherwise keeps the text. */
 const toFixedValue = ({ parameter }: CheckedParameter, text: string): JsonValue => {
   if (parameter.type === 'string' || parameter.type === 'url' || parameter.type === 'json') return text
   const cast = castValue(parameter.type, text, 'text')
@@ -33,13 +33,13 @@ export const toBindingOf = (parameter: CheckedParameter, wanted: WantedBinding):
   }
 }
 
-/** Where a text stops being JSON; empty where JSON is not what is wrong with it. */
+/** Returns the position of a JSON syntax error, or '' if the value is valid JSON. */
 const whereInJson = ({ parameter }: CheckedParameter, value: JsonValue): string => {
   const fault = parameter.type === 'json' && typeof value === 'string' ? findJsonFault(value) : undefined
   return fault === undefined ? '' : ` (${describeJsonFault(fault)})`
 }
 
-/** Why a binding cannot be: its parameter is unknown, its key is none, or its fixed value does not fit. */
+/** Returns why a binding is invalid: unknown parameter, invalid key, or a fixed value of the wrong type. */
 const bindingError = ({ parameters }: CompiledDefinition, name: string, binding: Binding): string | undefined => {
   const compiled = parameters.find(({ parameter }) => parameter.name === name)
   if (compiled === undefined) {
@@ -47,10 +47,10 @@ const bindingError = ({ parameters }: CompiledDefinition, name: string, binding:
     return known === '' ? 'the tool has no parameters' : `the tool has no such parameter; it has ${known}`
   }
   if (binding.source === 'server' && binding.key !== undefined && !GLOBAL_KEY.test(binding.key)) {
-    return 'value is no key of a global'
+    return 'value is not a valid key of a global'
   }
   if (binding.source !== 'instance' || globalKeysOf(name, binding).size > 0) return undefined
-  // No global is in it, but a literal brace pair may be.
+  // The value contains no globals but may contain an escaped pair of braces.
   const checked = compiled.check(
     fillFixedValue(compiled, binding.value, key => key),
     'text',
@@ -64,8 +64,8 @@ type Wired = { tool: Instance['tool']; bindings: Bindings }
 export type BindingFault = { parameter: string; message: string; isSecretAtRisk: boolean }
 
 /**
- * What is wrong with how a tool is wired, by parameter: with these `changed` bindings, else with how they all go
- * together. `isSecret` says which globals are secrets.
+ * Returns the faults of the `changed` bindings or, if there are none, of all bindings together. `isSecret` reports
+ * whether a global is a secret.
  */
 export const findBindingFaults = (
   compiled: CompiledDefinition,
@@ -85,7 +85,7 @@ export const findBindingFaults = (
 export const listSecretKeys = async (tx: Transaction, serverId: string): Promise<ReadonlySet<string>> =>
   new Set((await listGlobals(tx, serverId)).flatMap(global => (global.isSecret ? global.key : [])))
 
-/** Throws `invalid_request` with every fault beside its binding. */
+/** Throws `invalid_request` with every fault next to its binding. */
 export const assertBindings = async (tx: Transaction, serverId: string, instance: Wired): Promise<void> => {
   const compiled = assertDefinition(instance.tool)
   const secretKeys = await listSecretKeys(tx, serverId)
@@ -93,6 +93,6 @@ export const assertBindings = async (tx: Transaction, serverId: string, instance
   const [first] = faults
   if (first === undefined) return
   const errors: FieldError[] = faults.map(({ parameter, message }) => ({ path: `bindings.${parameter}`, message }))
-  const summary = first.isSecretAtRisk ? first.message : 'Not every binding can be: see errors.'
+  const summary = first.isSecretAtRisk ? first.message : 'Some bindings are invalid. See errors.'
   throw new AppError('invalid_request', summary, { errors })
 }

@@ -6,10 +6,10 @@ import type { Binding, Bindings } from '../server.ts'
 
 export const GLOBAL_KEY = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/
 
-/** A global inside a fixed value; `\{{` stands for itself. */
+/** A global in a fixed value, or an escaped `\{{`. */
 const REFERENCE = /\\\{\{|\{\{\s*([A-Za-z_][A-Za-z0-9_.-]{0,63})\s*\}\}/g
 
-/** Replaces every `{{global}}` in the texts of a value; `readGlobal` gives a global's value. */
+/** Replaces every `{{global}}` in the strings of a value. */
 const fillReferences = (value: JsonValue, readGlobal: (key: string) => string): JsonValue => {
   if (typeof value === 'string') {
     return value.replace(REFERENCE, (_match, key: string | undefined) => (key === undefined ? '{{' : readGlobal(key)))
@@ -20,8 +20,8 @@ const fillReferences = (value: JsonValue, readGlobal: (key: string) => string): 
 }
 
 /**
- * A fixed value as it is for a call: every `{{global}}` in its texts replaced by what `readGlobal` gives. A text that
- * is JSON is taken apart first, so that a global inside one of its strings stays there, whatever it holds.
+ * Replaces every `{{global}}` in a fixed value. Text that is JSON is parsed first, so that a global inside one of its
+ * strings cannot leave that string.
  */
 export const fillFixedValue = (
   { parameter }: CheckedParameter,
@@ -32,7 +32,7 @@ export const fillFixedValue = (
   return parsed?.ok ? JSON.stringify(fillReferences(parsed.value, readGlobal)) : fillReferences(value, readGlobal)
 }
 
-/** Keys of the globals that a binding of `parameter` reads. */
+/** Returns the keys of the globals that a binding of `parameter` reads. */
 export const globalKeysOf = (parameter: string, binding: Binding): ReadonlySet<string> => {
   const keys = new Set<string>()
   if (binding.source === 'server') keys.add(binding.key ?? parameter)
@@ -42,22 +42,22 @@ export const globalKeysOf = (parameter: string, binding: Binding): ReadonlySet<s
       return ''
     }
     fillReferences(binding.value, note)
-    // A text of JSON may write the braces as escapes: it is taken apart here as it is for a call, whatever the type.
+    // JSON text may write braces as escapes, so it is parsed as for a call, whatever the parameter's type.
     const parsed = typeof binding.value === 'string' ? parseJson(binding.value, MAX_JSON_DEPTH) : undefined
     if (parsed?.ok) fillReferences(parsed.value, note)
   }
   return keys
 }
 
-/** The binding in force: what is not bound is exposed. */
+/** Returns the binding in effect; a parameter without one is exposed. */
 export const bindingOf = (bindings: Bindings, parameter: string): Binding =>
   (Object.hasOwn(bindings, parameter) ? bindings[parameter] : undefined) ?? { source: 'exposed' }
 
 export type SecretAtRisk = { originParameter: string; secretKey: string; boundAt: string }
 
 /**
- * Whether a secret could be sent wherever the caller likes: an exposed parameter decides the origin, a secret is bound
- * somewhere in the tool, and no `allowedOrigins` says where it may go.
+ * Finds a secret that a caller could send anywhere: an exposed parameter decides the origin, a secret is bound in the
+ * tool, and `allowedOrigins` does not restrict the origin.
  */
 export const findSecretAtRisk = (
   { template, parameters }: CompiledDefinition,
@@ -77,6 +77,6 @@ export const findSecretAtRisk = (
 }
 
 export const explainSecretAtRisk = ({ originParameter, secretKey, boundAt }: SecretAtRisk): string =>
-  `The parameter "${originParameter}" lets the caller choose where the request goes, and "${boundAt}" carries the secret ` +
-  `"${secretKey}" there. Bind "${originParameter}" to a fixed value or a global, or list the origins that may get the ` +
+  `The parameter "${originParameter}" lets the caller choose where the request goes, and "${boundAt}" contains the secret ` +
+  `"${secretKey}". Bind "${originParameter}" to a fixed value or a global, or list the origins that may receive the ` +
   "secret in the tool's allowedOrigins."

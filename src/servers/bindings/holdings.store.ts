@@ -20,7 +20,7 @@ const listOrganizationIdsOfOwner = async (tx: Transaction, ownerId: string): Pro
 }
 
 const giveServers: Holdings['giveServers'] = async (tx, { organizationId, from, to }) => {
-  // Those that are on their way out as well: their rows name their owner until the end.
+  // Includes servers that are being removed, whose rows keep their owner until the end.
   const where = { organizationId, ownerId: from }
   const rows = await tx.server.findMany({ where, select: { id: true } })
   await tx.server.updateMany({ where, data: { ownerId: to } })
@@ -44,7 +44,7 @@ const stopServers: Holdings['stopServers'] = async (tx, actor, organizationId) =
   return rows.map(({ id }) => id)
 }
 
-/** What organizations ask of those that keep servers and toolkits. */
+/** What organizations need from servers and toolkits. */
 export const holdings: Holdings = {
   listServersOwnedBy,
   listOrganizationIdsOfOwner,

@@ -2,7 +2,7 @@ import type { Transaction } from '../../lib/db/client.ts'
 import type { Bindings } from '../server.ts'
 import { toBinding } from '../tools/instances.store.ts'
 
-/** Instances by name, without their tools: each of these is a flat query, which 2,000 of them need. */
+/** Lists instances by name without their tools. Flat queries are fast enough for 2,000 instances. */
 export const listBoundInstances = async (tx: Transaction, serverId: string) => {
   const [rows, bindings] = await Promise.all([
     tx.instance.findMany({
@@ -23,14 +23,14 @@ export const listBoundInstances = async (tx: Transaction, serverId: string) => {
   })
 }
 
-/** Rows of the tools with these ids, which are those of a server's instances. */
+/** Returns the rows of tools by id. */
 export const listToolRows = (tx: Transaction, ids: readonly string[]) =>
   tx.tool.findMany({
     where: { id: { in: [...ids] } },
     select: { id: true, toolkitId: true, updatedAt: true, definition: true },
   })
 
-/** Keys and plain values; of a secret one not even the sealed form. */
+/** Lists keys and plain values. Secrets are listed without a value, sealed or not. */
 export const listGlobalValues = async (tx: Transaction, serverId: string) => {
   const rows = await tx.global.findMany({
     where: { serverId },
@@ -40,7 +40,7 @@ export const listGlobalValues = async (tx: Transaction, serverId: string) => {
   return rows.map(({ key, isSecret, value }) => ({ key, value: isSecret ? undefined : value }))
 }
 
-/** The toolkits, snapshots among them, that a server may take tools from; oldest use first. */
+/** Lists the toolkits and snapshots that a server uses, oldest use first. */
 export const listToolkitsInUse = async (tx: Transaction, serverId: string) => {
   const rows = await tx.toolkitUse.findMany({
     where: { serverId },

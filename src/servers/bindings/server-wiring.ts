@@ -6,29 +6,29 @@ import { getServerFor } from '../servers.service.ts'
 import { bindingOf, globalKeysOf } from './bindings.ts'
 import { listBoundInstances, listGlobalValues, listToolkitsInUse, listToolRows } from './server-wiring.store.ts'
 
-/** A parameter of a tool at work, with what it is bound to and the keys of the globals that this reads. */
+/** A parameter of an instance, its binding, and the keys of the globals it reads. */
 export type BoundParameter = { name: string; binding: Binding; globalKeys: readonly string[] }
 
 export type BoundTool = {
-  /** Of the instance. */
+  /** Id of the instance. */
   id: string
-  /** The MCP tool name. */
+  /** MCP tool name. */
   name: string
   toolId: string
   toolkitId: string
   method: string
-  /** Undefined where the tool's template does not compile: nobody can call it. */
+  /** Undefined if the tool's template does not compile, so that nobody can call it. */
   parameters: readonly BoundParameter[] | undefined
 }
 
-/** All of a server that is joined with something: where its tools come from, and what their parameters are bound to. */
+/** A server's tools, where they come from, and what their parameters are bound to. */
 export type ServerWiring = {
   server: { id: string; name: string; access: AccessTier }
-  /** Of a snapshot, `id` is its own: nobody edits it. */
+  /** The id of a snapshot is its own. */
   toolkits: readonly { id: string; title: string; isSnapshot: boolean }[]
   /** By name. */
   tools: readonly BoundTool[]
-  /** By key; `value` is undefined of a secret one. */
+  /** By key; `value` is undefined for secrets. */
   globals: readonly { key: string; value: string | undefined }[]
 }
 
@@ -41,8 +41,8 @@ const bind = (parameters: readonly ParameterHead[], bindings: Bindings): readonl
   })
 
 /**
- * Reads the wiring of a server, in few and flat queries, however many tools there are. `not_found` where the server is
- * none that the actor may read.
+ * Reads the wiring of a server in a few flat queries, however many tools it has. Throws `not_found` if the actor may
+ * not read it.
  */
 export const createServerWiring = ({ db }: { db: Database }): ReadServerWiring => {
   const outlines = createToolOutlines()
@@ -53,7 +53,7 @@ export const createServerWiring = ({ db }: { db: Database }): ReadServerWiring =
     const tools = new Map(rows.map(row => [row.id, { toolkitId: row.toolkitId, ...outlines.read(row) }]))
     return instances.flatMap(({ id, name, toolId, bindings }) => {
       const tool = tools.get(toolId)
-      // Its tool went between the two queries.
+      // The tool was deleted between the two queries.
       if (tool === undefined) return []
       const { toolkitId, method, parameters } = tool
       return [{ id, name, toolId, toolkitId, method, parameters: parameters && bind(parameters, bindings) }]

@@ -4,28 +4,30 @@ import type { ParameterHead } from '../../tools/tool-outlines.ts'
 import type { Binding, Bindings, Global } from '../server.ts'
 import { bindingOf, globalKeysOf } from './bindings.ts'
 
-/** The four sources as people are told of them; a fixed value that a global or a secret is part of is theirs. */
+/** Sources as users see them. A fixed value that contains a global or a secret counts as that. */
 export const SOCKET_SOURCES = ['fixed', 'global', 'secret', 'exposed'] as const
 export type SocketSource = (typeof SOCKET_SOURCES)[number]
 
-/** One parameter of one tool at work, and where its value comes from. */
+/** A parameter of an instance, and where its value comes from. */
 export type Socket = {
   parameter: string
   type: ParameterType
   source: SocketSource
-  /** The fixed value as it is kept, or the global's key; empty where the caller gives it. Never a secret's value. */
+  /**
+   * The stored fixed value or the key of the global; empty if the model supplies the value. Never a secret's value.
+   */
   text: string
-  /** Keys of globals that it reads and that are not there. */
+  /** Keys of globals that it reads but that do not exist. */
   missing: readonly string[]
 }
 
-/** By key, whether it is a secret. */
+/** Maps keys to whether the global is a secret. */
 export type KnownGlobals = ReadonlyMap<string, boolean>
 
 export const knownGlobalsOf = (globals: readonly Global[]): KnownGlobals =>
   new Map(globals.map(({ key, isSecret }) => [key, isSecret]))
 
-/** A kept value as the text that a field shows. */
+/** Returns a stored value as text for a form field. */
 export const fixedText = (value: JsonValue): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
 const sourceOf = (binding: Binding, keys: ReadonlySet<string>, globals: KnownGlobals): SocketSource => {
@@ -45,7 +47,7 @@ const textOf = (parameter: string, binding: Binding): string => {
   }
 }
 
-/** The parameters in the order of the tool's own, each with where its value comes from. */
+/** Returns the parameters in the tool's order, with the source of each value. */
 export const socketsOf = (
   parameters: readonly ParameterHead[],
   bindings: Bindings,

@@ -18,7 +18,7 @@ import { getServerFor, type ServerServiceParts } from '../servers.service.ts'
 import { listAllInstances } from '../tools/instances.store.ts'
 import * as store from './globals.store.ts'
 
-/** What a sealed global is bound to: another row's or another name's ciphertext does not open. */
+/** Binds a sealed global to its server and key, so that other ciphertext does not open. */
 export const globalSealContext = (serverId: string, key: string) => ({
   purpose: 'server-global',
   ownerId: serverId,
@@ -29,13 +29,12 @@ const assertKey = (key: string): void => {
   if (GLOBAL_KEY.test(key)) return
   throw new AppError(
     'invalid_request',
-    'A key is a letter or _, then letters, digits, _ . or -, 64 characters at most.',
+    'A key starts with a letter or _, contains only letters, digits, _ . and -, and has at most 64 characters.',
     {
       errors: [
         {
           path: 'key',
-          message:
-            'is no name for a global: it begins with a letter or _, and goes on with those, digits, dots and hyphens',
+          message: 'must start with a letter or _ and contain only letters, digits, _ . and -',
         },
       ],
     },
@@ -45,26 +44,26 @@ const assertKey = (key: string): void => {
 const assertValue = (value: string, isSecret: boolean): void => {
   const refuse = (message: string, detail: string) =>
     new AppError('invalid_request', message, { errors: [{ path: 'value', message: detail }] })
-  if (isSecret && value === '') throw refuse('A secret cannot be empty.', 'is empty')
+  if (isSecret && value === '') throw refuse('A secret cannot be empty.', 'must not be empty')
   const maxBytes = isSecret ? MAX_SECRET_BYTES : MAX_GLOBAL_BYTES
   if (Buffer.byteLength(value) <= maxBytes) return
   const what = isSecret ? 'A secret' : 'A global'
-  throw refuse(`${what} holds at most ${maxBytes} bytes.`, `is longer than ${maxBytes} bytes`)
+  throw refuse(`${what} can have at most ${maxBytes} bytes.`, `is longer than ${maxBytes} bytes`)
 }
 
 const assertRoom = async (tx: Transaction, serverId: string): Promise<void> => {
   if ((await store.countGlobals(tx, serverId)) < MAX_GLOBALS_PER_SERVER) return
-  throw new AppError('limit_exceeded', `A server holds at most ${MAX_GLOBALS_PER_SERVER} globals.`)
+  throw new AppError('limit_exceeded', `A server can have at most ${MAX_GLOBALS_PER_SERVER} globals.`)
 }
 
-/** After the secret is written, which undoes it. Where they held more `before`, they may hold as much. */
+/** Called after the secret is written; an error rolls it back. Allows a total that was over the limit `before`. */
 const assertSecretsFit = async (tx: Transaction, serverId: string, before: number): Promise<void> => {
   if ((await store.countSecretBytes(tx, serverId)) <= Math.max(MAX_SECRETS_BYTES, before)) return
-  const message = `The secrets of a server hold at most ${MAX_SECRETS_BYTES} bytes together, as they are sealed: shorten one, or remove one that no tool uses.`
+  const message = `The encrypted secrets of a server can have at most ${MAX_SECRETS_BYTES} bytes in total. Shorten a secret, or remove one that no tool uses.`
   throw new AppError('limit_exceeded', message)
 }
 
-/** Refuses to make a secret of what instances already send wherever their callers like. */
+/** Throws if instances already send this global to origins that their callers choose. */
 const assertMayBeSecret = async (tx: Transaction, serverId: string, key: string): Promise<void> => {
   const secretKeys = new Set((await store.listGlobals(tx, serverId)).flatMap(g => (g.isSecret ? g.key : [])))
   secretKeys.add(key)
@@ -78,8 +77,8 @@ const assertMayBeSecret = async (tx: Transaction, serverId: string, key: string)
 export type GlobalInput = { value: string; secret?: boolean | undefined }
 
 /**
- * Sets a global inside a transaction of the caller's, who may build in the server and announces it. A secret stays a
- * secret until it is said to be none. `isNew` tells a creation from a replacement.
+ * Sets a global in the caller's transaction; the caller checks permission and announces the change. A secret stays a
+ * secret unless `secret` is false.
  */
 const setGlobal = async (
   tx: Transaction,
@@ -104,7 +103,7 @@ const setGlobal = async (
   return { global, isNew: existing === undefined }
 }
 
-/** As `setGlobal`, for one that must be new: throws `conflict` where the key is taken. */
+/** Like `setGlobal`, but throws `conflict` if the key exists. */
 export const addGlobal = async (
   tx: Transaction,
   by: { actor: Actor; server: Server; sealing: Sealing },
@@ -112,12 +111,12 @@ export const addGlobal = async (
   input: GlobalInput,
 ): Promise<Global> => {
   if ((await store.findGlobal(tx, by.server.id, key)) === undefined) return (await setGlobal(tx, by, key, input)).global
-  throw new AppError('conflict', `This server has a global "${key}" already.`, {
-    errors: [{ path: 'key', message: 'is taken in this server' }],
+  throw new AppError('conflict', `This server already has a global "${key}".`, {
+    errors: [{ path: 'key', message: 'is already used in this server' }],
   })
 }
 
-const noGlobal = () => new AppError('not_found', 'This server has no such global.')
+const globalNotFound = () => new AppError('not_found', 'Global not found on this server.')
 
 export const createGlobalService = ({ db, changes, sealing }: ServerServiceParts & { sealing: Sealing }) => ({
   listGlobals: async (actor: Actor, serverId: string, page: IdPage): Promise<Global[]> => {
@@ -125,7 +124,7 @@ export const createGlobalService = ({ db, changes, sealing }: ServerServiceParts
     return store.listGlobalPage(db, serverId, page)
   },
 
-  /** All of them, by key. */
+  /** Lists all globals by key. */
   listAllGlobals: async (actor: Actor, serverId: string): Promise<Global[]> => {
     await getServerFor(db, actor, serverId, 'read')
     return store.listGlobals(db, serverId)
@@ -134,7 +133,7 @@ export const createGlobalService = ({ db, changes, sealing }: ServerServiceParts
   getGlobal: async (actor: Actor, serverId: string, key: string): Promise<Global> => {
     await getServerFor(db, actor, serverId, 'read')
     const global = await store.findGlobal(db, serverId, key)
-    if (global === undefined) throw noGlobal()
+    if (global === undefined) throw globalNotFound()
     return global
   },
 
@@ -153,7 +152,7 @@ export const createGlobalService = ({ db, changes, sealing }: ServerServiceParts
     })
   },
 
-  /** Throws `conflict` where there is one of that key already. */
+  /** Throws `conflict` if the key exists. */
   createGlobal: (actor: Actor, serverId: string, key: string, input: GlobalInput): Promise<Global> =>
     changes.commit(async (tx, announce) => {
       const server = await getServerFor(tx, actor, serverId, 'build')
@@ -166,7 +165,7 @@ export const createGlobalService = ({ db, changes, sealing }: ServerServiceParts
     changes.commit(async (tx, announce) => {
       const server = await getServerFor(tx, actor, serverId, 'build')
       const existing = await store.findGlobal(tx, serverId, key)
-      if (existing === undefined) throw noGlobal()
+      if (existing === undefined) throw globalNotFound()
       await assertGlobalMayChange(tx, actor, { serverId, key, isSecret: undefined })
       await store.removeGlobal(tx, serverId, key)
       await auditGlobal(tx, actor, server, { key, from: existing.isSecret, to: undefined })

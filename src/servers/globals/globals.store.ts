@@ -39,7 +39,7 @@ export const findGlobal = async (tx: Transaction, serverId: string, key: string)
 export const countGlobals = (tx: Transaction, serverId: string): Promise<number> =>
   tx.global.count({ where: { serverId } })
 
-/** How much the secrets of a server take as sealed, in bytes. */
+/** Returns the total size of a server's encrypted secrets, in bytes. */
 export const countSecretBytes = async (tx: Transaction, serverId: string): Promise<number> => {
   const rows = await tx.global.findMany({ where: { serverId, isSecret: true }, select: { value: true } })
   return rows.reduce((bytes, { value }) => bytes + Buffer.byteLength(value, 'base64'), 0)
@@ -62,9 +62,9 @@ export const removeGlobal = async (tx: Transaction, serverId: string, key: strin
   await tx.global.deleteMany({ where: { serverId, key } })
 }
 
-/** Ids of the master keys that sealed something: none of them may be dropped. */
+/** Lists the ids of the master keys in use, which must not be removed. */
 export const listSealingKeyIds = async (tx: Transaction): Promise<string[]> => {
-  // Grouped by the database: there may be very many secrets, and this is asked at every start.
+  // Grouped by the database, because there may be many secrets and this runs at every start.
   const rows = await tx.global.groupBy({ by: ['keyId'], where: { isSecret: true } })
   return rows.flatMap(row => row.keyId ?? [])
 }

@@ -4,11 +4,11 @@ import type { Global } from '../server.ts'
 import { globalSealContext } from './globals.service.ts'
 import { listGlobals } from './globals.store.ts'
 
-/** A global's value, whichever it is; throws SealError where a secret does not open. */
+/** Returns the value of a global. Throws SealError if a secret cannot be decrypted. */
 export const openGlobal = (global: Global, sealing: Sealing): string =>
   global.isSecret ? sealing.open(global.sealed, globalSealContext(global.serverId, global.key)) : global.value
 
-/** Opens the globals of a server by their keys: for what is made of them, never to be shown. */
+/** Decrypts the globals of a server, by key. The result must never be shown. */
 export const createGlobalOpener =
   ({ db, sealing }: { db: Database; sealing: Sealing }) =>
   async (serverId: string): Promise<ReadonlyMap<string, { value: string; isSecret: boolean }>> => {

@@ -7,8 +7,8 @@ import { listInstancesOfTool } from '../tools/instances.store.ts'
 import { listGlobals } from './globals.store.ts'
 
 /**
- * Whoever owns a toolkit must not get the secrets of those who use it: throws `conflict` when a changed tool would send
- * to another origin what an instance of it has a secret bound to.
+ * Throws `conflict` if a changed tool would send a bound secret to another origin. The owner of a toolkit must not be
+ * able to get secrets of its users.
  */
 export const assertSecretsStay = async (
   tx: Transaction,
@@ -20,14 +20,14 @@ export const assertSecretsStay = async (
   if (move === undefined) return
   const secretKeys = new Set((await listGlobals(tx, serverId)).flatMap(g => (g.isSecret ? g.key : [])))
   for (const { name, bindings } of await listInstancesOfTool(tx, serverId, held.id)) {
-    // Also what is bound to a parameter that the tool lost: an update can bring it back.
+    // Includes parameters that the tool no longer has, because an update can bring them back.
     for (const [parameter, binding] of Object.entries(bindings)) {
       const key = [...globalKeysOf(parameter, binding)].find(candidate => secretKeys.has(candidate))
       if (key === undefined) continue
       throw new AppError(
         'conflict',
-        `The update moves the tool "${held.name}" from ${move.from} to ${move.to}, and would take the secret "${key}" ` +
-          `there, which "${name}" has bound to "${parameter}": remove that binding first.`,
+        `The update moves the tool "${held.name}" from ${move.from} to ${move.to}. The secret "${key}", which "${name}" ` +
+          `binds to "${parameter}", would be sent there. Remove that binding first.`,
       )
     }
   }

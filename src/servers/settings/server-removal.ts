@@ -3,20 +3,20 @@ import * as store from '../servers.store.ts'
 
 export type ServerRemovalParts = {
   db: Database
-  /** Deletes what is kept of a server's calls in small pieces; `signal` ends it after one of them. */
+  /** Deletes the history of a server in small batches; `signal` stops it after a batch. */
   removeHistoryOf: (serverId: string, signal: AbortSignal) => Promise<void>
-  /** Ends the accounts at other services that its calls went by. */
+  /** Disconnects the accounts at upstreams that the server used. */
   endAccountsOf: (serverId: string) => Promise<void>
   logger: { warn: (details: object, message: string) => void }
 }
 
 /**
- * The slow part of a server's removal: its history, which may be of any length, and then its row. Until then the row is
- * marked as removed, so that nobody sees the server or calls it; a process that ends in between leaves that to the next.
+ * Finishes the removal of a server: deletes its history, which may be long, and then its row. Until then the row is
+ * marked as removed, so that nobody sees or calls the server. If the process ends, another one continues.
  */
 export const createServerRemoval = ({ db, removeHistoryOf, endAccountsOf, logger }: ServerRemovalParts) => {
   const stopping = new AbortController()
-  const underWay = new Set<Promise<void>>()
+  const pending = new Set<Promise<void>>()
 
   const remove = async (serverId: string): Promise<void> => {
     try {
@@ -24,30 +24,33 @@ export const createServerRemoval = ({ db, removeHistoryOf, endAccountsOf, logger
       await removeHistoryOf(serverId, stopping.signal)
       if (!stopping.signal.aborted) await store.removeMarkedServer(db, serverId)
     } catch (error) {
-      logger.warn({ err: error, serverId }, 'the rest of a removed server is still there; it goes within the hour')
+      logger.warn(
+        { err: error, serverId },
+        'failed to delete the remaining data of a removed server; retrying within the hour',
+      )
     }
   }
 
-  /** Never rejects: the server is gone for everybody already. */
+  /** Never rejects: the server is already hidden. */
   const finish = (serverId: string): Promise<void> => {
-    const removal = remove(serverId).finally(() => underWay.delete(removal))
-    underWay.add(removal)
+    const removal = remove(serverId).finally(() => pending.delete(removal))
+    pending.add(removal)
     return removal
   }
 
   return {
     finish,
-    /** What processes before left half done. */
+    /** Continues removals that earlier processes did not finish. */
     finishAll: async (signal: AbortSignal): Promise<void> => {
       for (const serverId of await store.listMarkedServerIds(db)) {
         if (signal.aborted) return
         await finish(serverId)
       }
     },
-    /** Ends what is under way after the piece it is at. */
+    /** Stops pending removals after their current batch. */
     close: async (): Promise<void> => {
       stopping.abort()
-      await Promise.all(underWay)
+      await Promise.all(pending)
     },
   }
 }

@@ -2,25 +2,25 @@ import { z } from 'zod'
 import { formatNumber } from '../../lib/http/pages/format.ts'
 import type { Server } from '../server.ts'
 
-/** Which of two presentations a server has whose builder leaves that to what its tools cost a model, and why. */
+/** The presentation that `auto` selected, and why. */
 export type ShownAs = {
   presentation: 'flat' | 'search'
-  /** What its tools cost, each listed by itself. */
+  /** Tokens of the tools if all are listed. */
   tokens: number
-  /** What they may cost to be listed so. */
+  /** Tokens up to which all tools are listed. */
   maxTokens: number
 }
 
-/** Undefined where the server is gone. Whoever asks has looked whether they may see it. */
+/** Returns undefined if the server is gone. Expects that access was checked. */
 export type FindShownAs = (serverId: string) => Promise<ShownAs | undefined>
 
-/** What `auto` has come to, in a sentence. */
+/** Explains in a sentence what `auto` selected. */
 export const explainShownAs = ({ presentation, tokens, maxTokens }: ShownAs): string =>
   presentation === 'flat'
-    ? `The tools cost ${formatNumber(tokens)} tokens, which is within ${formatNumber(maxTokens)}: each is listed by itself.`
-    : `The tools cost ${formatNumber(tokens)} tokens, which is more than ${formatNumber(maxTokens)}: they are behind a search.`
+    ? `The tools cost ${formatNumber(tokens)} tokens, which is within the limit of ${formatNumber(maxTokens)}, so all tools are listed.`
+    : `The tools cost ${formatNumber(tokens)} tokens, which is over the limit of ${formatNumber(maxTokens)}, so they are found by search.`
 
-/** Undefined where the builder has said it themselves. */
+/** Returns undefined unless the server's presentation is `auto`. */
 export const findShownAsOf = async (
   { id, presentation }: Server,
   find: FindShownAs | undefined,
@@ -28,7 +28,7 @@ export const findShownAsOf = async (
 
 export const ShownAsView = z.object({
   presentation: z.enum(['flat', 'search']),
-  tokens: z.int().describe('what the tools cost, each listed by itself'),
+  tokens: z.int().describe('tokens of the tools if all are listed'),
   maxTokens: z.int(),
   why: z.string(),
 })

@@ -7,17 +7,17 @@ import { findRole } from '../../tenancy/members.store.ts'
 import { takeSnapshot } from '../../tools/sharing/snapshots.ts'
 import { toolkitNotFound } from '../../tools/toolkits.service.ts'
 import { findUsableToolkit } from '../../tools/toolkits.store.ts'
-import { isLetIn, policyOf } from '../access/access.ts'
+import { isAllowed, policyOf } from '../access/access.ts'
 import type { Server } from '../server.ts'
 import { getServerFor, type ServerServiceParts } from '../servers.service.ts'
 import { updateServer } from '../servers.store.ts'
 import { addUse, removeUse } from '../sources/toolkit-uses.store.ts'
 import * as store from './transfer.store.ts'
 
-export type TransferWish = {
+export type TransferInput = {
   organizationId: string
   ownerId?: string | undefined
-  /** In place of the id. */
+  /** Instead of the id. */
   ownerEmail?: string | undefined
 }
 
@@ -26,12 +26,12 @@ const mayBuildThere = async (tx: Transaction, organizationId: string, userId: st
   return role !== undefined && mayRole(role, 'build')
 }
 
-/** The one named, or the owner until now where they may build there too, or else whoever moves the server. */
+/** Returns the named owner, or the current one if they may build there, or the actor. */
 const newOwnerId = async (
   tx: Transaction,
   actor: Actor,
   server: Server,
-  { organizationId, ownerId: namedId, ownerEmail }: TransferWish,
+  { organizationId, ownerId: namedId, ownerEmail }: TransferInput,
 ): Promise<string> => {
   if (namedId === undefined && ownerEmail === undefined) {
     return (await mayBuildThere(tx, organizationId, server.ownerId)) ? server.ownerId : actor.userId
@@ -39,13 +39,13 @@ const newOwnerId = async (
   const ownerId = namedId ?? (await store.findMemberId(tx, organizationId, ownerEmail ?? ''))
   if (ownerId !== undefined && (await mayBuildThere(tx, organizationId, ownerId))) return ownerId
   const path = namedId === undefined ? 'ownerEmail' : 'ownerId'
-  throw new AppError('invalid_request', 'The new owner must be a member there who may build.', {
-    errors: [{ path, message: 'is no member of that organization whose role allows building' }],
+  throw new AppError('invalid_request', 'The new owner must be a member of that organization who may build.', {
+    errors: [{ path, message: 'is not a member of that organization with permission to build' }],
   })
 }
 
-/** What the server uses of the organization it leaves comes along as snapshots, as it is now. */
-const takeToolkitsAlong = async (tx: Transaction, server: Server, organizationId: string): Promise<void> => {
+/** Replaces toolkits of the previous organization with snapshots of their current state. */
+const snapshotUsedToolkits = async (tx: Transaction, server: Server, organizationId: string): Promise<void> => {
   for (const toolkitId of await store.listDirectlyUsedToolkitIds(tx, server.id)) {
     const toolkit = await findUsableToolkit(tx, toolkitId, [server.organizationId])
     if (toolkit === undefined) throw toolkitNotFound()
@@ -56,19 +56,19 @@ const takeToolkitsAlong = async (tx: Transaction, server: Server, organizationId
   }
 }
 
-/** Clients go on in the name of those who may still use the server, and of nobody else. */
-const endGrantsOfOthers = async (tx: Transaction, server: Server): Promise<void> => {
+/** Revokes the grants of users who may no longer use the server. */
+const revokeLostGrants = async (tx: Transaction, server: Server): Promise<void> => {
   const userIds = await store.listGrantingUserIds(tx, server.id)
   const members = new Set(await store.listMemberIdsAmong(tx, server.organizationId, userIds))
   const policy = policyOf(server)
   const others = userIds.filter(userId => {
     const organizationIds = new Set(members.has(userId) ? [server.organizationId] : [])
-    return !isLetIn(policy, { userId, organizationIds })
+    return !isAllowed(policy, { userId, organizationIds })
   })
   await store.removeGrants(tx, server.id, others)
 }
 
-/** An entry in the log of either organization: each may read its own alone. */
+/** Writes an entry to both organizations' logs, because each can only read its own. */
 const auditTransfer = async (tx: Transaction, actor: Actor, before: Server, after: Server): Promise<void> => {
   for (const { organizationId } of [before, after]) {
     await writeAudit(tx, {
@@ -87,23 +87,24 @@ const auditTransfer = async (tx: Transaction, actor: Actor, before: Server, afte
 
 export const createServerTransfer = ({ changes }: ServerServiceParts) => ({
   /**
-   * Moves a server, with its globals, instances and history, into another organization of the actor's, who must manage
-   * the one it leaves and may build in the other. Its address stays; allowed users are kept as far as they belong there.
+   * Moves a server with its globals, instances and history to another organization. The actor must manage the current
+   * one and be able to build in the new one. The URL stays; allowed users stay if they are members of the new
+   * organization.
    */
-  transferServer: (actor: Actor, id: string, wish: TransferWish): Promise<Server> =>
+  transferServer: (actor: Actor, id: string, input: TransferInput): Promise<Server> =>
     changes.commit(async (tx, announce) => {
       const before = await getServerFor(tx, actor, id, 'manage')
-      const { organizationId } = wish
+      const { organizationId } = input
       assertMay(actor, organizationId, 'build')
       if (organizationId === before.organizationId) {
-        throw new AppError('conflict', 'The server belongs to this organization already.')
+        throw new AppError('conflict', 'The server already belongs to this organization.')
       }
-      const ownerId = await newOwnerId(tx, actor, before, wish)
-      await takeToolkitsAlong(tx, before, organizationId)
+      const ownerId = await newOwnerId(tx, actor, before, input)
+      await snapshotUsedToolkits(tx, before, organizationId)
       await store.moveServer(tx, id, { organizationId, ownerId })
       const allowedUserIds = await store.listMemberIdsAmong(tx, organizationId, before.allowedUserIds)
       const moved = await updateServer(tx, id, { allowedUserIds })
-      await endGrantsOfOthers(tx, moved)
+      await revokeLostGrants(tx, moved)
       await auditTransfer(tx, actor, before, moved)
       announce({ type: 'server_changed', serverId: id })
       return moved

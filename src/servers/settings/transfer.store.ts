@@ -1,12 +1,12 @@
 import type { Transaction } from '../../lib/db/client.ts'
 
-/** Toolkits that a server takes tools from as they are: not its snapshots. */
+/** Lists the toolkits that a server uses directly, without snapshots. */
 export const listDirectlyUsedToolkitIds = async (tx: Transaction, serverId: string): Promise<string[]> => {
   const where = { serverId, toolkit: { snapshotOfId: null } }
   return (await tx.toolkitUse.findMany({ where, select: { toolkitId: true } })).map(({ toolkitId }) => toolkitId)
 }
 
-/** Makes the server's instances of one toolkit's tools those of its copies; in one statement, however many. */
+/** Points a server's instances to the copies of their tools in a snapshot, in one statement. */
 export const moveInstancesToCopies = async (
   tx: Transaction,
   serverId: string,
@@ -20,7 +20,7 @@ export const moveInstancesToCopies = async (
     WHERE "serverId" = ${serverId} AND "toolId" IN (SELECT "id" FROM "Tool" WHERE "toolkitId" = ${fromToolkitId})`
 }
 
-/** Snapshots belong to the organization of the server that holds them. */
+/** Moves a server and its snapshots, which belong to the same organization. */
 export const moveServer = async (
   tx: Transaction,
   id: string,
@@ -30,19 +30,19 @@ export const moveServer = async (
   await tx.server.update({ where: { id }, data: { organizationId, ownerId } })
 }
 
-/** Users who have let clients use the server in their name. */
+/** Lists users with grants for the server. */
 export const listGrantingUserIds = async (tx: Transaction, serverId: string): Promise<string[]> => {
   const where = { serverId, userId: { not: null } }
   const rows = await tx.oAuthArtifact.findMany({ where, select: { userId: true }, distinct: ['userId'] })
   return rows.flatMap(({ userId }) => userId ?? [])
 }
 
-/** Ends what clients may do with the server in the name of these users. */
+/** Revokes all grants of these users for the server. */
 export const removeGrants = async (tx: Transaction, serverId: string, userIds: readonly string[]): Promise<void> => {
   await tx.oAuthArtifact.deleteMany({ where: { serverId, userId: { in: [...userIds] } } })
 }
 
-/** The member of the organization who has this e-mail address. */
+/** Finds a member of the organization by email address. */
 export const findMemberId = async (
   tx: Transaction,
   organizationId: string,
@@ -52,7 +52,7 @@ export const findMemberId = async (
   return (await tx.membership.findFirst({ where, select: { userId: true } }))?.userId
 }
 
-/** Those among the users who belong to the organization. */
+/** Returns those users who are members of the organization. */
 export const listMemberIdsAmong = async (
   tx: Transaction,
   organizationId: string,

@@ -21,29 +21,31 @@ import { listInstanceNames } from '../tools/instances.store.ts'
 import { type AddableToolkit, listAddableToolkits } from '../tools/tool-picks.store.ts'
 import { addUse, findUse, listUsedToolkits, removeUse, type ToolkitUse } from './toolkit-uses.store.ts'
 
-/** A toolkit as a server uses it. */
 export type UsedToolkit = {
-  /** Of the use itself: what pages go by. */
+  /** Id of the use, for cursors. */
   useId: string
-  /** The toolkit's own id, also where a snapshot of it is used. */
+  /** The toolkit's own id, even if a snapshot of it is used. */
   id: string
-  /** Of what the server's tools are taken from: the snapshot, or the toolkit itself. */
+  /** Id of the snapshot, or of the toolkit if it is used directly. */
   heldId: string
   title: string
   createdAt: Date
   updatedAt: Date
-  /** Of another organization's toolkit only. */
+  /** Only for toolkits of other organizations. */
   snapshot:
     | {
         takenAt: Date
-        /** Whether what it is a copy of is still there to be looked at. */
+        /** Whether the original is still public. */
         isOriginPublic: boolean
         update: SnapshotDifference | undefined
       }
     | undefined
 }
 
-/** A toolkit of the server's own organization, or a public one; not a private one of another that the actor is in. */
+/**
+ * Finds a toolkit of the server's organization or a public one, but not private ones of the actor's other
+ * organizations.
+ */
 const findToolkitFor = (tx: Transaction, { organizationId }: Server, toolkitId: string): Promise<Toolkit | undefined> =>
   findUsableToolkit(tx, toolkitId, [organizationId])
 
@@ -73,7 +75,7 @@ const assertNoInstances = async (tx: Transaction, serverId: string, toolkitId: s
   const names = await listInstanceNames(tx, { serverId, toolkitId })
   if (names.length === 0) return
   const listed = names.map(name => `"${name}"`).join(', ')
-  throw new AppError('conflict', `This server has tools of that toolkit at work: ${listed}. Remove them first.`)
+  throw new AppError('conflict', `This server uses tools of that toolkit: ${listed}. Remove them first.`)
 }
 
 const toUsed = async (
@@ -85,7 +87,7 @@ const toUsed = async (
   const held = snapshots.find(({ id }) => id === toolkit.id)
   const used = { useId, heldId: toolkit.id, title: toolkit.title, createdAt, updatedAt }
   if (held === undefined) return { ...used, id: toolkit.id, snapshot: undefined }
-  // An origin that is gone or no longer public offers no update.
+  // There are no updates from an original that is deleted or no longer public.
   const origin = await findToolkitFor(tx, server, held.snapshotOfId)
   const update = origin && (await compareSnapshot(tx, held))
   return {
@@ -97,8 +99,8 @@ const toUsed = async (
 
 export const createToolkitUseService = ({ db, changes }: ServerServiceParts) => ({
   /**
-   * Adds a toolkit; of another organization's a snapshot is taken, and, when there is one, its waiting update accepted.
-   * Throws `conflict` when its tools are no longer those of `version`, or the update would take a secret elsewhere.
+   * Adds a toolkit. For another organization's toolkit, takes a snapshot or accepts the pending update. Throws
+   * `conflict` if the toolkit has changed since `version`, or the update would send a secret elsewhere.
    */
   useToolkit: (actor: Actor, serverId: string, toolkitId: string, version?: string): Promise<void> =>
     changes.commit(async (tx, announce) => {
@@ -107,13 +109,13 @@ export const createToolkitUseService = ({ db, changes }: ServerServiceParts) => 
       if (toolkit === undefined) throw toolkitNotFound()
       assertHoldsTools(server)
       const isOwn = toolkit.organizationId === server.organizationId
-      // Of one that changed hands the server may hold a snapshot although it is the organization's own by now.
+      // After a transfer the server may hold a snapshot of a toolkit that its own organization now owns.
       if (isOwn && (await findSnapshot(tx, serverId, toolkitId)) === undefined) await addUse(tx, serverId, toolkitId)
       else await useForeignToolkit(tx, actor, server, toolkit, version)
       announce({ type: 'server_changed', serverId })
     }),
 
-  /** Throws `conflict`, naming the instances, while tools of it are at work. */
+  /** Throws `conflict` with the names of the instances that use its tools. */
   dropToolkit: (actor: Actor, serverId: string, toolkitId: string): Promise<void> =>
     changes.commit(async (tx, announce) => {
       await getServerFor(tx, actor, serverId, 'build')
@@ -132,7 +134,7 @@ export const createToolkitUseService = ({ db, changes }: ServerServiceParts) => 
     return Promise.all(rows.map(row => toUsed(db, server, row, snapshots)))
   },
 
-  /** By the toolkit's own id, also where a snapshot of it is used. */
+  /** Finds a used toolkit by its own id, even if a snapshot of it is used. */
   findUsedToolkit: async (actor: Actor, serverId: string, toolkitId: string): Promise<UsedToolkit | undefined> => {
     const server = await getServerFor(db, actor, serverId, 'read')
     const snapshot = await findSnapshot(db, serverId, toolkitId)
@@ -140,7 +142,7 @@ export const createToolkitUseService = ({ db, changes }: ServerServiceParts) => 
     return row && (await toUsed(db, server, row, snapshot === undefined ? [] : [snapshot]))
   },
 
-  /** Toolkits that the server may use and does not: its organization's own, and everybody's public ones. */
+  /** Lists toolkits that the server could add: its organization's own and all public ones. */
   listAddableToolkits: async (
     actor: Actor,
     serverId: string,

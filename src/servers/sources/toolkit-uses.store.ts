@@ -3,7 +3,7 @@ import { type IdPage, idPageQuery } from '../../lib/http/id-paging.ts'
 import type { ServerRef, Uses } from '../../tools/toolkits.service.ts'
 import { findSnapshot } from '../../tools/toolkits.store.ts'
 
-/** Lets a server take tools from a toolkit; nothing happens when it may already. */
+/** Adds a toolkit to a server, if it is not added yet. */
 export const addUse = async (tx: Transaction, serverId: string, toolkitId: string): Promise<void> => {
   const where = { serverId_toolkitId: { serverId, toolkitId } }
   await tx.toolkitUse.upsert({ where, create: { serverId, toolkitId }, update: {} })
@@ -12,7 +12,7 @@ export const addUse = async (tx: Transaction, serverId: string, toolkitId: strin
 export const countUses = (tx: Transaction, serverId: string): Promise<number> =>
   tx.toolkitUse.count({ where: { serverId } })
 
-/** Whether there was one to remove. */
+/** Returns whether there was a use to remove. */
 export const removeUse = async (tx: Transaction, serverId: string, toolkitId: string): Promise<boolean> =>
   (await tx.toolkitUse.deleteMany({ where: { serverId, toolkitId } })).count > 0
 
@@ -20,7 +20,7 @@ const WITH_TOOLKIT = {
   toolkit: { select: { id: true, title: true, organizationId: true, snapshotOfId: true, snapshotAt: true } },
 } as const
 
-/** The toolkits, snapshots among them, that a server may take tools from; oldest use first. */
+/** Lists the toolkits and snapshots that a server uses, oldest use first. */
 export const listUsedToolkits = async (tx: Transaction, serverId: string, page: IdPage) => {
   const { where, ...rest } = idPageQuery(page)
   const rows = await tx.toolkitUse.findMany({ where: { serverId, ...where }, ...rest, include: WITH_TOOLKIT })
@@ -28,7 +28,7 @@ export const listUsedToolkits = async (tx: Transaction, serverId: string, page: 
 }
 export type ToolkitUse = Awaited<ReturnType<typeof listUsedToolkits>>[number]
 
-/** `toolkitId` is the snapshot's where it is one. */
+/** `toolkitId` is that of the snapshot if there is one. */
 export const findUse = async (
   tx: Transaction,
   serverId: string,
@@ -42,8 +42,8 @@ export const listServerIdsUsing = async (tx: Transaction, toolkitId: string): Pr
   (await tx.toolkitUse.findMany({ where: { toolkitId }, select: { serverId: true } })).map(row => row.serverId)
 
 /**
- * The tool itself, or the copy of it that a server's snapshot holds; with its toolkit. A toolkit that changed hands may
- * be the organization's own while the server holds a snapshot of it: what that one lacks comes with its update.
+ * Finds the tool, or its copy in a snapshot of the server. A toolkit that changed hands may belong to the
+ * organization while the server still holds a snapshot of it: tools missing there come with its update.
  */
 export const findToolForServer = async (
   tx: Transaction,
@@ -60,7 +60,7 @@ export const findToolForServer = async (
   return (await findSnapshot(tx, server.id, own.toolkitId)) === undefined ? own : undefined
 }
 
-/** The servers by what they use, each once, by name. */
+/** Groups servers by what they use, without duplicates, sorted by name. */
 const groupServers = (rows: readonly { usedId: string; server: ServerRef }[]): ReadonlyMap<string, ServerRef[]> => {
   const servers = new Map<string, Map<string, ServerRef>>()
   for (const { usedId, server } of rows) {
@@ -73,7 +73,7 @@ const groupServers = (rows: readonly { usedId: string; server: ServerRef }[]): R
 
 const SERVER = { select: { id: true, name: true } } as const
 
-/** What toolkits ask before they let something go: the names of the servers that use it. */
+/** Tells the tools capability which servers use a toolkit or tool. */
 export const uses: Uses = {
   ofToolkit: async (tx, toolkitId) => {
     const rows = await tx.toolkitUse.findMany({ where: { toolkitId }, select: { server: { select: { name: true } } } })

@@ -10,22 +10,22 @@ import { assertHoldsTools } from '../settings/passthrough-rules.ts'
 import { addUse, findToolForServer } from '../sources/toolkit-uses.store.ts'
 import * as store from './instances.store.ts'
 
-const noInstance = () => new AppError('not_found', 'There is no such instance.')
+const instanceNotFound = () => new AppError('not_found', 'Instance not found.')
 
-/** A name that another tool of the server has, in words. */
+/** Turns a unique violation into a `conflict` that names the tool. */
 export const rethrowTaken = (name: string | undefined) => (error: unknown) => {
   if (!isUniqueViolation(error)) throw error
-  throw new AppError('conflict', `This server has a tool named "${name}" already.`, {
-    errors: [{ path: 'name', message: 'is taken in this server' }],
+  throw new AppError('conflict', `This server already has a tool named "${name}".`, {
+    errors: [{ path: 'name', message: 'is already used in this server' }],
   })
 }
 
 const NO_TOOL =
-  'is no tool of a toolkit that this server may use: add its toolkit to the server first, or accept its waiting update'
+  'does not belong to a toolkit of this server. Add its toolkit to the server, or accept the pending update'
 
 /**
- * Answers the id of the tool itself, or of its copy in a snapshot that the server holds. A toolkit of the
- * organization's own is added to the server with its first tool.
+ * Returns the id of the tool, or of its copy in the server's snapshot. Adds the toolkit to the server if it belongs
+ * to the organization.
  */
 export const takeTool = async (tx: Transaction, server: Server, toolId: string): Promise<string> => {
   assertHoldsTools(server)
@@ -39,12 +39,12 @@ export const takeTool = async (tx: Transaction, server: Server, toolId: string):
 
 const getForChange = async (tx: Transaction, actor: Actor, id: string): Promise<Instance> => {
   const found = await store.findInstance(tx, id, organizationIdsOf(actor))
-  if (found === undefined) throw noInstance()
+  if (found === undefined) throw instanceNotFound()
   assertMay(actor, found.organizationId, 'build')
   return found.instance
 }
 
-/** Refuses `more` tools where the server would hold too many with them. */
+/** Throws `limit_exceeded` if the server would have too many tools with `more` added. */
 export const assertRoomForTools = async (
   tx: Transaction,
   serverId: string,
@@ -53,24 +53,24 @@ export const assertRoomForTools = async (
   if ((await store.countInstances(tx, serverId)) + more <= maxToolsPerServer) return
   throw new AppError(
     'limit_exceeded',
-    `A server holds at most ${maxToolsPerServer} tools (PATCHBAY_MAX_TOOLS_PER_SERVER).`,
+    `A server can have at most ${maxToolsPerServer} tools (PATCHBAY_MAX_TOOLS_PER_SERVER).`,
   )
 }
 
-/** The one who changes it saw it as it was then; left out, whatever it became since is written over. */
+/** The version that the user edited; if missing, later changes are overwritten. */
 export type Unchanged = { ifUnchangedSince?: Date | undefined }
 
-/** What an update answers when somebody else was faster. */
+/** Path of the error that reports a concurrent change. */
 export const CHANGED_MEANWHILE = 'version'
 
 const assertUnchangedSince = ({ name, updatedAt }: Instance, { ifUnchangedSince }: Unchanged): void => {
   if (ifUnchangedSince === undefined || updatedAt.getTime() === ifUnchangedSince.getTime()) return
-  throw new AppError('conflict', `Somebody else has changed the tool "${name}" meanwhile.`, {
-    errors: [{ path: CHANGED_MEANWHILE, message: 'is not the newest' }],
+  throw new AppError('conflict', `Somebody else has changed the tool "${name}".`, {
+    errors: [{ path: CHANGED_MEANWHILE, message: 'is not the latest version' }],
   })
 }
 
-/** Changes an instance inside a transaction of the caller's, who announces it; answers it as it is then. */
+/** Changes an instance in the caller's transaction; the caller announces it. Returns the changed instance. */
 export const changeInstance = async (
   tx: Transaction,
   actor: Actor,
@@ -92,7 +92,7 @@ export const createInstanceService = ({
   maxToolsPerServer,
 }: ServerServiceParts & { maxToolsPerServer: number }) => {
   return {
-    /** Puts a tool to work; its toolkit, when it is the organization's own, is added to the server with it. */
+    /** Adds a tool to a server, and its toolkit if it belongs to the organization. */
     createInstance: (actor: Actor, serverId: string, input: store.NewInstance): Promise<Instance> =>
       changes
         .commit(async (tx, announce) => {
@@ -108,11 +108,11 @@ export const createInstanceService = ({
 
     getInstance: async (actor: Actor, id: string): Promise<Instance> => {
       const found = await store.findInstance(db, id, organizationIdsOf(actor))
-      if (found === undefined) throw noInstance()
+      if (found === undefined) throw instanceNotFound()
       return found.instance
     },
 
-    /** For what needs the right to build, such as calling it from the API. */
+    /** Returns an instance if the actor may build, for example to call it through the API. */
     getInstanceForChange: (actor: Actor, id: string): Promise<Instance> => getForChange(db, actor, id),
 
     listInstances: async (actor: Actor, serverId: string, page: IdPage): Promise<Instance[]> => {
@@ -125,7 +125,7 @@ export const createInstanceService = ({
       return store.listAllInstances(db, serverId)
     },
 
-    /** Throws `conflict` where it is not any more as it was at `ifUnchangedSince`. */
+    /** Throws `conflict` if it has changed since `ifUnchangedSince`. */
     updateInstance: (
       actor: Actor,
       id: string,

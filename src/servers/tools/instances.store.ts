@@ -21,7 +21,7 @@ type InstanceRow = {
   updatedAt: Date
 }
 
-// Made once: that takes longer than reading thousands of values with them.
+// Created once, because that takes longer than parsing thousands of values.
 const FIXED_VALUE = z.json()
 const GLOBAL_KEY = z.string().nullable()
 
@@ -36,7 +36,6 @@ export const toBinding = ({ source, value }: BindingRow): Binding => {
   }
 }
 
-/** Rows to domain; also for stores that read bindings without their instances. */
 export const toBindings = (rows: readonly BindingRow[]): Bindings =>
   Object.fromEntries(rows.map(binding => [binding.parameter, toBinding(binding)]))
 
@@ -52,7 +51,7 @@ const toInstance = (row: InstanceRow): Instance => ({
   updatedAt: row.updatedAt,
 })
 
-/** A fixed null is a value too: it is stored as JSON null, told apart from "no value" by the source. */
+/** A fixed null is stored as JSON null; the source distinguishes it from no value. */
 const storedValueOf = (binding: Binding): JsonValue | undefined => {
   switch (binding.source) {
     case 'instance':
@@ -111,10 +110,10 @@ export const listInstances = async (tx: Transaction, serverId: string, page: IdP
   return (await tx.instance.findMany({ where: { serverId, ...where }, ...rest, include: WITH_TOOL })).map(toInstance)
 }
 
-/** Rows that are read at one go: some milliseconds' work. */
+/** Rows per query; reading them takes a few milliseconds. */
 const ROWS_AT_ONCE = 200
 
-/** By name; with turns for everybody else, as a server may have thousands. */
+/** Lists all instances by name. Yields to the event loop, because a server may have thousands. */
 export const listAllInstances = async (tx: Transaction, serverId: string): Promise<Instance[]> => {
   const pause = createPause()
   const all: Instance[] = []
@@ -129,7 +128,7 @@ export const listAllInstances = async (tx: Transaction, serverId: string): Promi
   return all
 }
 
-/** Those of these that are the server's, by name. */
+/** Returns those instances that belong to the server, by name. */
 export const listInstancesById = async (
   tx: Transaction,
   serverId: string,
@@ -147,7 +146,7 @@ export const listInstancesOfTool = async (tx: Transaction, serverId: string, too
 export const countInstancesOf = (tx: Transaction, serverId: string, toolId: string): Promise<number> =>
   tx.instance.count({ where: { serverId, toolId } })
 
-export const listNamesAtWork = async (tx: Transaction, serverId: string): Promise<string[]> =>
+export const listAllInstanceNames = async (tx: Transaction, serverId: string): Promise<string[]> =>
   (await tx.instance.findMany({ where: { serverId }, select: { name: true } })).map(({ name }) => name)
 
 export const countInstances = (tx: Transaction, serverId: string): Promise<number> =>
@@ -181,7 +180,7 @@ export const removeInstance = async (tx: Transaction, id: string): Promise<void>
   await tx.instance.delete({ where: { id } })
 }
 
-/** Names of a server's instances that use one of these tools. */
+/** Lists the names of a server's instances that use this tool or toolkit. */
 export const listInstanceNames = async (
   tx: Transaction,
   where: { serverId: string; toolId?: string; toolkitId?: string },

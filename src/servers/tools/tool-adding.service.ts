@@ -1,24 +1,40 @@
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
+import { RESERVED_TOOL_PREFIX } from '../../lib/kernel/names.ts'
 import { getServerFor, type ServerServiceParts } from '../servers.service.ts'
-import { makeUnique } from '../unique-names.ts'
 import { assertRoomForTools, takeTool } from './instances.service.ts'
-import { countInstancesOf, listNamesAtWork } from './instances.store.ts'
+import { countInstancesOf, listAllInstanceNames } from './instances.store.ts'
 import * as store from './tool-picks.store.ts'
 
 export type ToolOffer = {
   toolkits: readonly store.OfferedToolkit[]
   tools: readonly store.OfferedTool[]
-  /** How many there are on all pages. */
+  /** Number of tools on all pages. */
   total: number
 }
 
-/** `atWork`: how often it was at work when it was picked; left out, it is added whatever there is. */
+/** `atWork` is the number of instances when the form was opened; if undefined, the tool is always added. */
 export type ToolPick = { toolId: string; atWork?: number | undefined }
 
+/** Longest MCP tool name: see TOOL_NAME. */
+const MAX_NAME_CHARACTERS = 64
+
+const withNumber = (name: string, number: number): string => {
+  const ending = `_${number}`
+  return `${name.slice(0, MAX_NAME_CHARACTERS - ending.length)}${ending}`
+}
+
+/** Returns the name, or with the first number that makes it unique, such as `track_2`. */
+const makeUnique = (name: string, taken: ReadonlySet<string>): string => {
+  const free = name.startsWith(RESERVED_TOOL_PREFIX) ? `tool_${name}`.slice(0, MAX_NAME_CHARACTERS) : name
+  let unique = free
+  for (let number = 2; taken.has(unique); number++) unique = withNumber(free, number)
+  return unique
+}
+
 const nothingPicked = () =>
-  new AppError('invalid_request', 'No tool is picked: check at least one.', {
-    errors: [{ path: 'tool', message: 'is not picked' }],
+  new AppError('invalid_request', 'Select at least one tool.', {
+    errors: [{ path: 'tool', message: 'is not selected' }],
   })
 
 export const createToolAdding = ({
@@ -26,7 +42,7 @@ export const createToolAdding = ({
   changes,
   maxToolsPerServer,
 }: ServerServiceParts & { maxToolsPerServer: number }) => ({
-  /** What a server may take tools from, and those tools; `toolkitId` narrows them to one toolkit. */
+  /** Lists the tools that can be added to a server; `toolkitId` restricts them to one toolkit. */
   listOffer: async (
     actor: Actor,
     serverId: string,
@@ -39,9 +55,9 @@ export const createToolAdding = ({
   },
 
   /**
-   * Puts several tools to work at once, all of them or none, each under its own name or that with a number behind it;
-   * their toolkits, where they are the organization's own, are used by the server from then on. One that is at work
-   * more often than `atWork` was added by the same form already, and is left alone. Answers the new names.
+   * Adds several tools, all or none, each under its own name or with a number appended. Adds their toolkits if they
+   * belong to the organization. Skips a tool with more instances than `atWork`, because the same form already added
+   * it. Returns the new names.
    */
   addTools: (actor: Actor, serverId: string, picks: readonly ToolPick[]): Promise<string[]> =>
     changes.commit(async (tx, announce) => {
@@ -54,7 +70,7 @@ export const createToolAdding = ({
       }
       await assertRoomForTools(tx, serverId, { more: ids.length, maxToolsPerServer })
       const names = await store.listToolNames(tx, ids)
-      const taken = new Set(await listNamesAtWork(tx, serverId))
+      const taken = new Set(await listAllInstanceNames(tx, serverId))
       const instances = ids.map(toolId => {
         const name = makeUnique(names.get(toolId) ?? 'tool', taken)
         taken.add(name)

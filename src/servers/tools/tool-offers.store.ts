@@ -1,9 +1,9 @@
 import type { Transaction } from '../../lib/db/client.ts'
 
-/** A server that offers a tool to its callers, and under which name. */
+/** A server with an instance of a tool, and the name of the instance. */
 export type ToolOffer = { serverId: string; serverName: string; ownerId: string; name: string }
 
-/** Where a tool is put to work, among the servers of these organizations; by the servers' names. */
+/** Lists the instances of a tool on the servers of these organizations, by server name. */
 export const listToolOffers = async (
   tx: Transaction,
   toolId: string,

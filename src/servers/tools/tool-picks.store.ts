@@ -2,28 +2,28 @@ import type { Database, Transaction } from '../../lib/db/client.ts'
 import { containing } from '../../lib/db/containing.ts'
 import type { Server } from '../server.ts'
 
-/** Toolkits that a server may take tools from: those it uses, and its organization's own. */
+/** Toolkits whose tools can be added to a server: those it uses, and its organization's own. */
 export type OfferedToolkit = {
   id: string
   title: string
-  /** Held as a copy of another organization's. */
+  /** Whether it is a snapshot of another organization's toolkit. */
   isSnapshot: boolean
   isInUse: boolean
   tools: number
 }
 
-/** Most toolkits offered at once; beyond them one picks from a toolkit's own page. */
+/** Most toolkits shown at once; tools of others can be added from the toolkit's page. */
 const MAX_OFFERED = 500
 
 type Holder = Pick<Server, 'id' | 'organizationId'>
 
-/** Ids of the toolkits that the server holds copies of. */
+/** Lists the ids of the toolkits of which the server holds snapshots. */
 const listCopiedIds = async (tx: Transaction, serverId: string): Promise<string[]> => {
   const copies = await tx.toolkit.findMany({ where: { serverId }, select: { snapshotOfId: true } })
   return copies.flatMap(({ snapshotOfId }) => snapshotOfId ?? [])
 }
 
-/** Of a toolkit that changed hands the server's copy stands for it: see `findToolForServer`. */
+/** Excludes toolkits of which the server holds a snapshot (see `findToolForServer`). */
 const ownWithoutCopies = (organizationId: string, copiedIds: readonly string[]) => ({
   organizationId,
   snapshotOfId: null,
@@ -53,7 +53,7 @@ export const listOfferedToolkits = async (tx: Transaction, server: Holder): Prom
   }))
 }
 
-/** A toolkit that a server may use and does not. */
+/** A toolkit that the server could add. */
 export type AddableToolkit = {
   id: string
   title: string
@@ -63,7 +63,10 @@ export type AddableToolkit = {
   tools: number
 }
 
-/** The organization's own and all public ones, by title; `search` is looked for in title and description; empty: all. */
+/**
+ * Lists the organization's own and all public toolkits by title. Searches title and description; an empty search
+ * matches all.
+ */
 export const listAddableToolkits = async (
   db: Database,
   server: Holder,
@@ -109,18 +112,18 @@ export const listAddableToolkits = async (
   return { toolkits, total }
 }
 
-/** A tool that may be put to work. */
+/** A tool that can be added. */
 export type OfferedTool = {
   id: string
   name: string
   title: string | undefined
   description: string | undefined
   toolkitId: string
-  /** Names under which it is at work in the server already. */
+  /** Names of its instances on the server. */
   atWorkAs: readonly string[]
 }
 
-/** Tools of these toolkits by toolkit and name; `search` is looked for in name, title and description; empty: all. */
+/** Lists tools by toolkit and name. Searches name, title and description; an empty search matches all. */
 export const listOfferedTools = async (
   db: Database,
   serverId: string,
@@ -157,13 +160,13 @@ export const listOfferedTools = async (
   return { tools, total }
 }
 
-/** Their names, in the order of the ids; one that is not there is left out. */
+/** Returns the names of tools by id; unknown ids are missing. */
 export const listToolNames = async (tx: Transaction, ids: readonly string[]): Promise<ReadonlyMap<string, string>> => {
   const rows = await tx.tool.findMany({ where: { id: { in: [...ids] } }, select: { id: true, name: true } })
   return new Map(rows.map(({ id, name }) => [id, name]))
 }
 
-/** Puts tools to work without any binding: everything they ask for is asked of the caller. */
+/** Creates instances without bindings, so that the model supplies every value. */
 export const createBareInstances = async (
   tx: Transaction,
   serverId: string,

@@ -1,4 +1,4 @@
-import type { SocketAddress, WiredPanel } from '../../servers/bindings/rewiring.service.ts'
+import type { SocketAddress, WiredPanel } from '../../servers/bindings/bindings.service.ts'
 import type { Socket, SocketSource } from '../../servers/bindings/sockets.ts'
 
 /** `missing`: bound to a global that does not exist. */

@@ -1,7 +1,7 @@
 import { addressOf } from '../../lib/http/list-query.ts'
 import { formatCount } from '../../lib/http/pages/format.ts'
 import { takePage } from '../../lib/http/pages/pager.ts'
-import type { WiredPanel } from '../../servers/bindings/rewiring.service.ts'
+import type { WiredPanel } from '../../servers/bindings/bindings.service.ts'
 import type { Global } from '../../servers/server.ts'
 import { type ServerFrame, serverTabPath } from '../frame/server-frame.ts'
 import { instancePath } from '../server-tools/tools.pages.ts'

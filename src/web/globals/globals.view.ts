@@ -1,6 +1,6 @@
 import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
 import { timeText } from '../../lib/http/pages/time-text.ts'
-import type { GlobalUses } from '../../servers/bindings/rewiring.service.ts'
+import type { GlobalUses } from '../../servers/bindings/bindings.service.ts'
 import type { Global } from '../../servers/server.ts'
 import { serverTabPath } from '../frame/server-frame.ts'
 import { instancePath } from '../server-tools/tools.pages.ts'

@@ -8,7 +8,7 @@ import { serverUrl } from '../../lib/kernel/server-url.ts'
 import type { CallTokensOf } from '../../results/ledger/call-tokens.ts'
 import type { ExecutionService } from '../../runtime/execution.service.ts'
 import { createServerWiring } from '../../servers/bindings/server-wiring.ts'
-import { findReportSoon } from '../../servers/find-report-soon.ts'
+import { findReportWithin } from '../../servers/find-report-within.ts'
 import type { ServerService } from '../../servers/servers.service.ts'
 import type { FindCatalogueReport } from '../../tools/lint/catalogue-report.ts'
 import type { UpstreamOffers } from '../../upstreams/catalogue/upstream-offers.ts'
@@ -71,7 +71,7 @@ export const overviewPages =
         figures.ofClients(uuid, now),
         execution.listExecutions(actor, uuid, { limit: RECENT_CALLS }),
         servers.getServer(actor, uuid),
-        findReportSoon(catalogueReports.find, uuid, REPORT_WAIT_MS),
+        findReportWithin(catalogueReports.find, uuid, REPORT_WAIT_MS),
         callTokens.ofServer(actor, uuid, {}),
       ])
       const upstreams = presented.map(each => ({ ...each, state: stateOf(each.upstream) }))

@@ -3,8 +3,8 @@ import { actorOf } from '../../lib/http/access.ts'
 import { addressOf, listQuery } from '../../lib/http/list-query.ts'
 import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
 import { pageNumber, takePage } from '../../lib/http/pages/pager.ts'
-import type { RewiringService, WiredPanel } from '../../servers/bindings/rewiring.service.ts'
-import { findReportSoon } from '../../servers/find-report-soon.ts'
+import type { RewiringService, WiredPanel } from '../../servers/bindings/bindings.service.ts'
+import { findReportWithin } from '../../servers/find-report-within.ts'
 import type { Instance } from '../../servers/server.ts'
 import type { ServerService } from '../../servers/servers.service.ts'
 import type { FindCatalogueReport } from '../../tools/lint/catalogue-report.ts'
@@ -87,7 +87,7 @@ export const serverToolsPages =
         shown.map(({ id }) => id),
       )
       const { presentation } = await servers.getServer(actorOf(request), server.id)
-      const report = await findReportSoon(catalogueReports.find, server.id, REPORT_WAIT_MS)
+      const report = await findReportWithin(catalogueReports.find, server.id, REPORT_WAIT_MS)
       const costs = report && toToolCosts(report)
       const byName = new Map(panels.map(({ id, name }) => [name, instancePath(server.id, id)]))
       return reply.page('server-tools/tools', {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { formatNumber } from '../../lib/http/pages/format.ts'
 import { type FormPage, formText } from '../../lib/http/pages/forms.ts'
-import { CACHE_ID_PLACE, contextShape } from '../../servers/context-rules.ts'
+import { CACHE_ID_PLACEHOLDER, contextShape } from '../../servers/context-rules.ts'
 import type { Server } from '../../servers/server.ts'
 import { DEFAULT_RESPONSE_TOKENS, typedResponseTokens } from '../../tools/response/response-tokens.ts'
 
@@ -22,7 +22,7 @@ export const toAnswersForm = (
 ) => ({
   maxResponseTokens: typed?.maxResponseTokens ?? String(maxResponseTokens),
   cutNotice: typed?.cutNotice ?? cutNotice ?? '',
-  place: CACHE_ID_PLACE,
+  place: CACHE_ID_PLACEHOLDER,
   usual: formatNumber(DEFAULT_RESPONSE_TOKENS),
   now:
     maxResponseTokens === 0

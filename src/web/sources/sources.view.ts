@@ -1,7 +1,7 @@
 import { formatCount } from '../../lib/http/pages/format.ts'
 import { timeText } from '../../lib/http/pages/time-text.ts'
 import type { JsonValue } from '../../lib/kernel/json.ts'
-import type { WiredPanel } from '../../servers/bindings/rewiring.service.ts'
+import type { WiredPanel } from '../../servers/bindings/bindings.service.ts'
 import type { UsedToolkit } from '../../servers/sources/toolkit-uses.service.ts'
 import type { AddableToolkit } from '../../servers/tools/tool-picks.store.ts'
 import { serverTabPath } from '../frame/server-frame.ts'

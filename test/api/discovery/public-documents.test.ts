@@ -135,14 +135,11 @@ describe('public documents', () => {
       await expect.poll(changed).toBeGreaterThan(before)
     })
 
-    it.each(['do not exist for a server that is %s', 'private', 'unknown'])(
-      'are none of one that is %s',
-      async tier => {
-        const response = await get(`/.well-known/mcp-servers/${ids.get(tier) ?? randomUUID()}/server.json`)
-        expect(response.status).toBe(404)
-        expect(await response.text()).not.toContain('The ')
-      },
-    )
+    it.each(['organization', 'private', 'unknown'])('do not exist for a server that is %s', async tier => {
+      const response = await get(`/.well-known/mcp-servers/${ids.get(tier) ?? randomUUID()}/server.json`)
+      expect(response.status).toBe(404)
+      expect(await response.text()).not.toContain('The ')
+    })
   })
 
   const PATHS = ['/s/PUBLIC', '/s/PUBLIC/sse', ''].map(rest => `/.well-known/oauth-protected-resource${rest}`)

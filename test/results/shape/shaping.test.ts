@@ -193,7 +193,7 @@ describe('answers that a tool shapes', () => {
       'an expression of neither language',
       { transform: { language: 'xpath', expression: '/a' } },
       'response.transform.language',
-      /neither/,
+      /must be jsonata or jmespath/,
     ],
     [
       'an expression that cannot be read',

@@ -2,10 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { CatalogueReport, FindCatalogueReport } from '../tools/lint/catalogue-report.ts'
 
 /**
- * The report of a server's catalogue, or undefined where it takes longer than a page may: it is made meanwhile, and
- * there the next time. Also where it cannot be made, as of a server whose secrets do not open: calls tell why.
+ * Returns the report of a server's catalogue, or undefined if it takes longer than `waitMs`; it is then ready for the
+ * next request. Also returns undefined if the report fails, for example because a secret cannot be opened: calls
+ * report why.
  */
-export const findReportSoon = (
+export const findReportWithin = (
   find: FindCatalogueReport,
   serverId: string,
   waitMs: number,

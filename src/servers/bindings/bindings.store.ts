@@ -2,12 +2,12 @@ import type { Transaction } from '../../lib/db/client.ts'
 import type { Binding, Bindings } from '../server.ts'
 import { toBindings, toStoredBinding } from '../tools/instances.store.ts'
 
-/** A tool at work, without what it sends: little enough to read all of a server's. */
+/** An instance without its request, small enough to read all of a server's. */
 export type WiredTool = {
   id: string
   name: string
   tool: { id: string; name: string; title: string | undefined; updatedAt: Date }
-  /** `id` of the snapshot where it is one. */
+  /** `id` is that of the snapshot if the toolkit is one. */
   toolkit: { id: string; title: string }
   bindings: Bindings
 }
@@ -17,7 +17,7 @@ const TOOL = {
 } as const
 const BINDING = { select: { parameter: true, source: true, value: true } } as const
 
-/** All tools at work in a server, by name. */
+/** Lists all instances of a server by name. */
 export const listWiredTools = async (tx: Transaction, serverId: string): Promise<WiredTool[]> => {
   const rows = await tx.instance.findMany({
     where: { serverId },
@@ -32,14 +32,14 @@ export const listWiredTools = async (tx: Transaction, serverId: string): Promise
   }))
 }
 
-/** What the tools with these ids are, as it is kept; of those that a server's instances are of. */
-export const listDefinitionsAtWork = (tx: Transaction, serverId: string, toolIds: readonly string[]) =>
+/** Returns the stored definitions of those tools that have an instance in the server. */
+export const listToolDefinitions = (tx: Transaction, serverId: string, toolIds: readonly string[]) =>
   tx.tool.findMany({
     where: { id: { in: [...toolIds] }, instances: { some: { serverId } } },
     select: { id: true, updatedAt: true, definition: true },
   })
 
-/** Binds these parameters of these instances of a server, each in place of the binding there is, and marks them changed. */
+/** Replaces the bindings of these parameters and updates the time of the instances. */
 export const bindAll = async (
   tx: Transaction,
   serverId: string,

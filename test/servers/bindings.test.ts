@@ -6,7 +6,7 @@ import { databaseKinds } from '../support/databases.ts'
 import { callText, connect, toolNames } from './mcp.ts'
 import { runFakeApi, runPatchbay } from './patchbay.ts'
 
-/** For what does a lot at once: on a busy machine it takes its time. */
+/** Time limit for tests of bulk operations on a busy machine. */
 const BIG_MS = 60_000
 
 describe.each(databaseKinds)('the wiring of a server on $kind', kind => {
@@ -44,7 +44,7 @@ describe.each(databaseKinds)('the wiring of a server on $kind', kind => {
   }
   const rewiring = () => patchbay.services.rewiring
 
-  it('binds many parameters at once, each as its type has it, live and as one change', async () => {
+  it('binds many parameters at once, each with its type, in one change that takes effect at once', async () => {
     const { serverId, id, bindingsOf, url } = await makeDesk()
     const client = await connect(url)
     const heard: string[] = []
@@ -68,7 +68,7 @@ describe.each(databaseKinds)('the wiring of a server on $kind', kind => {
     expect(await bindingsOf('track')).toMatchObject({ inputSchema: { required: ['id'] } })
   })
 
-  it('changes nothing where one of many cannot be, and names each that cannot', async () => {
+  it('changes nothing if one of many bindings is invalid, and names the invalid ones', async () => {
     const { serverId, id, bindingsOf } = await makeDesk()
     const before = await Promise.all(['track', 'quote', 'open'].map(bindingsOf))
     const all = [
@@ -98,7 +98,7 @@ describe.each(databaseKinds)('the wiring of a server on $kind', kind => {
     expect(await Promise.all(['track', 'quote', 'open'].map(bindingsOf))).toEqual(before)
   })
 
-  it('is not filled up by one change: neither by a long value in many places, nor by places without number', async () => {
+  it('is limited in size: no long value in many places, and no unlimited number of places', async () => {
     const { serverId, id, bindingsOf } = await makeDesk()
     const before = await bindingsOf('track')
     const sockets = ['track', 'quote'].map(name => ({ instanceId: id(name), parameter: 'key' }))
@@ -114,7 +114,7 @@ describe.each(databaseKinds)('the wiring of a server on $kind', kind => {
     expect(await bindingsOf('track')).toEqual(before)
   })
 
-  it('is bound by nobody else: neither another organization, nor through a server of one’s own, nor a viewer', async () => {
+  it('cannot be changed by another organization, through another server, or by a viewer', async () => {
     const { serverId, id, bindingsOf } = await makeDesk()
     const eve = await signUp(patchbay.origin)
     const own = await eve.create('/servers', { name: 'Own' })
@@ -136,7 +136,7 @@ describe.each(databaseKinds)('the wiring of a server on $kind', kind => {
     expect(await bindingsOf('track')).toMatchObject({ bindings: {} })
   })
 
-  it('is saved only as it was seen: of two who change a tool at once the second is told', async () => {
+  it('detects concurrent edits: the second of two users gets a conflict', async () => {
     const { id, bindingsOf } = await makeDesk()
     const { instances } = patchbay.services
     const { updatedAt } = await instances.getInstance(actor, id('track'))
@@ -151,7 +151,7 @@ describe.each(databaseKinds)('the wiring of a server on $kind', kind => {
     expect(await bindingsOf('track')).toMatchObject({ description: 'third' })
   })
 
-  it('is told to who edits a tool when somebody bound it with many others meanwhile', async () => {
+  it('reports a conflict if somebody bound the tool in bulk while it was edited', async () => {
     const { id, serverId } = await makeDesk()
     const { instances } = patchbay.services
     const { updatedAt } = await instances.getInstance(actor, id('track'))
@@ -166,7 +166,7 @@ describe.each(databaseKinds)('the wiring of a server on $kind', kind => {
     ).rejects.toMatchObject({ code: 'conflict' })
   })
 
-  it('takes a tool with the globals that are made for it, or neither', async () => {
+  it('changes a tool and creates the globals for it, or neither', async () => {
     const { serverId, id, bindingsOf } = await makeDesk()
     const keys = async () => (await patchbay.services.globals.listAllGlobals(actor, serverId)).map(({ key }) => key)
     const save = (key: string, bindings: object) =>
@@ -185,7 +185,7 @@ describe.each(databaseKinds)('the wiring of a server on $kind', kind => {
     expect(await bindingsOf('track')).toMatchObject({ bindings: { id: { source: 'server', value: 'fresh' } } })
   })
 
-  it('says which tools read which global, also of keys that nobody has set, and not through lost parameters', async () => {
+  it('lists which tools read which global, also for missing keys, but not through lost parameters', async () => {
     const { serverId, id, toolIds } = await makeDesk()
     const bind = (name: string, bindings: object) => ada.expectOk('PATCH', `/instances/${id(name)}`, { bindings })
     await bind('track', {
@@ -210,7 +210,7 @@ describe.each(databaseKinds)('the wiring of a server on $kind', kind => {
     ])
   })
 
-  it('takes several tools at once under names of their own, with their toolkits, and no more than there is room for', async () => {
+  it('adds several tools at once with unique names and their toolkits, within the limit', async () => {
     const { serverId, toolIds, url } = await makeDesk()
     const toolkit = await ada.create('/toolkits', { title: 'Fresh' })
     const fresh = await ada.create(`/toolkits/${toolkit.id}/tools`, tool('track'))
@@ -242,7 +242,7 @@ describe.each(databaseKinds)('the wiring of a server on $kind', kind => {
     })
   })
 
-  it('is offered the tools of its organization and of its copies, searched whatever the case, and nobody else’s', async () => {
+  it('offers the tools of its organization and snapshots, searched case-insensitively, and no others', async () => {
     const { serverId, toolkitId } = await makeDesk()
     const eve = await signUp(patchbay.origin)
     const shared = await eve.create('/toolkits', { title: 'Shared', visibility: 'public' })
@@ -266,7 +266,7 @@ describe.each(databaseKinds)('the wiring of a server on $kind', kind => {
     ).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  it('of two thousand tools is listed, searched and rewired at once', { timeout: BIG_MS }, async () => {
+  it('with two thousand tools is listed, searched and changed at once', { timeout: BIG_MS }, async () => {
     const { db } = patchbay.services
     const { serverId, toolkitId, toolIds } = await makeServer(ada, [tool('a_first')])
     const { definition } = await db.tool.findUniqueOrThrow({ where: { id: toolIds.a_first ?? '' } })
@@ -279,7 +279,7 @@ describe.each(databaseKinds)('the wiring of a server on $kind', kind => {
       const headers = { authorization: `Bearer ${ada.token}` }
       return (await fetch(`${patchbay.origin}/servers/${serverId}/${path}`, { headers })).text()
     }
-    /** Rows of the tools at work, without what is said of their cost below. */
+    /** Rows of the instances, without the findings about their cost below. */
     const shown = (html: string) => html.split('id="catalogue"')[0]?.match(/<th scope="row"/g)?.length
     expect(shown(await page('tools'))).toBe(50)
     expect(await page('tools?page=40')).toContain('1,951 to 2,000 of 2,000')

@@ -11,44 +11,44 @@ import { getServerFor, type ServerServiceParts } from '../servers.service.ts'
 import { changeInstance, rethrowTaken, type Unchanged } from '../tools/instances.service.ts'
 import { type InstancePatch, listInstancesById } from '../tools/instances.store.ts'
 import { findBindingFaults, listSecretKeys, toBindingOf, type WantedBinding } from './binding-checks.ts'
+import { bindAll, listWiredTools, type WiredTool } from './bindings.store.ts'
 import { globalKeysOf } from './bindings.ts'
 import { createParameterIndex } from './parameter-index.ts'
-import { bindAll, listWiredTools, type WiredTool } from './rewiring.store.ts'
 import { knownGlobalsOf, type Socket, socketsOf } from './sockets.ts'
 
-/** One parameter of one tool at work. */
+/** One parameter of one instance. */
 export type SocketAddress = { instanceId: string; parameter: string }
 
-/** A tool at work with where each of its parameters gets its value. */
+/** An instance with the source of each parameter's value. */
 export type WiredPanel = Pick<WiredTool, 'id' | 'name' | 'tool' | 'toolkit'> & { sockets: readonly Socket[] }
 
-/** A tool that reads a global; several of its parameters may. */
+/** A tool that reads a global in one or more parameters. */
 type ToolUse = { instanceId: string; tool: string; parameters: readonly string[] }
 
-/** What reads a global: tools at work, and MCP servers that are attached. */
+/** What reads a global: tools and attached MCP servers. */
 export type GlobalUses = { tools: readonly ToolUse[]; upstreams: readonly { id: string; name: string }[] }
 
-/** One with a new binding, or why it cannot have it. */
+/** The new binding, or why it is not possible. */
 type Rewired = { binding: Binding } | { fault: string }
 
-/** Sockets wired by one change: more would keep every other change waiting for seconds. */
+/** Bindings changed at once; more would delay other changes for seconds. */
 const MAX_SOCKETS_AT_ONCE = 10_000
-/** A fixed value is kept once for each socket: all of them together, in bytes, as much as a request could bring. */
+/** Bytes of fixed values written at once, since each binding stores its own copy; about the size of a request. */
 const MAX_REWIRED_BYTES = 4 * 1_024 * 1_024
 
 const assertNotTooMany = (sockets: number, wanted: WantedBinding): void => {
   if (sockets > MAX_SOCKETS_AT_ONCE) {
-    const message = `At most ${MAX_SOCKETS_AT_ONCE} sockets are wired at once, and these are ${sockets}: pick fewer rows, or search for some of the tools.`
+    const message = `You can change at most ${MAX_SOCKETS_AT_ONCE} bindings at once, and selected ${sockets}. Select fewer rows, or search for some of the tools.`
     throw new AppError('invalid_request', message)
   }
   const bytes = wanted.source === 'fixed' ? Buffer.byteLength(wanted.text) * sockets : 0
   if (bytes <= MAX_REWIRED_BYTES) return
-  const message = `The value is kept for each of ${sockets} sockets, ${bytes} bytes in all; at most ${MAX_REWIRED_BYTES} are written at once. Put it into a global, and wire them to that.`
+  const message = `The value would be stored for each of ${sockets} bindings, ${bytes} bytes in total; the limit is ${MAX_REWIRED_BYTES} bytes. Create a global with the value, and bind the parameters to it.`
   throw new AppError('invalid_request', message)
 }
 
 const changedMeanwhile = () =>
-  new AppError('conflict', 'Not all of the tools that you picked are there any more: nothing was changed. Pick again.')
+  new AppError('conflict', 'Some of the selected tools no longer exist. Nothing was changed. Select the tools again.')
 
 const rewire = (
   instance: Instance,
@@ -65,7 +65,7 @@ const rewire = (
   const changed = Object.fromEntries(results.flatMap(([name, one]) => ('binding' in one ? [[name, one.binding]] : [])))
   const absent = results.flatMap(([parameter, one]) => ('fault' in one ? [{ parameter, message: one.fault }] : []))
   if (!compiled.ok || absent.length > 0) return { bindings: changed, faults: absent }
-  // What is wrong with others that were not picked is left for when they are.
+  // Ignores faults of bindings that were not selected.
   const after = { tool: instance.tool, bindings: { ...instance.bindings, ...changed } }
   return { bindings: changed, faults: findBindingFaults(compiled.value, after, { isSecret, changed }) }
 }
@@ -73,14 +73,14 @@ const rewire = (
 const refuse = (errors: readonly FieldError[], tools: number): AppError =>
   new AppError(
     'invalid_request',
-    `Nothing was changed: ${tools === 1 ? 'one of the tools' : `${tools} of the tools`} cannot take this.`,
+    `Nothing was changed, because ${tools === 1 ? 'one of the tools does' : `${tools} of the tools do`} not accept this binding.`,
     { errors },
   )
 
-/** A global that is made along with an instance, for one of its parameters. */
+/** A global created together with an instance, for one of its parameters. */
 export type NewGlobal = GlobalInput & { parameter: string; key: string }
 
-/** What is wrong with a new global is told beside the parameter that it is for. */
+/** Attributes the error of a new global to the parameter that it is for. */
 const nameParameter = (parameter: string) => (error: unknown) => {
   if (!(error instanceof AppError)) throw error
   const errors = [{ path: `newGlobals.${parameter}`, message: error.message }]
@@ -101,19 +101,19 @@ export const createRewiringService = ({ db, changes, sealing }: ServerServicePar
   }
 
   return {
-    /** All tools at work in a server, by name, with where each parameter gets its value. */
+    /** Lists all instances of a server by name, with the source of each parameter's value. */
     listPanels: async (actor: Actor, serverId: string): Promise<WiredPanel[]> => {
       await getServerFor(db, actor, serverId, 'read')
       return listPanels(db, serverId)
     },
 
-    /** Those of these that are the server's, whole, by name. */
+    /** Returns those instances that belong to the server, by name. */
     listInstancesById: async (actor: Actor, serverId: string, ids: readonly string[]): Promise<Instance[]> => {
       await getServerFor(db, actor, serverId, 'read')
       return listInstancesById(db, serverId, ids)
     },
 
-    /** What reads which global of the server, in force; also of keys that no global has. */
+    /** Returns what reads each global of the server, including keys without a global. */
     listGlobalUses: async (actor: Actor, serverId: string): Promise<ReadonlyMap<string, GlobalUses>> => {
       await getServerFor(db, actor, serverId, 'read')
       const tools = await listWiredTools(db, serverId)
@@ -135,8 +135,8 @@ export const createRewiringService = ({ db, changes, sealing }: ServerServicePar
     },
 
     /**
-     * Gives many parameters the same source at once: all of them or none. Throws `invalid_request` with what speaks
-     * against it, by `tool.parameter`.
+     * Binds many parameters to the same source, all or none. Throws `invalid_request` with the faults by
+     * `tool.parameter`.
      */
     bindMany: (
       actor: Actor,
@@ -166,7 +166,7 @@ export const createRewiringService = ({ db, changes, sealing }: ServerServicePar
         return { sockets: bindings.length, tools: instances.length }
       }),
 
-    /** Changes an instance together with the globals that are made for it: all of it or nothing. */
+    /** Changes an instance and creates the globals for it, all or nothing. */
     saveInstance: (
       actor: Actor,
       id: string,
@@ -174,7 +174,7 @@ export const createRewiringService = ({ db, changes, sealing }: ServerServicePar
     ): Promise<{ instance: Instance; globals: Global[] }> =>
       changes
         .commit(async (tx, announce) => {
-          // First, so that nobody makes globals in a server that is not theirs.
+          // Checks the permission first, before globals are created.
           const { serverId } = await changeInstance(tx, actor, id, { patch: {}, ...unchanged })
           const server = await getServerFor(tx, actor, serverId, 'build')
           const globals: Global[] = []
