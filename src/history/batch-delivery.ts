@@ -3,21 +3,24 @@ import { NO_ROWS, type PackedRows, unpackRows } from './packed-rows.ts'
 import type { MissingReason, RecordingBatch, WriteOutcome } from './recording-batch.ts'
 import type { Crash, WriterThread } from './writer-thread.ts'
 
-/** Pauses between tries double from the first to the last: a database that is back is found within two seconds. */
+/**
+ * The pause between attempts doubles from the first value to the last, so a recovered database is noticed within two
+ * seconds.
+ */
 const FIRST_RETRY_MS = 50
 const LAST_RETRY_MS = 2_000
-/** A batch that has ended the worker this often is taken to be why: its records are given up. */
+/** After this many crashes of the worker, the batch is considered the cause and is dropped. */
 const MAX_CRASHES_PER_BATCH = 2
 
 type Log = (details: object, message: string) => void
 export type RecorderLogger = { info: Log; warn: Log; error: Log }
 
-/** `startedAt` in milliseconds since 1970. */
+/** `startedAt` in milliseconds since the epoch. */
 export type CountMissing = (serverId: string, startedAt: number, reason: MissingReason) => void
 
 /**
- * Brings one batch at a time into the database and tries again until it is written or given up. The log hears when
- * writing begins to fail and when it works again, not of every try.
+ * Delivers one batch at a time to the database, retrying until it is written or dropped. Logs when writing starts to
+ * fail and when it works again, not each attempt.
  */
 export const createBatchDelivery = (options: {
   thread: WriterThread
@@ -32,18 +35,18 @@ export const createBatchDelivery = (options: {
   const noteFailure = (outcome: Exclude<WriteOutcome, { kind: 'written' }> | Crash): MissingReason => {
     const reason = outcome.kind === 'failed' ? outcome.reason : 'the recorder stopped'
     if (failure !== reason) {
-      logger.warn({ reason, error: outcome.message }, 'Execution records cannot be written; trying again')
+      logger.warn({ reason, error: outcome.message }, 'Cannot write execution records; retrying')
     }
     failure = reason
     return reason
   }
 
-  /** How many records were stored. */
+  /** Returns how many records were stored. */
   const noteWritten = ({ dropped, refused }: Extract<WriteOutcome, { kind: 'written' }>, sent: number): number => {
-    if (failure !== undefined) logger.info({ after: failure }, 'Execution records are written again')
+    if (failure !== undefined) logger.info({ after: failure }, 'Execution records can be written again')
     failure = undefined
     for (const { serverId, startedAt, message } of refused) {
-      logger.error({ serverId, error: message }, 'The database refused an execution record')
+      logger.error({ serverId, error: message }, 'The database rejected an execution record')
       countMissing(serverId, startedAt, 'the database refused the record')
     }
     return sent - dropped - refused.length
@@ -59,10 +62,10 @@ export const createBatchDelivery = (options: {
   }
 
   return {
-    /** Why nothing can be written at the moment, if so. */
+    /** The reason for the current failure, if there is one. */
     failure: (): MissingReason | undefined => failure,
 
-    /** Resolves with the number of records stored, once the others are counted as missing or dropped. */
+    /** Resolves with the number of records stored, after counting the others as missing or dropped. */
     deliver: async ({ executions, gaps, tokens }: RecordingBatch): Promise<number> => {
       let left = executions
       let counts = tokens
@@ -86,10 +89,10 @@ export const createBatchDelivery = (options: {
       }
     },
 
-    /** Ends a pause before the next try. */
+    /** Ends the pause before the next attempt. */
     hurry: (): void => pause.abort(),
 
-    /** Ends the try under way and makes no other: what is not written counts as missing. */
+    /** Stops the current attempt and makes no others; unwritten records count as missing. */
     giveUp: async (): Promise<void> => {
       isGivenUp = true
       pause.abort()

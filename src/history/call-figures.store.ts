@@ -2,30 +2,30 @@ import { join, type Sql, sqltag as sql } from '@prisma/client/runtime/client'
 import { z } from 'zod'
 import type { Database } from '../lib/db/client.ts'
 
-/** Hours that figures cover: the one that runs and the 23 before it. */
+/** Hours covered by the figures: the current one and the 23 before it. */
 const HOURS = 24
 const HOUR_MS = 60 * 60 * 1_000
 
-/** Calls of one server that are read for its own page: what its pages cost then has an end, however busy it is. */
+/** Calls read for a server's own page, which bounds its cost. */
 const MAX_CALLS_OF_SERVER = 10_000
-/** The same for each of many servers in a list, where a figure at a glance is enough. */
+/** Calls read for each server in a list. */
 const MAX_CALLS_IN_LIST = 2_000
-/** Servers of a list that are read at once: SQLite holds the thread up meanwhile, and calls with it. */
+/** Servers of a list read at once, because SQLite blocks the thread. */
 const SERVERS_AT_ONCE = 4
 
-/** Calls within a time; `isCut` where there were more than are looked at: the newest are, from `since` on. */
+/** Calls in a period. If there were too many, `isCut` is true and only the newest count, starting at `since`. */
 export type CallCounts = { calls: number; errors: number; isCut: boolean; since: Date }
 
 export type HourCounts = { startsAt: Date; calls: number; errors: number }
 
-/** Durations in milliseconds: half of the calls took `p50` or less, 99 of a hundred `p99` or less. */
+/** Percentiles of durations, in milliseconds. */
 type Durations = { p50Ms: number; p95Ms: number; p99Ms: number }
 
-/** A server in a list. `hours` are the last 24, oldest first; `calledTools` and `failingTools` count names. */
+/** A server in a list. `hours` are the last 24, oldest first; `calledTools` and `failingTools` count tool names. */
 export type ServerCallCounts = CallCounts & {
   hours: readonly HourCounts[]
   calledTools: number
-  /** Of those called: whose last call failed. */
+  /** Called tools whose last call failed. */
   failingTools: number
 }
 
@@ -40,11 +40,10 @@ export type ToolCallFigures = Durations & {
   calls: number
   errors: number
   lastCallAt: Date
-  /** Whether the last call failed. */
   isFailing: boolean
 }
 
-/** A program that called, by the name it gives itself, without the version; undefined where it gave none. */
+/** The name of a client without its version; undefined if it sent none. */
 export type ClientCalls = { client: string | undefined; calls: number }
 
 const count = z.coerce.number()
@@ -61,7 +60,7 @@ const FigureRow = CountRow.extend({
 
 const startOf = (now: Date): Date => new Date((Math.floor(now.getTime() / HOUR_MS) - HOURS + 1) * HOUR_MS)
 
-/** Of one server, newest first, through the index by server and time; no more than `limit`. */
+/** Newest calls of a server, read from the index by server and time. */
 const newestCalls = (serverId: string, from: Date, limit: number): Sql => sql`
   SELECT * FROM (
     SELECT "serverId", "startedAt", "tool", "client", "durationMs", CASE WHEN "outcome" = 'error' THEN 1 ELSE 0 END AS "isError"
@@ -69,7 +68,7 @@ const newestCalls = (serverId: string, from: Date, limit: number): Sql => sql`
     ORDER BY "startedAt" DESC LIMIT ${limit}
   ) AS "newest"`
 
-/** `2026-11-22T05` on SQLite, `2026-11-22 05` on PostgreSQL: both keep times in UTC. */
+/** `2026-11-22T05` on SQLite, `2026-11-22 05` on PostgreSQL. Both store times in UTC. */
 const HOUR = sql`SUBSTR(CAST("startedAt" AS TEXT), 1, 13)`
 const toHour = (text: string): Date => new Date(`${text.slice(0, 10)}T${text.slice(11, 13)}:00:00Z`)
 
@@ -80,7 +79,9 @@ const countBy = async (db: Database, key: Sql, calls: Sql) =>
       FROM (SELECT ${key} AS "key", "isError" FROM (${calls}) AS "call") AS "keyed" GROUP BY "key"`),
   )
 
-/** For each server: how many tools were called, how many of them failed last, and when the first call read was. */
+/**
+ * Counts, for each server, the called tools, those whose last call failed, and finds the first call that was read.
+ */
 const countTools = async (db: Database, calls: Sql) =>
   z.array(ServerRow).parse(
     await db.$queryRaw(sql`
@@ -93,7 +94,7 @@ const countTools = async (db: Database, calls: Sql) =>
       ) AS "byTool" GROUP BY "serverId"`),
   )
 
-/** A percentile is the least duration that so many calls do not exceed. */
+/** A percentile is the smallest duration that this share of calls does not exceed. */
 const measureBy = async (db: Database, key: Sql, calls: Sql) =>
   z.array(FigureRow).parse(
     await db.$queryRaw(sql`
@@ -116,7 +117,7 @@ const durationsOf = ({ p50, p95, p99 }: z.infer<typeof FigureRow>): Durations =>
   p99Ms: p99,
 })
 
-/** Every hour since `from`, also those without a call. */
+/** Returns every hour since `from`, including those without calls. */
 const fillHours = <T extends HourCounts>(from: Date, known: readonly T[]): (T | HourCounts)[] => {
   const byTime = new Map(known.map(hour => [hour.startsAt.getTime(), hour]))
   return Array.from({ length: HOURS }, (_, index) => {
@@ -125,7 +126,7 @@ const fillHours = <T extends HourCounts>(from: Date, known: readonly T[]): (T | 
   })
 }
 
-/** What a cut leaves out was before the first call that was read. */
+/** If calls were cut off, the figures start at the first call that was read. */
 const extentOf = (calls: number, limit: number, from: Date, firstAt: Date | undefined) => {
   const isCut = calls >= limit && firstAt !== undefined
   return { isCut, since: isCut ? firstAt : from }
@@ -163,11 +164,11 @@ const countOfSome = async (
 }
 
 /**
- * Calls and errors of the last day. Each question reads a bounded number of a server's newest calls by the index on
- * server and time. Whoever asks has been let at the servers before.
+ * Figures of the last 24 hours. Each query reads a bounded number of a server's newest calls by index. Expects that
+ * access was checked.
  */
 export const createCallFigureStore = (db: Database) => ({
-  /** Of each of these servers, also those that were not called; in two queries for every four of them. */
+  /** Returns the counts of each server, including those without calls, in two queries for every four servers. */
   countOfServers: async (serverIds: readonly string[], now: Date): Promise<Map<string, ServerCallCounts>> => {
     const from = startOf(now)
     const counts = new Map<string, ServerCallCounts>()
@@ -178,7 +179,7 @@ export const createCallFigureStore = (db: Database) => ({
     return counts
   },
 
-  /** Of one server, as a whole and by hour, with durations. */
+  /** Returns the figures of one server, in total and by hour, with durations. */
   ofServer: async (serverId: string, now: Date): Promise<ServerCallFigures> => {
     const from = startOf(now)
     const calls = newestCalls(serverId, from, MAX_CALLS_OF_SERVER)
@@ -198,7 +199,7 @@ export const createCallFigureStore = (db: Database) => ({
     }
   },
 
-  /** Of each tool of a server that was called, most calls first. */
+  /** Returns the figures of each called tool, most calls first. */
   ofTools: async (serverId: string, now: Date): Promise<ToolCallFigures[]> => {
     const calls = newestCalls(serverId, startOf(now), MAX_CALLS_OF_SERVER)
     const rows = await measureBy(db, sql`"tool"`, calls)
@@ -214,7 +215,7 @@ export const createCallFigureStore = (db: Database) => ({
       .sort((a, b) => b.calls - a.calls || a.tool.localeCompare(b.tool))
   },
 
-  /** Which programs called a server, most calls first. */
+  /** Returns the clients that called a server, most calls first. */
   ofClients: async (serverId: string, now: Date): Promise<ClientCalls[]> => {
     const rows = await countBy(
       db,

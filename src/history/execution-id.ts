@@ -1,10 +1,10 @@
 import { randomFillSync } from 'node:crypto'
 
-/** Random bytes fetched at once: one call to the generator for some four hundred ids instead of one an id. */
+/** Random bytes fetched at once, enough for about 400 ids. */
 const POOL_BYTES = 4_096
 /** Two for the counter's start, eight for the tail. */
 const RANDOM_BYTES_PER_ID = 10
-/** A new millisecond starts its counter at or below this, so that at least 2,049 ids fit before it runs over. */
+/** The counter of a millisecond starts at or below this, so that at least 2,049 ids fit. */
 const MAX_COUNTER_START = 0x7ff
 const MAX_COUNTER = 0xfff
 
@@ -12,11 +12,11 @@ const TEMPLATE = '00000000-0000-7000-8000-000000000000'
 const HEX_DIGITS = Buffer.from('0123456789abcdef', 'latin1')
 
 /**
- * Makes UUIDs of version 7 (RFC 9562 §5.7), each greater than the one before it: the counter of §6.2, method 1, stands
- * in `rand_a`, and when the clock is set back they go on counting at the latest time seen.
+ * Creates UUIDs of version 7 (RFC 9562 §5.7) in ascending order, with the counter of §6.2, method 1, in `rand_a`. If
+ * the clock is set back, it continues at the latest time seen.
  */
 export const createExecutionIds = (now: () => number): (() => string) => {
-  // Digits are written into one buffer: a single string is made of it, where joining parts makes a dozen.
+  // Writes digits to one buffer, which is faster than joining strings.
   const text = Buffer.from(TEMPLATE, 'latin1')
   const pool = Buffer.allocUnsafe(POOL_BYTES)
   let poolOffset = POOL_BYTES
@@ -67,5 +67,5 @@ export const createExecutionIds = (now: () => number): (() => string) => {
   }
 }
 
-/** A UUID of version 7 for a record; those of one process ascend in the order they were made. */
+/** Returns a UUID of version 7 for a record; within a process they ascend. */
 export const newExecutionId: () => string = createExecutionIds(Date.now)

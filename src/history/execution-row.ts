@@ -1,6 +1,6 @@
 import type { ExecutionRecord } from './execution-record.ts'
 
-/** A record on its way into the database: a flat row in the order of `EXECUTION_COLUMNS`. */
+/** A record as a flat row in the order of `EXECUTION_COLUMNS`. */
 export type ExecutionRow = [
   id: string,
   serverId: string,
@@ -8,7 +8,7 @@ export type ExecutionRow = [
   tool: string,
   userId: string | null,
   client: string | null,
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the epoch. */
   startedAt: number,
   durationMs: number,
   outcome: 'ok' | 'error',
@@ -37,7 +37,7 @@ export const EXECUTION_COLUMNS = [
   'request',
 ] as const
 
-/** No column of PostgreSQL holds NUL or half a surrogate pair: both become U+FFFD, on SQLite too. */
+/** PostgreSQL cannot store NUL or lone surrogates; they become U+FFFD on both databases. */
 const toStorable = (text: string): string =>
   text.isWellFormed() && !text.includes('\0') ? text : text.toWellFormed().replaceAll('\0', '\ufffd')
 

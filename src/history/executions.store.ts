@@ -4,7 +4,7 @@ import { decodeCursor, type Page, toPage } from '../lib/http/paging.ts'
 import { MAX_PAGE_SIZE } from '../lib/kernel/limits.ts'
 import type { ExecutionGap, ExecutionRecord, MaskedRequest } from './execution-record.ts'
 
-/** From the first instant, up to but without the second: ranges that touch share no record. */
+/** From the first time, up to but excluding the second. */
 type TimeRange = { from?: Date | undefined; to?: Date | undefined }
 
 export type ExecutionQuery = TimeRange & {
@@ -51,7 +51,7 @@ type ExecutionRow = {
 }
 
 export type StoredExecution = ExecutionRecord & {
-  /** Of the whole answer, and of what was sent of it; undefined where they were not counted, or not yet. */
+  /** Tokens of the whole result and of what was sent; undefined if not counted (yet). */
   tokensBefore: number | undefined
   tokensSent: number | undefined
   createdAt: Date
@@ -84,7 +84,7 @@ const within = ({ from, to }: TimeRange) => ({
   ...(to !== undefined && { lt: to }),
 })
 
-/** What comes after the cursor, newest first. The first condition is implied by the second, but is what an index can use. */
+/** Selects rows after the cursor, newest first. The first condition is redundant, but lets the index be used. */
 const after = (cursor: string | undefined) => {
   const key = decodeCursor(cursor, CURSOR)
   if (key === undefined) return []
@@ -92,13 +92,13 @@ const after = (cursor: string | undefined) => {
   return [{ startedAt: { lte: startedAt } }, { OR: [{ startedAt: { lt: startedAt } }, { id: { lt: id } }] }]
 }
 
-/** How many calls of a server are recorded, counted up to a bound: a long history takes its time. */
+/** Counts the recorded calls of a server up to a maximum, because counting a long history takes time. */
 export const countExecutions = (db: Database, serverId: string, atMost: number): Promise<number> =>
   db.execution.count({ where: { serverId }, take: atMost })
 
-/** Reads history. Whoever lists a server's has been let at the server before. */
+/** Reads the history. Expects that access to the server was checked. */
 export const createExecutionStore = (db: Database) => ({
-  /** Newest first. Throws `invalid_request` on a cursor that is not one of this list. */
+  /** Newest first. Throws `invalid_request` if the cursor is invalid. */
   list: async (query: ExecutionQuery): Promise<Page<StoredExecution>> => {
     const { serverId, outcome, tool, limit, cursor } = query
     const rows = await db.execution.findMany({
@@ -121,7 +121,7 @@ export const createExecutionStore = (db: Database) => ({
     return row === null ? undefined : toExecution(row)
   },
 
-  /** The newest gaps that touch the range, newest first. */
+  /** Lists the newest gaps that overlap the range, newest first. */
   listGaps: async ({ serverId, from, to }: TimeRange & { serverId: string }): Promise<ExecutionGap[]> => {
     const rows = await db.executionGap.findMany({
       where: {

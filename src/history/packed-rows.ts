@@ -2,9 +2,9 @@ import type { ExecutionRecord } from './execution-record.ts'
 import { type ExecutionRow, toExecutionRow } from './execution-row.ts'
 
 /**
- * Rows as text in memory outside of the heap, where the worker reads them. As objects they would wait for longer than
- * what is young is kept, and be copied to what is old: half a kilobyte a call, all of it to be collected there.
- * Fields stand in the order of `EXECUTION_COLUMNS`, each before a NUL, which is in none of them; null is empty.
+ * Rows as text in memory outside the heap, which the worker reads directly. As objects they would live long enough to
+ * be moved to the old generation: half a kilobyte per call to be collected there. Fields are in the order of
+ * `EXECUTION_COLUMNS`, each followed by NUL, which none of them contains; null is empty.
  */
 export type PackedRows = { bytes: Uint8Array; count: number }
 
@@ -39,20 +39,20 @@ export const unpackRows = ({ bytes, count }: PackedRows): ExecutionRow[] => {
   return Array.from({ length: count }, unpackRow)
 }
 
-/** Of the usual page: a batch of the usual requests takes half of it. */
+/** Size of a standard page; a batch of typical requests takes half of it. */
 const PAGE_BYTES = 256 * 1_024
-/** Of those that are free: one is filled while another one is written. */
+/** Free pages to keep: one is filled while another is written. */
 const MAX_FREE_PAGES = 2
-/** Most that a character of a string takes in UTF-8. */
+/** Most bytes that a UTF-16 unit takes in UTF-8. */
 const MAX_CHARACTER_BYTES = 3
 
 export type RowPage = {
-  /** Answers the bytes that it takes, none where there is no room for it; in an empty page there is. */
+  /** Returns the bytes taken, or 0 if there is no room; an empty page always has room. */
   add: (packed: string) => number
   rows: () => PackedRows
   count: () => number
   clear: () => void
-  isUsual: boolean
+  isStandard: boolean
 }
 
 const createPage = (size: number): RowPage => {
@@ -73,23 +73,23 @@ const createPage = (size: number): RowPage => {
       count = 0
       used = 0
     },
-    isUsual: size === PAGE_BYTES,
+    isStandard: size === PAGE_BYTES,
   }
 }
 
-/** Pages are used again: memory that is shared with a thread is given back late. */
+/** Reuses pages, because memory shared with a thread is released late. */
 export const createRowPages = () => {
   const free: RowPage[] = []
   return {
-    /** An empty page with room for this record. */
+    /** Returns an empty page with room for this record. */
     open: (packed: string): RowPage => {
       const needed = MAX_CHARACTER_BYTES * packed.length
       return needed > PAGE_BYTES ? createPage(needed) : (free.pop() ?? createPage(PAGE_BYTES))
     },
-    /** Nobody reads it any more. */
+    /** Called once nobody reads the page. */
     release: (page: RowPage): void => {
       page.clear()
-      if (page.isUsual && free.length < MAX_FREE_PAGES) free.push(page)
+      if (page.isStandard && free.length < MAX_FREE_PAGES) free.push(page)
     },
   }
 }

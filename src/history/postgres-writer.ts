@@ -14,14 +14,14 @@ import type {
   WriteOutcome,
 } from './recording-batch.ts'
 
-/** A server that answers nothing for this long is taken to be gone. */
+/** After this long without a response, the server is considered gone. */
 const QUERY_TIMEOUT_MS = 10_000
-/** Under PostgreSQL's deadlock_timeout of a second: where a deletion and a batch wait for each other, the batch yields. */
+/** Below PostgreSQL's deadlock_timeout of one second, so that a batch gives way to a deletion. */
 const LOCK_TIMEOUT_MS = 500
 
 const toTime = (field: string): string => `to_timestamp((${field})::float8 / 1000) AT TIME ZONE 'UTC'`
 
-/** What each column is made of: `fields` is one row as JSON, an array in the order of `ExecutionRow`. */
+/** Expression for each column; `fields` is a row as a JSON array in the order of `ExecutionRow`. */
 const EXECUTION_VALUES = {
   id: 'fields->>0',
   serverId: 'fields->>1',
@@ -52,8 +52,8 @@ const GAP_VALUES = {
 const NOW = `now() AT TIME ZONE 'UTC'`
 
 /**
- * Adds to the rows of tools and days. `from`: what is added, as rows of executions; requests that were passed on call
- * no tool, and `isNameKnown` says the rest. In one order, so that two processes do not wait for each other.
+ * Adds amounts to the rows of tools and days. `from` selects executions; passthrough requests are skipped, and the
+ * rest matches `isNameKnown`. The fixed order keeps two processes from blocking each other.
  */
 const addToDays = (amounts: Record<string, string>, from: string): string => {
   const names = Object.keys(amounts)
@@ -67,9 +67,9 @@ const addToDays = (amounts: Record<string, string>, from: string): string => {
 }
 
 /**
- * A statement for any number of rows: they are its one parameter, a JSON array of arrays, so that it is prepared once.
- * The join drops rows of servers that are gone; its lock keeps the others there until the rows are in. `besides`: what is
- * done with those that were not there before.
+ * Returns a statement for any number of rows, which are its only parameter (a JSON array of arrays), so that it is
+ * prepared once. The join drops rows of deleted servers, and its lock keeps the others until the rows are inserted.
+ * `besides` runs on the newly inserted rows.
  */
 const insertRows = (table: string, values: Record<string, string>, besides?: string): string => {
   const names = [...Object.keys(values), 'createdAt', 'updatedAt'].map(name => `"${name}"`).join(', ')
@@ -91,7 +91,7 @@ const INSERT_EXECUTIONS = {
 }
 const INSERT_GAPS = { name: 'insert-gaps', text: insertRows('ExecutionGap', GAP_VALUES) }
 
-/** Rows of `TokensRow`; a call that has tokens already has been counted. */
+/** Takes rows of `TokensRow`; skips calls that already have tokens. */
 const ADD_TOKENS = {
   name: 'add-tokens',
   text: `
@@ -105,7 +105,10 @@ const ADD_TOKENS = {
     )${addToDays({ counted: 'count(*)', tokensSent: 'sum("sent")', tokensBefore: 'sum("otherwise")' }, 'counted')}`,
 }
 
-/** Whether a row's own values are at fault: data exception, or a constraint (PostgreSQL, appendix A, classes 22, 23). */
+/**
+ * Whether the row's values caused the error: data exception or constraint violation (PostgreSQL, appendix A, classes
+ * 22 and 23).
+ */
 const isRowAtFault = (error: unknown): error is DatabaseError =>
   error instanceof DatabaseError && /^2[23]/.test(error.code ?? '')
 
@@ -132,7 +135,7 @@ const insertExecutions = async (client: Client, rows: readonly ExecutionRow[]): 
     if (first !== undefined && rows.length === 1) {
       return { kept: 0, refused: [{ serverId: first[1], startedAt: first[6], message: error.message }] }
     }
-    // Halves find the rows at fault in a few tries where trying each alone takes one a row.
+    // Halving finds bad rows in a few attempts.
     const middle = rows.length >> 1
     const left = await insertExecutions(client, rows.slice(0, middle))
     const right = await insertExecutions(client, rows.slice(middle))
@@ -148,7 +151,7 @@ const addTokens = async (client: Client, rows: readonly TokensRow[]): Promise<vo
   if (rows.length > 0) await client.query({ ...ADD_TOKENS, values: [JSON.stringify(rows)] })
 }
 
-/** Writes each batch in one statement a table, over a connection of its own that is opened again after it failed. */
+/** Writes each batch in one statement per table over its own connection, and reconnects after a failure. */
 export const createPostgresWriter = (target: PostgresTarget): BatchWriter => {
   let connection: Client | undefined
 
@@ -165,7 +168,7 @@ export const createPostgresWriter = (target: PostgresTarget): BatchWriter => {
       application_name: 'patchbay history',
       query_timeout: QUERY_TIMEOUT_MS,
     })
-    // Without a listener a connection lost between batches would end the thread.
+    // Without a listener, a lost connection would end the thread.
     client.on('error', () => {
       if (connection === client) connection = undefined
     })
@@ -189,7 +192,7 @@ export const createPostgresWriter = (target: PostgresTarget): BatchWriter => {
         return await write(batch)
       } catch (error) {
         const reason = reasonOf(error)
-        // Not awaited: to a server that is gone there is no polite end.
+        // Not awaited, because a server that is gone never responds.
         if (reason !== 'the database was locked') void disconnect()
         return { kind: 'failed', reason, message: String(error) }
       }

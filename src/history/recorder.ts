@@ -1,37 +1,36 @@
 import type { DatabaseTarget } from '../lib/db/target.ts'
 import { createBatchDelivery, type RecorderLogger } from './batch-delivery.ts'
 import type { Recorder } from './execution-record.ts'
-import { createMissingLedger } from './missing-ledger.ts'
+import { createMissingRecords } from './missing-records.ts'
 import { createRecordingLoop } from './recording-loop.ts'
 import { createRecordingQueue } from './recording-queue.ts'
 import { createWriterThread, type StartWorker } from './writer-thread.ts'
 
-/** From the first waiting record to its batch: leaves most of the 250 ms that a kill may cost to the write itself. */
+/** Longest wait of the first record; leaves most of the 250 ms that a kill may cost to the write itself. */
 const FLUSH_INTERVAL_MS = 100
-/** Records held while the database takes none: ten seconds of calls at full rate. */
+/** Records held while the database is unavailable: ten seconds of calls at full rate. */
 const MAX_QUEUED_RECORDS = 50_000
-/** The same in memory, roughly: the bodies of requests can be large. */
+/** Approximate memory for them; request bodies can be large. */
 const MAX_QUEUED_BYTES = 64 * 1_024 * 1_024
-/** How long a stop waits for what is queued. */
+/** Time limit for writing queued records on shutdown. */
 const CLOSE_TIMEOUT_MS = 5_000
 
 export type RecorderOptions = {
   target: DatabaseTarget
   logger: RecorderLogger
-  /** Records held at most, waiting and under way. */
+  /** Most records held, queued and in progress. */
   maxQueued?: number
   maxQueuedBytes?: number
   /** How long a record may wait for others to share its batch. */
   flushIntervalMs?: number
   closeTimeoutMs?: number
-  /** Makes the worker thread: a test keeps hold of it to end it. */
+  /** Creates the worker thread; tests use it to terminate the worker. */
   startWorker?: StartWorker
 }
 
 /**
- * Keeps execution records. Batches go to a worker thread with a connection of its own, one at a time, each tried again
- * until it is written. Over the queue's bounds records are counted as missing, and gap rows say so once rows can be
- * written at all.
+ * Records executions. A worker thread with its own connection writes them in batches, one at a time, retrying until
+ * each is written. If the queue is full, records are counted as missing and reported in gap rows later.
  */
 export const createRecorder = (options: RecorderOptions): Recorder => {
   const { target, logger, startWorker, flushIntervalMs = FLUSH_INTERVAL_MS } = options
@@ -40,23 +39,26 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
     maxRecords: options.maxQueued ?? MAX_QUEUED_RECORDS,
     maxBytes: options.maxQueuedBytes ?? MAX_QUEUED_BYTES,
   })
-  const ledger = createMissingLedger()
+  const ledger = createMissingRecords()
   const delivery = createBatchDelivery({ thread, logger, countMissing: ledger.count })
   const loop = createRecordingLoop({ queue, ledger, delivery, flushIntervalMs })
   let closing: Promise<void> | undefined
-  /** Neither stored nor in a gap row: what a close could not write, and what came after it. */
+  /** Records that were neither stored nor reported as a gap: those left at close, and later ones. */
   let lost = 0
 
   const finish = async (): Promise<void> => {
     const deadline = setTimeout(() => void loop.end(), options.closeTimeoutMs ?? CLOSE_TIMEOUT_MS)
-    // Twice: what the database refuses of the rest makes a gap of its own.
+    // Flushes twice, because records rejected by the first flush create a gap.
     await loop.flush()
     await loop.flush()
     clearTimeout(deadline)
     lost += queue.drop()
     const unreported = lost + ledger.total() - ledger.reported()
     if (unreported > 0) {
-      logger.error({ missing: unreported }, 'Execution records could not be written before the stop and are lost')
+      logger.error(
+        { missing: unreported },
+        'Execution records were lost because they could not be written before shutdown',
+      )
     }
     await thread.close()
   }

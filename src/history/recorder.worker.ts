@@ -3,12 +3,12 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { DatabaseTarget } from '../lib/db/target.ts'
 import type { BatchWriter, WorkerRequest } from './recording-batch.ts'
 
-/** Nicer than the thread that answers calls, which need not wait on a machine of one core; still a quarter of that. */
+/** Lower priority than the thread that handles calls, so that it does not wait for this one on a single core. */
 const NICENESS = 5
-// Elsewhere it is the whole process that would step back.
+// On other platforms this would lower the priority of the whole process.
 if (process.platform === 'linux') setPriority(NICENESS)
 
-/** Each database's writer is loaded only where it is used: a thread holds every module of its own. */
+/** Loads only the writer of the database in use, because each thread has its own copy of modules. */
 const openWriter = async (target: DatabaseTarget): Promise<BatchWriter> => {
   if (target.kind === 'sqlite') return (await import('./sqlite-writer.ts')).createSqliteWriter(target)
   return (await import('./postgres-writer.ts')).createPostgresWriter(target)

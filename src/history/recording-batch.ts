@@ -1,18 +1,18 @@
 import type { ExecutionTokens } from './execution-record.ts'
 import type { PackedRows } from './packed-rows.ts'
 
-/** A gap on its way to the worker; times in milliseconds since 1970. */
+/** A gap as sent to the worker, with times in milliseconds since the epoch. */
 export type GapRow = [id: string, serverId: string, missing: number, from: number, to: number, reason: string]
 
-/** What an answer cost, on its way to the worker: of a call whose row comes with this batch, or came before. */
+/** Tokens of a result as sent to the worker; the call's row is in this batch or an earlier one. */
 export type TokensRow = [executionId: string, before: number | null, sent: number, otherwise: number]
 
 export const GAP_COLUMNS = ['id', 'serverId', 'missing', 'from', 'to', 'reason'] as const
 
-/** Everything in it may be sent again: a row that is there already is left alone, and counted once. */
+/** May be sent again: existing rows are skipped and counted once. */
 export type RecordingBatch = { executions: PackedRows; gaps: GapRow[]; tokens: TokensRow[] }
 
-/** Why records are missing, in words that the page of a server shows. */
+/** Why records are missing, as shown on the server's page. */
 export type MissingReason =
   | 'the queue was full'
   | 'the database was full'
@@ -21,12 +21,12 @@ export type MissingReason =
   | 'the database refused the record'
   | 'the recorder stopped'
 
-/** A row that the database will never take, such as one with a number out of range. */
+/** A row that the database can never store, such as one with a number out of range. */
 export type RefusedRow = { serverId: string; startedAt: number; message: string }
 
 /**
- * What became of a batch. Written: every row is stored, but for those of servers that are gone (dropped without a
- * word) and those refused. Failed: nothing is known to be stored; the whole batch may be sent again.
+ * The outcome of a batch. Written: all rows are stored, except those of deleted servers (dropped) and refused ones.
+ * Failed: nothing is known to be stored, and the whole batch may be sent again.
  */
 export type WriteOutcome =
   | { kind: 'written'; dropped: number; refused: RefusedRow[] }
@@ -34,7 +34,7 @@ export type WriteOutcome =
 
 export type WorkerRequest = { kind: 'write'; batch: RecordingBatch } | { kind: 'close' }
 
-/** Writes batches into one database over a connection of its own. `write` never throws. */
+/** Writes batches over its own connection; `write` never throws. */
 export type BatchWriter = { write: (batch: RecordingBatch) => Promise<WriteOutcome>; close: () => Promise<void> }
 
 export const toTokensRow = ({ executionId, before, sent, otherwise }: ExecutionTokens): TokensRow => [

@@ -1,22 +1,22 @@
 import type { BatchDelivery } from './batch-delivery.ts'
 import type { ExecutionTokens } from './execution-record.ts'
-import type { MissingLedger } from './missing-ledger.ts'
+import type { MissingRecords } from './missing-records.ts'
 import { NO_ROWS } from './packed-rows.ts'
 import { type GapRow, type TokensRow, toTokensRow } from './recording-batch.ts'
 import type { RecordingQueue } from './recording-queue.ts'
 
-/** A second of missing records becomes one gap row a server, not one a batch. */
+/** Interval for writing gaps, so that a second of missing records becomes one row per server. */
 const GAP_INTERVAL_MS = 1_000
 
-/** Counts of tokens that wait while the database takes none; those that come then are let go. */
+/** Token counts held while the database is unavailable; further ones are dropped. */
 const MAX_WAITING_TOKENS = 5_000
-/** Of one batch: each is a row to be found and written again. */
+/** Token counts per batch, because each is a separate update. */
 const MAX_BATCH_TOKENS = 256
 
-/** What a flush waits for: so many records released, so many missing ones reported, so many counts written. */
+/** What a flush waits for: numbers of released records, reported gaps and written token counts. */
 type FlushGoal = { released: number; reported: number; counted: number; resolve: () => void }
 
-/** Something asked for now and done later: at most one timer, which keeps no process alive. */
+/** A timer that can be armed repeatedly but runs at most once at a time, and does not keep the process alive. */
 const createDueTimer = (afterMs: number, onDue: () => void) => {
   let isArmed = false
   const fire = (): void => {
@@ -33,12 +33,12 @@ const createDueTimer = (afterMs: number, onDue: () => void) => {
 }
 
 /**
- * Decides when records and gaps go: records after `flushIntervalMs` or as soon as they fill a batch, gaps once a
- * second, one batch at a time.
+ * Decides when to write: records after `flushIntervalMs` or as soon as a batch is full, gaps once per second, one
+ * batch at a time.
  */
 export const createRecordingLoop = (options: {
   queue: RecordingQueue
-  ledger: MissingLedger
+  ledger: MissingRecords
   delivery: BatchDelivery
   flushIntervalMs: number
 }) => {
@@ -67,7 +67,7 @@ export const createRecordingLoop = (options: {
     return ledger.take()
   }
 
-  /** Once every record is in this batch or was in one before: those that are counted are among them. */
+  /** Takes token counts only once all records are in this batch or earlier ones, so that their rows exist. */
   const takeTokens = (): TokensRow[] => (queue.isEmpty() ? tokens.splice(0, MAX_BATCH_TOKENS) : [])
 
   const sendOne = async (): Promise<void> => {
@@ -109,7 +109,6 @@ export const createRecordingLoop = (options: {
   })
 
   return {
-    /** A record came into the queue. */
     noteRecord: (): void => {
       recordTimer.arm()
       if (sending === undefined && queue.hasFullBatch()) batchTimer.arm()
@@ -120,9 +119,8 @@ export const createRecordingLoop = (options: {
       tokens.push(toTokensRow(counted))
       recordTimer.arm()
     },
-    /** A record was counted as missing. */
     noteMissing: gapTimer.arm,
-    /** Resolves once all that is in the queue and the ledger now is written, or the loop is ended. */
+    /** Resolves once everything in the queue and the ledger is written, or the loop has ended. */
     flush: async (): Promise<void> => {
       const goal = { released: queue.accepted(), reported: ledger.total(), counted: acceptedTokens }
       if (isReached(goal)) return
@@ -132,14 +130,14 @@ export const createRecordingLoop = (options: {
       send()
       await new Promise<void>(resolve => flushes.push({ ...goal, resolve }))
     },
-    /** Stops for good, whatever is still waiting. */
+    /** Stops for good, even if records are waiting. */
     end: async (): Promise<void> => {
       isEnded = true
       await delivery.giveUp()
       await sending
       endFlushes()
     },
-    /** How many records were stored since the start. */
+    /** Number of records stored since the start. */
     stored: (): number => stored,
   }
 }

@@ -1,12 +1,12 @@
 import type { ExecutionRecord } from './execution-record.ts'
 import { createRowPages, packRecord, type RowPage } from './packed-rows.ts'
 
-/** Rows a batch holds at most: more at once gain nothing. */
+/** Rows per batch; larger batches gain nothing. */
 const MAX_BATCH_ROWS = 256
 
 /**
- * Records that wait to be written, first in, first out, packed into pages each of which makes a batch; bounded by number
- * and by size. What was taken counts towards the bounds until it is released: a slow writer holds it all the same.
+ * Queues records in pages, each of which becomes a batch, bounded by number and size. Records count towards the
+ * limits until they are released, because a slow writer still holds them.
  */
 export const createRecordingQueue = ({ maxRecords, maxBytes }: { maxRecords: number; maxBytes: number }) => {
   const pages = createRowPages()
@@ -37,7 +37,7 @@ export const createRecordingQueue = ({ maxRecords, maxBytes }: { maxRecords: num
   }
 
   return {
-    /** False when a bound is reached: the record is not kept. */
+    /** Returns false if a limit is reached and the record was not queued. */
     push: (record: ExecutionRecord): boolean => {
       if (accepted - released >= maxRecords) return false
       const packed = packRecord(record)
@@ -47,13 +47,13 @@ export const createRecordingQueue = ({ maxRecords, maxBytes }: { maxRecords: num
       if (filling?.count() === MAX_BATCH_ROWS) seal()
       return true
     },
-    /** The next batch; undefined where nothing waits. */
+    /** Returns the next batch, if there is one. */
     take: (): RowPage | undefined => {
       if (full.length === 0) seal()
       return full.shift()
     },
     release,
-    /** Lets go of all that waits; answers how many that were. */
+    /** Drops all queued records and returns their number. */
     drop: (): number => {
       seal()
       const before = released
@@ -62,7 +62,7 @@ export const createRecordingQueue = ({ maxRecords, maxBytes }: { maxRecords: num
     },
     isEmpty: (): boolean => full.length === 0 && filling === undefined,
     hasFullBatch: (): boolean => full.length > 0,
-    /** How many were ever accepted, and how many of them are released: the first ones. */
+    /** Numbers of records ever accepted, and of those released. */
     accepted: (): number => accepted,
     released: (): number => released,
   }

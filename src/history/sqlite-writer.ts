@@ -16,13 +16,13 @@ import {
 import { createTimeWriter } from './sqlite-time.ts'
 import { createToolDaySums, isNameKnown, type ToolDaySums } from './tool-day-sums.ts'
 
-/** How long a write waits for another connection's. It holds up this thread alone. */
+/** How long a write waits for another connection; blocks only this thread. */
 const BUSY_TIMEOUT_MS = 1_000
 
-/** Rows of one statement: each takes a fifth less work than alone; more at once gain nothing. */
+/** Rows per statement; each takes a fifth less time than alone, and more gain nothing. */
 const ROWS_AT_ONCE = 8
 
-/** Where the start of the call stands in its row. */
+/** Index of the start time in a row. */
 const STARTED_AT = 6
 
 const insertInto = (table: string, columns: readonly string[], rows = 1): string => {
@@ -31,7 +31,7 @@ const insertInto = (table: string, columns: readonly string[], rows = 1): string
   return `INSERT INTO "${table}" (${names.join(', ')}) VALUES ${Array(rows).fill(row).join(', ')} ON CONFLICT DO NOTHING`
 }
 
-/** A row that has tokens already has been counted. */
+/** Skips rows that already have tokens. */
 const ADD_TOKENS = `UPDATE "Execution" SET "tokensBefore" = ?, "tokensSent" = ?, "updatedAt" = ?
   WHERE "id" = ? AND "tokensSent" IS NULL RETURNING "serverId", "instanceId", "outcome", "tool", SUBSTR("startedAt", 1, 10) AS "day"`
 type CountedCall = { serverId: string; instanceId: string | null; outcome: string; tool: string; day: string }
@@ -44,21 +44,23 @@ const ADD_TO_DAY = `INSERT INTO "ToolDay"
     "tokensSent" = "tokensSent" + excluded."tokensSent", "tokensBefore" = "tokensBefore" + excluded."tokensBefore",
     "updatedAt" = excluded."updatedAt"`
 
-/** Characters of a time that are its day. */
+/** Characters of a time that make up the day. */
 const DAY_CHARACTERS = '2026-11-22'.length
 
-/** Stored, there already, of a server that is gone, or of a kind that the database never takes. */
+/**
+ * What happened to a row: stored, already present, dropped because its server is gone, or refused by the database.
+ */
 type RowFate = 'stored' | 'known' | 'dropped' | { refused: string }
 
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 
-/** What one row's failure says of that row alone; anything else ends the transaction. */
+/** Returns the outcome for a row that caused an error. Rethrows errors that are not caused by the row. */
 const fateOf = (error: unknown): RowFate => {
   const code = codeOf(error)
   if (code === 'SQLITE_CONSTRAINT_FOREIGNKEY') return 'dropped'
   if (code.startsWith('SQLITE_CONSTRAINT') || code === 'SQLITE_TOOBIG') return { refused: code }
-  // No valid time, or a value that cannot be bound.
+  // An invalid time, or a value that cannot be bound.
   if (error instanceof RangeError || error instanceof TypeError) return { refused: error.message }
   throw error
 }
@@ -69,7 +71,7 @@ const reasonOf = (code: string): MissingReason => {
 }
 
 const open = (target: SqliteTarget) => {
-  // NORMAL: a record may be lost to a power cut, never to the end of the process.
+  // NORMAL: a power failure may lose records, a crash of the process does not.
   const db = openRawSqlite(target, { busyTimeoutMs: BUSY_TIMEOUT_MS, synchronous: 'NORMAL' })
   const toTimeText = createTimeWriter()
   const insertExecution = db.prepare(insertInto('Execution', EXECUTION_COLUMNS))
@@ -98,15 +100,15 @@ const open = (target: SqliteTarget) => {
   }
 
   /**
-   * What became of all of them together: a batch that is sent again is there as a whole, or not at all. Undefined: one of
-   * them is at fault, none is stored, and each is to be tried alone.
+   * Stores rows in one statement. A batch that is sent again is either complete or missing. Undefined if a row is
+   * invalid: none is stored, and each must be tried alone.
    */
   const storeTogether = (rows: readonly ExecutionRow[], now: string): 'stored' | 'known' | undefined => {
     if (rows.length < ROWS_AT_ONCE) return undefined
     try {
       return insertExecutions.run(parametersOf(rows, now)).changes > 0 ? 'stored' : 'known'
     } catch (error) {
-      // Throws what is no row's fault.
+      // Rethrows errors not caused by a row.
       fateOf(error)
       return undefined
     }
@@ -120,7 +122,7 @@ const open = (target: SqliteTarget) => {
 
   const storeTokens = ([id, before, sent, otherwise]: TokensRow, now: string, sums: ToolDaySums): void => {
     const counted = addTokens.get(before, sent, now, id)
-    // Its row is gone, or never came.
+    // The row is gone or was never stored.
     if (counted !== undefined && isNameKnown(counted))
       sums.add(counted, { counted: 1, tokensSent: sent, tokensBefore: otherwise })
   }
@@ -165,7 +167,7 @@ const open = (target: SqliteTarget) => {
   return { store: storeBatch.immediate, close: () => db.close() }
 }
 
-/** Writes each batch in one transaction over a connection of its own, opened again after it failed. */
+/** Writes each batch in one transaction over its own connection, and reopens it after a failure. */
 export const createSqliteWriter = (target: SqliteTarget): BatchWriter => {
   let connection: ReturnType<typeof open> | undefined
   const disconnect = (): void => {

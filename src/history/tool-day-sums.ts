@@ -1,9 +1,8 @@
 import { RESERVED_TOOL_PREFIX } from '../lib/kernel/names.ts'
 
-/** What is added to the row of one tool and day. */
+/** Amounts to add to the row of a tool and day. */
 export type ToolDaySum = {
   serverId: string
-  /** Such as `2026-11-22`. */
   day: string
   tool: string
   calls: number
@@ -18,13 +17,13 @@ type Amounts = Partial<Omit<ToolDaySum, keyof Key>>
 type NamedCall = { instanceId: string | null; outcome: string; tool: string }
 
 /**
- * Whether the name of a call's tool may have sums, which outlive history. Of a tool that only an upstream knows it is
- * what the caller wrote: one that failed may be made up, and there is no end of those.
+ * Whether a call counts towards its tool's sums, which outlive the history. The name of an upstream's tool is
+ * whatever the caller sent, so failed calls with unknown names are not counted: there could be any number of them.
  */
 export const isNameKnown = ({ instanceId, outcome, tool }: NamedCall): boolean =>
   instanceId !== null || outcome === 'ok' || tool.startsWith(RESERVED_TOOL_PREFIX)
 
-/** Adds up the calls of one batch, so that each tool and day is one row to write. Requests that were passed on call no tool. */
+/** Sums the calls of one batch by tool and day. Skips passthrough requests, which call no tool. */
 export const createToolDaySums = () => {
   const sums = new Map<string, ToolDaySum>()
   return {

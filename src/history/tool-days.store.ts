@@ -1,24 +1,24 @@
 import { removeInBatches } from '../lib/db/batches.ts'
 import type { Database } from '../lib/db/client.ts'
 
-/** Longest that sums are kept, in days: a year can be compared with the one before. */
+/** How long sums are stored, in days: enough to compare two years. */
 const KEPT_DAYS = 800
 const DAY_MS = 24 * 60 * 60 * 1_000
-/** Names of tools that are read of a server: as many as it can have, and those that it had before. */
+/** Most tool names read for a server: as many as it can have, plus earlier ones. */
 const MAX_TOOLS = 4_000
 
-/** Of calls to tools. The tokens are those of `counted` calls alone: nobody knows what the others cost. */
+/** Sums of tool calls. The tokens are those of the `counted` calls only. */
 export type TokenSums = {
   calls: number
   counted: number
-  /** Had nothing been left out. */
+  /** Without cutting. */
   tokensBefore: number
   tokensSent: number
 }
 export type DaySums = TokenSums & { day: string }
 export type ToolSums = TokenSums & { tool: string }
 
-/** Days of UTC such as `2026-11-22`, both of them included. */
+/** Days in UTC such as `2026-11-22`, inclusive. */
 export type DayRange = { from: string; to: string }
 
 export const dayOf = (time: Date): string => time.toISOString().slice(0, 10)
@@ -34,7 +34,7 @@ const toSums = ({ calls, counted, tokensBefore, tokensSent }: Sums): TokenSums =
 
 const _sum = { calls: true, counted: true, tokensBefore: true, tokensSent: true } as const
 
-/** What the calls of a server's tools cost. `organizationId`: whose server it is; another's has none. */
+/** Reads the token sums of a server's tools. `organizationId` must be the server's organization. */
 export const createToolDayStore = (db: Database) => {
   const within = (serverId: string, organizationId: string, { from, to }: DayRange) => ({
     serverId,
@@ -42,13 +42,13 @@ export const createToolDayStore = (db: Database) => {
     day: { gte: from, lte: to },
   })
   return {
-    /** Days without a call are left out, the oldest is first. */
+    /** Lists days with calls, oldest first. */
     listDays: async (serverId: string, organizationId: string, range: DayRange): Promise<DaySums[]> => {
       const where = within(serverId, organizationId, range)
       const rows = await db.toolDay.groupBy({ by: ['day'], where, _sum, orderBy: { day: 'asc' } })
       return rows.map(row => ({ day: row.day, ...toSums(row._sum) }))
     },
-    /** Those that most was saved of first; then those that most was sent of. */
+    /** Sorts by tokens saved, then by tokens sent. */
     listTools: async (serverId: string, organizationId: string, range: DayRange): Promise<ToolSums[]> => {
       const where = within(serverId, organizationId, range)
       const rows = await db.toolDay.groupBy({
@@ -66,7 +66,7 @@ export const createToolDayStore = (db: Database) => {
   }
 }
 
-/** Removes what is older than it is kept. */
+/** Removes sums that are older than the retention period. */
 export const removeOldToolDays = (db: Database, now: Date, signal?: AbortSignal): Promise<void> => {
   const day = { lt: dayOf(new Date(now.getTime() - KEPT_DAYS * DAY_MS)) }
   return removeInBatches(limit => db.toolDay.deleteMany({ where: { day }, limit }), signal)

@@ -4,14 +4,14 @@ import type { Database } from '../lib/db/client.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 const DAYS = 30
-/** Calls looked at in all, so that the page has an end however busy an organization is: its servers share them. */
+/** Calls read in total, shared by the servers of an organization, which bounds the cost of the page. */
 const MAX_CALLS = 100_000
-/** A server's share of them at least. */
+/** Calls read of each server at least. */
 const MIN_CALLS_OF_SERVER = 500
-/** Servers in one statement: SQLite joins 500 selects at most. */
+/** Servers per statement; SQLite joins at most 500 selects. */
 const SERVERS_AT_ONCE = 200
 
-/** Calls of a server in the last 24 hours and in the last 30 days; `isCut`: there were more, the newest are counted. */
+/** Calls of a server in the last 24 hours and 30 days. If `isCut`, only the newest are counted. */
 export type ServerUsage = {
   serverId: string
   day: { calls: number; errors: number }
@@ -22,7 +22,7 @@ export type ServerUsage = {
 const count = z.coerce.number()
 const Row = z.object({ serverId: z.string(), calls: count, errors: count, dayCalls: count, dayErrors: count })
 
-/** Newest first, through the index by server and time. */
+/** Newest calls first, read from the index by server and time. */
 const newestCalls = (serverId: string, from: Date, limit: number): Sql => sql`
   SELECT * FROM (
     SELECT "serverId", "startedAt", CASE WHEN "outcome" = 'error' THEN 1 ELSE 0 END AS "isError"
@@ -46,7 +46,7 @@ const countSome = async (db: Database, serverIds: readonly string[], now: Date, 
   )
 }
 
-/** How much servers were called; those that were not are left out. Whoever asks has been let at them before. */
+/** Returns the usage of servers that were called. Expects that access was checked. */
 export const listServerUsage = async (
   db: Database,
   serverIds: readonly string[],

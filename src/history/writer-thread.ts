@@ -3,26 +3,26 @@ import { Worker, type WorkerOptions } from 'node:worker_threads'
 import type { DatabaseTarget } from '../lib/db/target.ts'
 import type { RecordingBatch, WorkerRequest, WriteOutcome } from './recording-batch.ts'
 
-/** The source under Node's type stripping, its compiled form in dist: whichever this file is. */
+/** The worker as source or compiled, depending on this file. */
 const WORKER_FILE = new URL(`./recorder.worker${extname(import.meta.url)}`, import.meta.url)
-/** How long a worker may take to close its connection before it is ended. */
+/** Time limit for the worker to close its connection. */
 const CLOSE_TIMEOUT_MS = 1_000
-/** Memory for what is young, in MB: a batch is written and forgotten. */
+/** Young-generation heap limit in MB; batches are short-lived. */
 const YOUNG_MB = 12
 
 export type StartWorker = (file: URL, options: WorkerOptions) => Worker
 
-/** The worker ended before it answered; what became of the batch is not known. */
+/** The worker ended without a response, so the outcome of the batch is unknown. */
 export type Crash = { kind: 'crashed'; message: string }
 
 /**
- * The worker thread that owns the recorder's connection, started on first use and again after it ended.
- * One batch is under way at a time. The thread keeps no process alive.
+ * The worker thread with the recorder's connection. It is started on first use and restarted after it ends, handles
+ * one batch at a time, and does not keep the process alive.
  */
 export const createWriterThread = (options: { target: DatabaseTarget; startWorker: StartWorker | undefined }) => {
   const startWorker = options.startWorker ?? ((file, workerOptions) => new Worker(file, workerOptions))
   let worker: Worker | undefined
-  let answer: ((outcome: WriteOutcome | Crash) => void) | undefined
+  let settle: ((outcome: WriteOutcome | Crash) => void) | undefined
 
   const start = (): Worker => {
     const started = startWorker(WORKER_FILE, {
@@ -32,13 +32,13 @@ export const createWriterThread = (options: { target: DatabaseTarget; startWorke
     })
     let failure = ''
     started.unref()
-    started.on('message', (outcome: WriteOutcome) => answer?.(outcome))
+    started.on('message', (outcome: WriteOutcome) => settle?.(outcome))
     started.on('error', error => {
       failure = String(error)
     })
     started.on('exit', code => {
       if (worker === started) worker = undefined
-      answer?.({ kind: 'crashed', message: failure || `it ended with code ${code}` })
+      settle?.({ kind: 'crashed', message: failure || `it ended with code ${code}` })
     })
     return started
   }
@@ -49,7 +49,7 @@ export const createWriterThread = (options: { target: DatabaseTarget; startWorke
   }
 
   return {
-    /** Starts it ahead of the first batch. Where no thread can be made, that batch will hear of it. */
+    /** Starts the thread before the first batch. If that fails, the first batch reports it. */
     start: (): void => {
       try {
         worker ??= start()
@@ -57,22 +57,22 @@ export const createWriterThread = (options: { target: DatabaseTarget; startWorke
     },
     write: (batch: RecordingBatch): Promise<WriteOutcome | Crash> =>
       new Promise(resolve => {
-        answer = outcome => {
-          answer = undefined
+        settle = outcome => {
+          settle = undefined
           resolve(outcome)
         }
         try {
           post({ kind: 'write', batch })
         } catch (error) {
-          // No thread could be made: out of memory, or of threads.
-          answer({ kind: 'crashed', message: String(error) })
+          // The thread could not be created: out of memory or threads.
+          settle({ kind: 'crashed', message: String(error) })
         }
       }),
-    /** Ends the thread at once: a batch under way is answered as crashed. */
+    /** Terminates the thread at once; a batch in progress counts as crashed. */
     terminate: async (): Promise<void> => {
       await worker?.terminate()
     },
-    /** Lets the worker close its connection. */
+    /** Waits until the worker has closed its connection. */
     close: async (): Promise<void> => {
       const closing = worker
       if (closing === undefined) return

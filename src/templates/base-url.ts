@@ -1,7 +1,7 @@
 import type { JsonValue } from '../lib/kernel/json.ts'
 import type { Hole } from './plan.ts'
 
-/** What WHATWG URL would silently drop or turn into something else. */
+/** Characters that WHATWG URL would silently drop or change. */
 const CONTROL_BLANK_OR_BACKSLASH = /[\p{Cc} \\]/u
 
 /** An absolute http or https URL without credentials, or undefined. */
@@ -11,33 +11,33 @@ export const parseHttpUrl = (text: string): URL | undefined => {
   return url === null || url.username !== '' || url.password !== '' ? undefined : url
 }
 
-/** Whether an absolute URL's host part holds an `@`, even one that names nobody, which a parser drops. */
+/** Whether the host part of an absolute URL contains an `@`, including an empty user, which parsers drop. */
 const hasUserInfo = (text: string): boolean => /^[^:]*:\/\/[^/?#]*@/.test(text)
 
-/** A loop, since `/\/+$/` takes quadratic time on what strangers may send. */
+/** Uses a loop, because `/\/+$/` takes quadratic time on hostile input. */
 const withoutTrailingSlashes = (text: string): string => {
   let end = text.length
   while (text[end - 1] === '/') end--
   return text.slice(0, end)
 }
 
-/** What the template goes on with after the base. */
+/** What follows the base URL in the template. */
 export type AfterBase = 'nothing' | 'query' | 'path'
 
 const encodeBase = (text: string, after: AfterBase): string | undefined => {
   const url = hasUserInfo(text) ? undefined : parseHttpUrl(text)
   if (url === undefined) return undefined
-  // What follows would become part of the base's query or fragment.
+  // The rest would become part of the base's query or fragment.
   if (after !== 'nothing' && /[?#]/.test(text)) return undefined
   if (after === 'path') return withoutTrailingSlashes(url.origin + url.pathname)
   return url.origin + url.pathname + url.search
 }
 
-/** How a text stands at the start of URLs, whatever follows it; none of what may not stand there. */
+/** Returns every spelling of this base URL that a URL may start with; empty if it is not a valid base. */
 export const writtenBases = (text: string): string[] =>
   (['nothing', 'path'] as const).flatMap(after => encodeBase(text, after) ?? [])
 
-/** The start of the URL: ends without a slash where a path follows, which brings its own. */
+/** A base URL at the start of the URL. If a path follows, its trailing slashes are removed. */
 export const baseHole = (after: AfterBase): Hole => ({
   kind: 'base',
   encode: (value: JsonValue) => (typeof value === 'string' ? encodeBase(value, after) : undefined),

@@ -6,14 +6,14 @@ import { type FieldPlan, line } from './plan.ts'
 import { type Scan, type ScanOptions, scanTemplate } from './scan.ts'
 import type { BodyKind } from './template.ts'
 
-/** `contentType` is what the body is sent with when the request has no Content-Type header of its own. */
+/** `contentType` is the Content-Type sent if the tool has no header for it. */
 export type BodyPlan = { kind: BodyKind; scan: Scan; plan: FieldPlan; contentType: string }
 
 const FORM_TYPE = 'application/x-www-form-urlencoded'
 const JSON_TYPE = 'application/json'
 const TEXT_TYPE = 'text/plain; charset=utf-8'
 
-/** What a Content-Type says of the body (RFC 9110 §8.3, RFC 6839 §3.1), parameters aside. */
+/** Returns the kind of body for a Content-Type (RFC 9110 §8.3, RFC 6839 §3.1), ignoring its parameters. */
 const kindOf = (contentType: string): Exclude<BodyKind, 'none'> => {
   const [type = ''] = contentType.split(';', 1)
   const essence = type.trim().toLowerCase()
@@ -28,27 +28,27 @@ const planForm = (scan: Scan): FieldPlan => {
   const text = { masked: scan.masked, places: scan.places, firstPlace: 0 }
   return {
     holes: scan.places.map(({ type }) => formHole(type)),
-    complaints: [...checkPairs(text), ...checkEscapes(text)],
+    faults: [...checkPairs(text), ...checkEscapes(text)],
     build: partOf => buildPairs(text, '', partOf),
   }
 }
 
 const planText = ({ masked, places }: Scan): FieldPlan => ({
   holes: places.map(({ type }) => textHole(type)),
-  complaints: [],
+  faults: [],
   build: partOf => line(masked, 0, partOf),
 })
 
 const refused = (scan: Scan, message: string, offset = 0): FieldPlan => ({
   holes: scan.places.map(() => undefined),
-  complaints: [{ offset, message }],
+  faults: [{ offset, message }],
   build: () => () => undefined,
 })
 
 const planWithoutType = (body: string): BodyPlan => {
   const scan = scanBody(body, 'keep')
   const json = planJson(scan)
-  // Of a text that is cut only that is complained of, so any kind will do.
+  // A cut text only reports that it is cut, so any kind will do.
   if (json.ok || scan.isCut) {
     return { kind: 'json', scan, plan: json.ok ? json.value : planText(scan), contentType: JSON_TYPE }
   }
@@ -56,7 +56,7 @@ const planWithoutType = (body: string): BodyPlan => {
   return { kind: 'text', scan: asText, plan: planText(asText), contentType: TEXT_TYPE }
 }
 
-/** `contentType` is the fixed text of the tool's own Content-Type header, undefined when it has none. */
+/** `contentType` is the fixed value of the tool's own Content-Type header, if it has one. */
 export const planBody = (body: string, contentType: string | undefined): BodyPlan => {
   if (contentType === undefined) return planWithoutType(body)
   const kind = kindOf(contentType)
@@ -64,6 +64,8 @@ export const planBody = (body: string, contentType: string | undefined): BodyPla
   if (kind === 'form') return { kind, scan, plan: planForm(scan), contentType: FORM_TYPE }
   if (kind === 'text' || scan.isCut) return { kind, scan, plan: planText(scan), contentType: TEXT_TYPE }
   const json = planJson(scan)
-  const plan = json.ok ? json.value : refused(scan, `the body is not JSON: ${json.error.message}`, json.error.offset)
+  const plan = json.ok
+    ? json.value
+    : refused(scan, `the body is not valid JSON: ${json.error.message}`, json.error.offset)
   return { kind, scan, plan, contentType: JSON_TYPE }
 }

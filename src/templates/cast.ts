@@ -4,12 +4,15 @@ import { failure, type Result, success } from '../lib/kernel/result.ts'
 import { parseHttpUrl } from './base-url.ts'
 import type { ParameterType } from './template.ts'
 
-/** What was wanted and what came instead; neither holds the value, which may be secret. Reads: `must be …, got …`. */
+/**
+ * What was expected and what was received, to be read as `must be …, got …`. Never contains the value, which may be
+ * secret.
+ */
 export type Mismatch = { expected: string; got: string }
 
 /**
- * Where a value comes from: a caller's JSON, or a text that stands for one (a default in a template, a global, a
- * fixed value). It matters to `json` parameters only: a text is parsed, a caller's string is a string.
+ * The origin of a value: JSON from the caller, or text that represents a value (a default, a global or a fixed
+ * value). Only matters for `json` parameters, where text is parsed and a caller's string stays a string.
  */
 export type ValueSource = 'caller' | 'text'
 
@@ -22,6 +25,8 @@ export const EXPECTED: Readonly<Record<ParameterType, string>> = {
   url: 'an absolute http or https URL without credentials',
 }
 
+const TYPE_NAMES: Readonly<Record<ParameterType, string>> = { ...EXPECTED, boolean: 'a boolean', url: 'a valid URL' }
+
 const describeValue = (value: JsonValue): string => {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'an array'
@@ -33,7 +38,7 @@ const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
 type Cast = (value: JsonValue) => JsonValue | undefined
 
-/** A number in text as JSON writes it, unless it would lose digits; blanks around it do not matter. */
+/** Parses a number in JSON syntax, ignoring surrounding blanks, unless it would lose digits. */
 const numberOf = (value: JsonValue): number | undefined => {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined
   if (typeof value !== 'string') return undefined
@@ -56,7 +61,7 @@ const booleanOf = (value: JsonValue): boolean | undefined => {
   return text === 'true' ? true : text === 'false' ? false : undefined
 }
 
-/** Whether JSON.parse may have made it of other digits: an integer beyond what a double holds, or more than it can. */
+/** Whether JSON.parse may have rounded the number: an unsafe integer, or infinite. */
 const hasLostDigits = (value: number): boolean =>
   !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))
 
@@ -77,22 +82,22 @@ const CASTS: Readonly<Record<Exclude<ParameterType, 'json'>, Cast>> = {
   url: urlOf,
 }
 
-/** What came, where its type alone would not say what is wrong with it. */
+/** Describes the value that was received if its type alone does not explain the mismatch. */
 const describeMismatch = (type: ParameterType, value: JsonValue): string => {
   if (typeof value === 'number') {
     if (!Number.isFinite(value)) return 'a number that is too large'
-    if (type === 'string') return 'an integer beyond ±9007199254740991, which loses digits: send it as a string'
+    if (type === 'string') return 'an integer beyond ±9007199254740991, which would lose digits (send it as a string)'
     if (type === 'integer') {
       return Number.isInteger(value) ? 'an integer beyond ±9007199254740991' : 'a number with a fraction'
     }
   }
-  if (typeof value === 'string') return type === 'json' ? 'a string that is not JSON' : 'a string that is not one'
+  if (typeof value === 'string') return `a string that is not ${TYPE_NAMES[type]}`
   return describeValue(value)
 }
 
 /**
- * Casts a value to a parameter's type, where nothing is lost by it: `"42"` is the integer 42, 1 is the string `"1"`,
- * `"007"` is no number. A URL stays as it was given.
+ * Casts a value to a parameter's type if nothing is lost: `"42"` becomes the integer 42, 1 becomes the string `"1"`,
+ * but `"007"` is not a number. A URL is not changed.
  */
 export const castValue = (
   type: ParameterType,

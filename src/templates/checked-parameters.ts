@@ -4,7 +4,7 @@ import { MAX_PARAMETERS_MS } from './limits.ts'
 import { compileParameterCheck, type MetaProblem, type ParameterCheck, type ParameterMeta } from './parameter-check.ts'
 import type { TemplateParameter } from './template.ts'
 
-/** A parameter with what is said of it; `default` and `required` of `parameter` count both in. */
+/** A parameter with its metadata, which is merged into `default` and `required`. */
 export type CheckedParameter = { parameter: TemplateParameter; meta: ParameterMeta; check: ParameterCheck }
 
 const mergeDefault = (parameter: TemplateParameter, meta: ParameterMeta, check: ParameterCheck): TemplateParameter => {
@@ -18,7 +18,7 @@ const checkOne = (
 ): Result<CheckedParameter, readonly MetaProblem[]> => {
   const { type } = parameter
   if (parameter.default !== undefined && meta.default !== undefined) {
-    return failure([{ key: 'default', message: 'the template has a default for it already: keep one of the two' }])
+    return failure([{ key: 'default', message: 'the template already has a default for it. Remove one of the two' }])
   }
   const check = compileParameterCheck(
     type,
@@ -28,8 +28,8 @@ const checkOne = (
 }
 
 /**
- * Joins a template's parameters with what is said of them, in the template's order. Errors name the parameter in
- * their path: `parameters.limit.minimum`.
+ * Merges a template's parameters with their metadata, in the template's order. Error paths name the parameter, as in
+ * `parameters.limit.minimum`.
  */
 export const compileParameters = (
   parameters: readonly TemplateParameter[],
@@ -40,9 +40,9 @@ export const compileParameters = (
   const startedAt = performance.now()
   for (const parameter of parameters) {
     const { name } = parameter
-    // Patterns are a tenant's, and nobody else has a turn while they are read.
+    // Patterns come from tenants, and parsing them blocks the event loop.
     if (performance.now() - startedAt > MAX_PARAMETERS_MS) {
-      const message = `${name}: the parameters take too long to read: make their patterns smaller`
+      const message = `${name}: the parameters take too long to check. Simplify their patterns`
       return failure([...errors, { path: `parameters.${name}`, message }])
     }
     const one = checkOne(parameter, Object.hasOwn(metas, name) ? (metas[name] ?? {}) : {})
@@ -56,7 +56,7 @@ export const compileParameters = (
   const known = new Set(parameters.map(({ name }) => name))
   for (const name of Object.keys(metas)) {
     if (!known.has(name))
-      errors.push({ path: `parameters.${name}`, message: `the template has no place named "${name}"` })
+      errors.push({ path: `parameters.${name}`, message: `the template has no parameter named "${name}"` })
   }
   return errors.length > 0 ? failure(errors) : success(checked)
 }

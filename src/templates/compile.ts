@@ -24,7 +24,7 @@ import type {
 } from './template.ts'
 import { planUrl, type UrlPlan } from './url-template.ts'
 
-/** Every method there is a use for (IANA's registry has a digit in none); RFC 9110 would allow `GET|ID`. */
+/** All methods in use. IANA's registry has no digits; RFC 9110 would allow `GET|ID`. */
 const METHOD = /^[A-Z][A-Z-]*$/i
 
 type HeaderField = Field & { name: string }
@@ -32,8 +32,8 @@ type HeaderField = Field & { name: string }
 const errorAtStart = (field: string, message: string): TemplateError => ({ field, line: 1, column: 1, message })
 
 const errorsOf = ({ field, scan, plan }: Field): readonly TemplateError[] => {
-  const complaints = scan.isCut ? scan.complaints : [...scan.complaints, ...plan.complaints]
-  return complaints.map(({ offset, message }) => ({ field, ...scan.locate(offset), message }))
+  const faults = scan.isCut ? scan.faults : [...scan.faults, ...plan.faults]
+  return faults.map(({ offset, message }) => ({ field, ...scan.locate(offset), message }))
 }
 
 const readUrl = (text: string): Field & { plan: UrlPlan } => {
@@ -52,25 +52,25 @@ const isContentType = ({ name }: { name: string }): boolean => name.toLowerCase(
 const readBody = (body: string | undefined, headers: readonly HeaderField[]): BodyPlan | undefined => {
   if (body === undefined || body === '') return undefined
   const contentType = headers.find(isContentType)?.scan
-  // One that holds a place is refused; until then the body is read as if there were none.
+  // A Content-Type with a placeholder is rejected separately; the body is then read as if there were none.
   return planBody(body, contentType?.places.length === 0 ? contentType.masked : undefined)
 }
 
-/** What the body is follows from its Content-Type, and with it how values are written there: it must be known. */
+/** The body's kind, and with it the encoding of values, follows from the Content-Type, so it must be fixed. */
 const checkContentType = (headers: readonly HeaderField[]): readonly TemplateError[] => {
   const header = headers.find(isContentType)
   const [place] = header?.scan.places ?? []
   if (header === undefined || place === undefined) return []
-  const message =
-    'a place may not stand in the Content-Type of a body: write it out, so that the body can be filled as it says'
+  const message = 'the Content-Type of a body cannot contain a placeholder. Write the type out'
   return [{ field: header.field, ...header.scan.locate(place.offset), message }]
 }
 
-/** Upper case, as the fetch standard writes the methods that it knows in any case. */
+/** Compares in upper case, as the fetch standard normalizes methods. */
 const checkMethod = (method: string): readonly TemplateError[] => {
-  if (method.includes('{{')) return [errorAtStart('method', 'a place may not stand in the method: write it out')]
+  if (method.includes('{{'))
+    return [errorAtStart('method', 'the method cannot contain a placeholder. Write the method out')]
   if (method.length > MAX_METHOD_CHARS || !METHOD.test(method))
-    return [errorAtStart('method', 'this is not an HTTP method: use GET, POST, PUT, …')]
+    return [errorAtStart('method', 'this is not an HTTP method. Use GET, POST, PUT, …')]
   return ['CONNECT', 'TRACE', 'TRACK'].includes(method.toUpperCase())
     ? [errorAtStart('method', `the method ${method} is not allowed`)]
     : []
@@ -80,7 +80,7 @@ const checkHeaders = (headers: RequestTemplate['headers']): readonly TemplateErr
   const firstContentType = headers.findIndex(isContentType)
   const names = headers.flatMap((header, index) => {
     const again = isContentType(header) && index !== firstContentType
-    const problem = again ? 'Content-Type is there already: keep one' : refuseHeaderName(header.name)
+    const problem = again ? 'there is already a Content-Type header. Remove one of them' : refuseHeaderName(header.name)
     return problem === undefined ? [] : [errorAtStart(`headers[${index}].name`, problem)]
   })
   const tooMany = `more than ${MAX_TEMPLATE_HEADERS} headers`
@@ -89,7 +89,7 @@ const checkHeaders = (headers: RequestTemplate['headers']): readonly TemplateErr
     : names
 }
 
-/** Worked out once when every header is fixed text. */
+/** Fixed headers are built once. */
 const buildHeaders = (
   headers: readonly HeaderField[],
   parameters: ReadonlyMap<string, TemplateParameter>,
@@ -106,7 +106,7 @@ const originOf = ({ scan, plan }: Field & { plan: UrlPlan }): CompiledTemplate['
   return { kind: 'open', parameters: [...new Set(decides.map(place => place.name))] }
 }
 
-/** Every text of a template understood, as far as each can be. */
+/** Parses every field of a template as far as possible. */
 const readFields = (template: RequestTemplate) => {
   const method = template.method.toUpperCase()
   const url = readUrl(template.url)
@@ -120,13 +120,15 @@ const readFields = (template: RequestTemplate) => {
     ...checkHeaders(template.headers),
     ...(body === undefined ? [] : checkContentType(headers)),
     ...fields.flatMap(errorsOf),
-    ...(body !== undefined && method === 'HEAD' ? [errorAtStart('body', 'a HEAD request has no body: remove it')] : []),
+    ...(body !== undefined && method === 'HEAD'
+      ? [errorAtStart('body', 'a HEAD request cannot have a body. Remove the body')]
+      : []),
     ...errors,
   ]
   return { method, url, headers, body, bodyPlan, parameters, errors: all.slice(0, MAX_TEMPLATE_ERRORS) }
 }
 
-/** What is to be found in a template that is still being written: with the errors as many parameters as it may have. */
+/** Reads a template that is still being edited: returns its errors and as many parameters as are allowed. */
 export const readTemplate = (
   template: RequestTemplate,
 ): { parameters: readonly TemplateParameter[]; bodyKind: BodyKind; errors: readonly TemplateError[] } => {
@@ -134,7 +136,7 @@ export const readTemplate = (
   return { parameters: parameters.slice(0, MAX_PARAMETERS), bodyKind: bodyPlan?.kind ?? 'none', errors }
 }
 
-/** Parses a template once. Errors are told all at once (the first 100), with where they are. */
+/** Parses a template. Returns all errors with their positions (at most 100). */
 export const compileTemplate = (template: RequestTemplate): Result<CompiledTemplate, readonly TemplateError[]> => {
   const { method, url, headers, body, bodyPlan, parameters, errors } = readFields(template)
   if (errors.length > 0) return failure(errors)
@@ -155,7 +157,7 @@ export const compileTemplate = (template: RequestTemplate): Result<CompiledTempl
   })
 }
 
-/** The values that may not stand in one of their parameter's places, and why: nothing of a missing one. */
+/** Returns the values that are not allowed in one of their parameter's positions, and why. Ignores missing values. */
 export const refusedValues = (template: RequestTemplate, values: Values): readonly RenderError[] => {
   const { url, headers, body } = readFields(template)
   const refusals = [url, ...headers, ...(body === undefined ? [] : [body])].flatMap(({ scan, plan }) =>

@@ -2,18 +2,18 @@ import type { JsonValue } from '../lib/kernel/json.ts'
 import type { Hole } from './plan.ts'
 import type { ParameterType } from './template.ts'
 
-/** A value as text: a string is itself, except that of a `json` parameter, which is JSON like all its values. */
+/** Returns a value as text. Strings stay as they are, except those of `json` parameters, which become JSON. */
 const textOf =
   (type: ParameterType) =>
   (value: JsonValue): string =>
     typeof value === 'string' && type !== 'json' ? value : JSON.stringify(value)
 
-/** UTF-8 knows no lone surrogates: each becomes U+FFFD, as in WHATWG URL, instead of an exception. */
+/** Replaces lone surrogates with U+FFFD, as WHATWG URL does, because encodeURIComponent would throw. */
 const percentEncode = (text: string): string => encodeURIComponent(text.toWellFormed())
 
-const NEVER_REFUSES = 'cannot stand here'
+const NEVER_REFUSES = 'is not allowed here'
 
-/** Empty, `.` and `..` would change how many segments the path has; anything else is encoded to stay one. */
+/** Rejects an empty value, `.` and `..`, which would change the number of segments. Anything else is encoded. */
 export const pathHole = (type: ParameterType): Hole => {
   const asText = textOf(type)
   return {
@@ -22,7 +22,7 @@ export const pathHole = (type: ParameterType): Hole => {
       const text = asText(value)
       return text === '' || text === '.' || text === '..' ? undefined : percentEncode(text)
     },
-    refusal: 'may not be empty, "." or "..": it stands in the path of the URL',
+    refusal: 'must not be empty, "." or ".." in the path of the URL',
     whenMissing: undefined,
   }
 }
@@ -33,7 +33,7 @@ export const queryHole = (type: ParameterType): Hole => {
     kind: 'query',
     encode: value => {
       const encoded = percentEncode(asText(value))
-      // WHATWG URL encodes it in a query; doing so here keeps the text what `new URL` makes of it.
+      // WHATWG URL encodes this character in a query; doing it here keeps the text stable.
       return encoded.includes("'") ? encoded.replaceAll("'", '%27') : encoded
     },
     refusal: NEVER_REFUSES,
@@ -46,7 +46,7 @@ export const formHole = (type: ParameterType): Hole => {
   return { kind: 'form', encode: value => percentEncode(asText(value)), refusal: NEVER_REFUSES, whenMissing: undefined }
 }
 
-/** A label of a host name (RFC 1123 §2.1), which WHATWG URL then writes in lower case. */
+/** A label of a host name (RFC 1123 §2.1). */
 const LABEL = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/
 
 export const hostHole = (type: ParameterType): Hole => {
@@ -62,7 +62,7 @@ export const hostHole = (type: ParameterType): Hole => {
   }
 }
 
-/** What no header value may hold (RFC 9110 §5.5): control characters other than tab, and beyond Latin-1. */
+/** Characters that header values cannot contain (RFC 9110 §5.5): control characters except tab, and non-Latin-1. */
 export const FORBIDDEN_IN_HEADER = /[^\t\x20-\x7e\x80-\xff]/
 
 export const headerHole = (type: ParameterType): Hole => {
@@ -73,12 +73,13 @@ export const headerHole = (type: ParameterType): Hole => {
       const text = asText(value)
       return FORBIDDEN_IN_HEADER.test(text) ? undefined : text
     },
-    refusal: 'may hold neither line breaks, control characters nor characters beyond Latin-1: it stands in a header',
+    refusal:
+      'must not contain line breaks, control characters or characters beyond Latin-1, because it is sent in a header',
     whenMissing: undefined,
   }
 }
 
-/** JSON.stringify escapes lone surrogates too, so the text is well-formed whatever the value holds. */
+/** JSON.stringify escapes lone surrogates, so the text is always well-formed. */
 export const jsonHole: Hole = {
   kind: 'json',
   encode: value => JSON.stringify(value),

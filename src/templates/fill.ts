@@ -7,17 +7,17 @@ import type { TemplateParameter } from './template.ts'
 const limitOf = ({ kind }: Hole): number =>
   ['json', 'json-string', 'form', 'text'].includes(kind) ? MAX_RENDERED_BODY_CHARS : MAX_RENDERED_LINE_CHARS
 
-/** What fills one place: a value's text, a refusal, or what `hole` and the place say of a missing one. */
+/** Returns the part that fills one placeholder: the encoded value, an error, or the result for a missing value. */
 const fillPlace = (hole: Hole, name: string, fallback: JsonValue | undefined, optional: boolean): Part => {
   const { encode } = hole
   const refused = { parameter: name, message: hole.refusal }
-  const tooLong = { parameter: name, message: `is too long: at most ${limitOf(hole)} characters may stand here in all` }
+  const tooLong = { parameter: name, message: `is too long (at most ${limitOf(hole)} characters in total)` }
   const missing: Outcome = optional ? hole.whenMissing : { parameter: name, message: 'is required' }
   return (values, room) => {
     const given = values.get(name)
     const value = given === undefined ? fallback : given
     if (value === undefined) return missing
-    // No encoding makes a text shorter.
+    // Encodings never shorten a text.
     if (typeof value === 'string' && value.length > room) return tooLong
     const text = encode(value)
     if (text === undefined) return refused
@@ -25,11 +25,11 @@ const fillPlace = (hole: Hole, name: string, fallback: JsonValue | undefined, op
   }
 }
 
-/** A field as one part, each of its places filled with its parameter's value or default. */
+/** Builds a field as one part, with each placeholder filled by its parameter's value or default. */
 export const buildField = ({ scan, plan }: Field, parameters: ReadonlyMap<string, TemplateParameter>): Part =>
   plan.build(index => {
     const place = scan.places[index]
     const hole = plan.holes[index]
-    if (place === undefined || hole === undefined) throw new RangeError(`there is no place ${index}`)
+    if (place === undefined || hole === undefined) throw new RangeError(`no placeholder ${index}`)
     return fillPlace(hole, place.name, parameters.get(place.name)?.default, place.optional)
   })

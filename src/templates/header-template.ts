@@ -6,14 +6,14 @@ import { HOLE, type Scan } from './scan.ts'
 /** RFC 9110 §5.6.2. */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
-/** Why a header cannot be set, or undefined. */
+/** Returns why a header cannot be set, or undefined. */
 export const refuseHeaderName = (name: string): string | undefined => {
-  if (name.includes('{{')) return 'a place may not stand in the name of a header: write the name out'
+  if (name.includes('{{')) return 'the name of a header cannot contain a placeholder. Write the name out'
   if (!TOKEN.test(name)) {
-    return `${JSON.stringify(name.slice(0, 40))} cannot be the name of a header: use letters, digits and hyphens`
+    return `${JSON.stringify(name.slice(0, 40))} is not a valid header name. Use letters, digits and hyphens`
   }
   if (isReservedHeader(name.toLowerCase())) {
-    return `the header ${name} cannot be set: the connection, a proxy or a browser decides it`
+    return `the header ${name} cannot be set, because the connection, a proxy or a browser controls it`
   }
   return undefined
 }
@@ -23,13 +23,13 @@ export const planHeader = (scan: Scan): FieldPlan => {
   const forbidden = masked.replaceAll(HOLE, ' ').search(FORBIDDEN_IN_HEADER)
   return {
     holes: places.map(({ type }) => headerHole(type)),
-    complaints: [
+    faults: [
       ...(forbidden === -1
         ? []
         : [
             {
               offset: offsetOf(forbidden),
-              message: 'a header may hold neither line breaks, control characters nor characters beyond Latin-1',
+              message: 'a header cannot contain line breaks, control characters or characters beyond Latin-1',
             },
           ]),
     ],

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../lib/kernel/json.ts'
 import type { ParameterMeta } from './parameter-check.ts'
 import type { ParameterType, TemplateParameter } from './template.ts'
 
-/** A `json` parameter takes any JSON. */
+/** A `json` parameter accepts any JSON value. */
 const TYPE_SCHEMAS: Readonly<Record<ParameterType, JsonObject>> = {
   string: { type: 'string' },
   integer: { type: 'integer' },
@@ -30,8 +30,8 @@ const schemaOf = ({ parameter, meta }: DescribedParameter): JsonObject => {
 }
 
 /**
- * The arguments of a tool as a JSON Schema (2020-12): one property for each parameter, in their order, and no other.
- * `required` is there only when it names one, as older drafts want it.
+ * Returns the arguments of a tool as a JSON Schema (2020-12): one property for each parameter, in their order, and no
+ * others. `required` is left out if it is empty, because older drafts do not allow that.
  */
 export const inputSchemaOf = (parameters: readonly DescribedParameter[]): JsonObject => {
   const required = parameters

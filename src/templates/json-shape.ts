@@ -2,11 +2,11 @@ import { MAX_JSON_DEPTH } from '../lib/kernel/limits.ts'
 import { failure, type Result, success } from '../lib/kernel/result.ts'
 import { HOLE } from './scan.ts'
 
-/** Text as written, the number of a place, or an array or object that may lose members. */
+/** Fixed text, the index of a placeholder, or an array or object whose members may be removed. */
 export type JsonPiece = string | number | JsonContainer
 export type JsonContainer = { open: string; members: readonly (readonly JsonPiece[])[]; close: string }
 
-/** Where a place stands: `key` and `escape` are inside a key, and inside a `\u` escape. */
+/** The position of a placeholder; `key` and `escape` are inside a key and inside a `\u` escape. */
 export type JsonSpot = 'json' | 'json-string' | 'key' | 'escape'
 
 export type JsonShape = { pieces: readonly JsonPiece[]; spots: readonly JsonSpot[] }
@@ -16,14 +16,14 @@ const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const WORD = /(?:true|false|null)(?![A-Za-z0-9_])/y
 const BLANK = /[ \t\r\n]*/y
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})/y
-/** An escape that a value would have to finish. */
+/** An escape that a value would complete. */
 const BROKEN_ESCAPE = /\\u[0-9A-Fa-f]{0,3}(?=\0)/y
-/** All but the quote, the backslash and control characters, a HOLE among them. */
+/** All characters except quotes, backslashes and control characters, including HOLE. */
 const PLAIN = /[ !#-[\]-\uffff]+/y
 
-type Member = { pieces: readonly JsonPiece[]; mayGo: boolean }
+type Member = { pieces: readonly JsonPiece[]; isRemovable: boolean }
 
-/** Nothing in it may go: the members are fixed text and places like everything around them. */
+/** Flattens a container without removable members to text and placeholders. */
 const flatten = (open: string, members: readonly Member[], close: string): readonly JsonPiece[] => [
   open,
   ...members.flatMap(({ pieces }, index) => (index === 0 ? pieces : [',', ...pieces])),
@@ -31,9 +31,9 @@ const flatten = (open: string, members: readonly Member[], close: string): reado
 ]
 
 /**
- * Reads a masked text as JSON (RFC 8259) in which a place is a value, or a part of a string. All the text stays as it
- * was written. An array or object with a member that is nothing but an optional place becomes a container, so that
- * the member can go with its key and its comma.
+ * Parses masked text as JSON (RFC 8259) in which a placeholder is a value or part of a string. Keeps the text as
+ * written. An array or object with a member that is only an optional placeholder becomes a container, so that the
+ * member can be removed with its key and comma.
  */
 export const readJson = (masked: string, isOptional: (place: number) => boolean): Result<JsonShape, JsonFault> => {
   const spots: JsonSpot[] = []
@@ -44,7 +44,7 @@ export const readJson = (masked: string, isOptional: (place: number) => boolean)
     fault ??= { index: at, message }
     return undefined
   }
-  /** Takes what the pattern finds right here. */
+  /** Consumes what the pattern matches at the current position. */
   const take = (pattern: RegExp): string => {
     pattern.lastIndex = at
     const [found = ''] = pattern.exec(masked) ?? []
@@ -65,9 +65,9 @@ export const readJson = (masked: string, isOptional: (place: number) => boolean)
       else if (broken !== '') pieces.push(takePlace('escape'))
       else if (masked[at] === HOLE) pieces.push(takePlace(spot))
       else if (masked[at] === '"') break
-      else if (masked[at] === undefined) return fail('a string does not end: a " is missing')
-      else if (masked[at] === '\\') return fail('this is no escape that JSON knows: write \\\\ for a backslash')
-      else return fail('a string may not hold line breaks and control characters: write \\n, \\t or \\u0000')
+      else if (masked[at] === undefined) return fail('a string is not closed: add a "')
+      else if (masked[at] === '\\') return fail('this is not a valid escape in JSON: write \\\\ for a backslash')
+      else return fail('a string cannot contain line breaks or control characters: write \\n, \\t or \\u0000')
     }
     at++
     return [...pieces, '"']
@@ -87,8 +87,8 @@ export const readJson = (masked: string, isOptional: (place: number) => boolean)
     const value = key && readValue(depth)
     if (key === undefined || value === undefined) return undefined
     const [only] = value
-    const mayGo = value.length === 1 && typeof only === 'number' && isOptional(only)
-    return { pieces: [...key, ...value, take(BLANK)], mayGo }
+    const isRemovable = value.length === 1 && typeof only === 'number' && isOptional(only)
+    return { pieces: [...key, ...value, take(BLANK)], isRemovable }
   }
 
   const readContainer = (open: '{' | '[', depth: number): readonly JsonPiece[] | undefined => {
@@ -111,7 +111,7 @@ export const readJson = (masked: string, isOptional: (place: number) => boolean)
       lead = take(BLANK)
     }
     at++
-    if (!members.some(member => member.mayGo)) return flatten(open, members, close)
+    if (!members.some(member => member.isRemovable)) return flatten(open, members, close)
     return [{ open, members: members.map(member => member.pieces), close }]
   }
 
@@ -127,7 +127,7 @@ export const readJson = (masked: string, isOptional: (place: number) => boolean)
   const lead = take(BLANK)
   const value = readValue(0)
   const tail = take(BLANK)
-  if (value !== undefined && at < masked.length) fail('nothing may follow the JSON value')
+  if (value !== undefined && at < masked.length) fail('unexpected text after the JSON value')
   return value === undefined || fault !== undefined
     ? failure(fault ?? { index: at, message: 'a JSON value is missing here' })
     : success({ pieces: [lead, ...value, tail], spots })

@@ -2,7 +2,7 @@ import { failure, type Result, success } from '../lib/kernel/result.ts'
 import { jsonHole, jsonStringHole } from './encodings.ts'
 import { type JsonPiece, type JsonSpot, readJson } from './json-shape.ts'
 import { type FieldPlan, joined, type Part, sequence } from './plan.ts'
-import type { Complaint, Scan } from './scan.ts'
+import type { Fault, Scan } from './scan.ts'
 
 const buildPieces = (pieces: readonly JsonPiece[], partOf: (place: number) => Part): Part => {
   const parts: Part[] = []
@@ -25,18 +25,18 @@ const buildContainer = (container: Exclude<JsonPiece, string | number>, partOf: 
 }
 
 const MISPLACED: Partial<Record<JsonSpot, string>> = {
-  key: 'a place may not stand in a key of JSON: two keys could become one; write the key out',
-  escape: 'a place may not complete a \\u escape of JSON',
+  key: 'a JSON key cannot contain a placeholder, because two keys could become equal. Write the key out',
+  escape: 'a placeholder cannot complete a \\u escape in JSON',
 }
 
-/** The body as JSON, or why it is none. */
-export const planJson = (scan: Scan): Result<FieldPlan, Complaint> => {
+/** Plans the body as JSON, or returns why it is not valid JSON. */
+export const planJson = (scan: Scan): Result<FieldPlan, Fault> => {
   const read = readJson(scan.masked, place => scan.places[place]?.optional === true)
   if (!read.ok) return failure({ offset: scan.offsetOf(read.error.index), message: read.error.message })
   const { pieces, spots } = read.value
   return success({
     holes: scan.places.map(({ type }, index) => (spots[index] === 'json' ? jsonHole : jsonStringHole(type))),
-    complaints: scan.places.flatMap(({ offset }, index) => {
+    faults: scan.places.flatMap(({ offset }, index) => {
       const message = MISPLACED[spots[index] ?? 'json']
       return message === undefined ? [] : [{ offset, message }]
     }),

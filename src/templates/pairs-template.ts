@@ -1,14 +1,14 @@
 import { joined, line, type Part } from './plan.ts'
-import { type Complaint, countHoles, HOLE, type ScannedPlace } from './scan.ts'
+import { countHoles, type Fault, HOLE, type ScannedPlace } from './scan.ts'
 
-/** `key=value&key=value`, as in a query or a form, within a masked text. */
+/** `key=value&key=value`, as in a query or form, within masked text. */
 export type PairsText = { masked: string; places: readonly ScannedPlace[]; firstPlace: number }
 
-/** Ends in an unfinished percent escape that the value's first characters would finish. */
+/** Matches text that ends with an unfinished percent escape, which a value could complete. */
 const OPEN_ESCAPE = /%[0-9A-Fa-f]?$/
 
-/** A `%` right before a place, which the value could complete to another character. */
-export const checkEscapes = ({ masked, places, firstPlace }: PairsText): readonly Complaint[] =>
+/** Reports a `%` right before a placeholder, which the value could turn into another character. */
+export const checkEscapes = ({ masked, places, firstPlace }: PairsText): readonly Fault[] =>
   masked
     .split(HOLE)
     .slice(0, -1)
@@ -16,12 +16,15 @@ export const checkEscapes = ({ masked, places, firstPlace }: PairsText): readonl
       const place = places[firstPlace + index]
       if (place === undefined || !OPEN_ESCAPE.test(chunk)) return []
       return [
-        { offset: place.offset, message: 'a place may not complete a percent escape: write %25 for a percent sign' },
+        {
+          offset: place.offset,
+          message: 'a placeholder cannot complete a percent escape: write %25 for a percent sign',
+        },
       ]
     })
 
-/** Places in keys. */
-export const checkPairs = ({ masked, places, firstPlace }: PairsText): readonly Complaint[] => {
+/** Reports placeholders in keys. */
+export const checkPairs = ({ masked, places, firstPlace }: PairsText): readonly Fault[] => {
   let next = firstPlace
   return masked.split('&').flatMap(pair => {
     const first = next
@@ -29,12 +32,12 @@ export const checkPairs = ({ masked, places, firstPlace }: PairsText): readonly 
     const [key = ''] = pair.split('=', 1)
     return places.slice(first, first + countHoles(key)).map(place => ({
       offset: place.offset,
-      message: 'a place may not stand in a key: write the key out, as in key={{name}}',
+      message: 'a key cannot contain a placeholder. Write the key out, as in key={{name}}',
     }))
   })
 }
 
-/** Each pair that an optional value may take along is a part of its own; neighbours that always stay are one. */
+/** Splits the pairs into groups: each pair with an optional value alone, adjacent pairs that always stay together. */
 const groupPairs = ({ masked, places, firstPlace }: PairsText): readonly { masked: string; first: number }[] => {
   const groups: { masked: string; first: number; stays: boolean }[] = []
   let next = firstPlace
@@ -49,7 +52,7 @@ const groupPairs = ({ masked, places, firstPlace }: PairsText): readonly { maske
   return groups
 }
 
-/** `open` goes before the pairs if any of them stays. */
+/** `open` precedes the pairs if there are any. */
 export const buildPairs = (text: PairsText, open: '?' | '', partOf: (place: number) => Part): Part => {
   const parts = groupPairs(text).map(({ masked, first }) => line(masked, first, partOf))
   return joined(parts, { open, separator: '&', close: '', whenEmpty: '' })

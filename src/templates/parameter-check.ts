@@ -14,7 +14,7 @@ import {
 } from './limits.ts'
 import type { ParameterType } from './template.ts'
 
-/** What a builder says of a parameter beside its type. */
+/** What a builder declares about a parameter besides its type. */
 export type ParameterMeta = {
   description?: string | undefined
   enum?: readonly JsonValue[] | undefined
@@ -22,59 +22,59 @@ export type ParameterMeta = {
   example?: JsonValue | undefined
   minimum?: number | undefined
   maximum?: number | undefined
-  /** Searched for anywhere in the text (JSON Schema 2020-12 §6.3.3); in the syntax that RE2 and ECMAScript share. */
+  /** Matches anywhere in the text (JSON Schema 2020-12 §6.3.3); in the common syntax of RE2 and ECMAScript. */
   pattern?: string | undefined
 }
 
-/** Something said of a parameter that does not fit it. */
+/** Invalid metadata of a parameter. */
 export type MetaProblem = { key: keyof ParameterMeta; message: string }
 
-/** Casts a value and holds it against what is said of its parameter; the answer never shows the value. */
+/** Casts a value and checks it against its parameter's metadata. The error never contains the value. */
 export type ParameterCheck = (value: JsonValue, from?: ValueSource) => Result<JsonValue, Mismatch>
 
-/** One rule beyond the type; undefined when the cast value keeps it. */
+/** A rule beyond the type. Returns undefined if the cast value satisfies it. */
 type Rule = (value: JsonValue) => Mismatch | undefined
 
 const enumRule = (allowed: readonly JsonValue[]): Rule => {
   const listed = allowed.slice(0, MAX_LISTED_ENUM_VALUES).map(value => JSON.stringify(value))
   const more = allowed.length - listed.length
   const expected = `one of ${listed.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
-  const mismatch = { expected, got: 'a value that is none of them' }
+  const mismatch = { expected, got: 'another value' }
   return value => (allowed.some(candidate => isDeepStrictEqual(candidate, value)) ? undefined : mismatch)
 }
 
 const rangeRules = (type: ParameterType, { minimum, maximum }: ParameterMeta): readonly Rule[] => {
-  const below = { expected: `${EXPECTED[type]} of at least ${minimum}`, got: 'a smaller one' }
-  const above = { expected: `${EXPECTED[type]} of at most ${maximum}`, got: 'a greater one' }
+  const below = { expected: `${EXPECTED[type]} of at least ${minimum}`, got: 'a smaller value' }
+  const above = { expected: `${EXPECTED[type]} of at most ${maximum}`, got: 'a greater value' }
   return [
     value => (minimum !== undefined && typeof value === 'number' && value < minimum ? below : undefined),
     value => (maximum !== undefined && typeof value === 'number' && value > maximum ? above : undefined),
   ]
 }
 
-/** Whether a text holds what the pattern says; undefined where that takes too long. */
+/** Returns whether a text matches the pattern, or undefined if that takes too long. */
 const createMatch = (source: string): ((text: string) => boolean | undefined) => {
   let pattern = RE2JS.compile(source)
   return text => {
     if (text.length * pattern.programSize() <= FREE_PATTERN_STEPS) return pattern.test(text)
     let found: boolean | undefined
-    const isDone = isDoneWithin(MAX_MATCH_MS, isAgain => {
-      if (isAgain) pattern = RE2JS.compile(source)
+    const isDone = isDoneWithin(MAX_MATCH_MS, isRetry => {
+      if (isRetry) pattern = RE2JS.compile(source)
       found = pattern.test(text)
     })
-    // What was interrupted may be half-way through changing its tables.
+    // An interrupted matcher may have left its tables half-updated.
     if (!isDone) pattern = RE2JS.compile(source)
     return found
   }
 }
 
-/** In time, whatever the pattern and the value: the one comes from a tenant, the other from a stranger. */
+/** Matches in bounded time: patterns come from tenants, values from strangers. */
 const patternRule = (source: string): Rule => {
   const match = createMatch(source)
   const expected = `a string that matches ${source}`
-  const tooLong = { expected: `a string of at most ${MAX_PATTERN_INPUT_CHARS} characters`, got: 'a longer one' }
+  const tooLong = { expected: `a string of at most ${MAX_PATTERN_INPUT_CHARS} characters`, got: 'a longer string' }
   const unlike = { expected, got: 'a string that does not' }
-  const tooSlow = { expected, got: 'one that takes too long to match' }
+  const tooSlow = { expected, got: 'a string that takes too long to match' }
   return value => {
     if (typeof value !== 'string') return undefined
     if (value.length > MAX_PATTERN_INPUT_CHARS) return tooLong
@@ -94,7 +94,8 @@ const compiles = (compile: () => unknown): string | undefined => {
 }
 
 const refusePattern = (type: ParameterType, pattern: string): string | undefined => {
-  if (type !== 'string' && type !== 'url') return `only a string or a url can have a pattern, and this is typed ${type}`
+  if (type !== 'string' && type !== 'url')
+    return `only parameters of type string or url can have a pattern, and this one has type ${type}`
   if (pattern.length > MAX_PATTERN_CHARS) return `the pattern is longer than ${MAX_PATTERN_CHARS} characters`
   let instructions = 0
   const here = compiles(() => {
@@ -103,17 +104,17 @@ const refusePattern = (type: ParameterType, pattern: string): string | undefined
   if (here !== undefined)
     return `the pattern cannot be used: ${here} (look-around and back-references are not supported)`
   if (instructions > MAX_PATTERN_INSTRUCTIONS)
-    return `the pattern is too large: with its repetitions written out it has ${instructions} instructions, and ${MAX_PATTERN_INSTRUCTIONS} are the most`
-  // Clients get the pattern in the input schema and compile it as JSON Schema says: ECMA-262 with the flag u.
+    return `the pattern is too complex: with its repetitions expanded it has ${instructions} instructions, and the limit is ${MAX_PATTERN_INSTRUCTIONS}`
+  // Clients compile the pattern from the input schema as JSON Schema requires: ECMA-262 with the flag u.
   const there = compiles(() => new RegExp(pattern, 'u'))
-  return there === undefined ? undefined : `clients could not read the pattern: ${there}`
+  return there === undefined ? undefined : `clients cannot compile the pattern: ${there}`
 }
 
 const refuseRange = (type: ParameterType, meta: ParameterMeta, key: 'minimum' | 'maximum'): string | undefined => {
   const { minimum, maximum } = meta
   if (meta[key] === undefined) return undefined
   if (type !== 'integer' && type !== 'number')
-    return `only an integer or a number can have a ${key}, and this is typed ${type}`
+    return `only parameters of type integer or number can have a ${key}, and this one has type ${type}`
   if (!Number.isFinite(meta[key])) return `the ${key} must be a finite number`
   const isCrossed = key === 'minimum' && maximum !== undefined && minimum !== undefined && minimum > maximum
   return isCrossed ? 'the minimum is greater than the maximum' : undefined
@@ -141,7 +142,7 @@ const problemsOf = (type: ParameterType, meta: ParameterMeta): readonly MetaProb
   })
 }
 
-/** Compiles the rules on the first value: most tools of a server are never called. */
+/** Builds the rules with the first value, because most tools of a server are never called. */
 const lazily = (build: () => readonly Rule[]): (() => readonly Rule[]) => {
   let rules: readonly Rule[] | undefined
   return () => {
@@ -167,7 +168,7 @@ const checkFor = (type: ParameterType, meta: ParameterMeta): ParameterCheck => {
   }
 }
 
-/** What is said of a parameter as one check, or what of it does not fit the type. */
+/** Compiles a parameter's metadata to one check, or returns what is invalid. */
 export const compileParameterCheck = (
   type: ParameterType,
   meta: ParameterMeta,

@@ -5,10 +5,10 @@ import type { FieldPlan, Hole } from './plan.ts'
 import type { Scan, ScannedPlace } from './scan.ts'
 import type { Place, TemplateError, TemplateParameter } from './template.ts'
 
-/** One text of a template, understood. */
+/** One parsed field of a template. */
 export type Field = { field: string; scan: Scan; plan: FieldPlan }
 
-/** A place with where it stands and what it becomes: undefined where it may not stand, which is complained of. */
+/** A placeholder with its position and its encoding; `hole` is undefined where placeholders are not allowed. */
 type Use = { syntax: ScannedPlace; hole: Hole | undefined; place: Place }
 
 const usesOf = ({ field, scan, plan }: Field): readonly Use[] =>
@@ -32,7 +32,7 @@ const checkSameType = (first: Use, others: readonly Use[]): readonly TemplateErr
   const other = others.find(use => use.syntax.type !== type)
   if (other === undefined) return []
   const places = `${type} in ${where(first.place)}, but ${other.syntax.type} in ${where(other.place)}`
-  return [errorAt(other, `"${name}" is ${places}: give it one type in every place`)]
+  return [errorAt(other, `"${name}" is ${places}. Use the same type everywhere`)]
 }
 
 const checkDefaults = (uses: readonly Use[], value: JsonValue | undefined): readonly TemplateError[] => {
@@ -43,12 +43,12 @@ const checkDefaults = (uses: readonly Use[], value: JsonValue | undefined): read
   const other = given.find(use => use.syntax.defaultText !== defaultText)
   if (other !== undefined) {
     const places = `${where(first.place)} and ${where(other.place)}`
-    return [errorAt(other, `"${name}" has two defaults, in ${places}: keep one`)]
+    return [errorAt(other, `"${name}" has two defaults, in ${places}. Remove one of them`)]
   }
   if (value === undefined) {
     const cast = castValue(type, defaultText ?? '', 'text')
     const reason = cast.ok ? '' : `must be ${cast.error.expected}, got ${cast.error.got}`
-    const hint = type === 'json' ? ' (it may not hold "}}": give such a default in the parameters instead)' : ''
+    const hint = type === 'json' ? ' (it cannot contain "}}"; set such a default in the parameters instead)' : ''
     return [errorAt(first, `the default of "${name}" ${reason}${hint}`)]
   }
   return uses
@@ -63,7 +63,7 @@ const checkOptional = (uses: readonly Use[]): readonly TemplateError[] =>
     .filter(({ hole }) => hole !== undefined && CANNOT_GO.includes(hole.kind))
     .map(use => {
       const { name } = use.syntax
-      return errorAt(use, `"${name}" may not be optional here: leave out the "?", or give it a default in the template`)
+      return errorAt(use, `"${name}" cannot be optional here. Remove the "?", or add a default in the template`)
     })
 
 const defaultOf = (uses: readonly Use[]): JsonValue | undefined => {
@@ -80,7 +80,7 @@ const collect = (first: Use, uses: readonly Use[]): Collected => {
   const value = defaultOf(uses)
   const required = value === undefined && uses.some(use => !use.syntax.optional)
   const typeErrors = checkSameType(first, uses)
-  const mayGo = value === undefined && uses.every(use => use.syntax.optional)
+  const isOptional = value === undefined && uses.every(use => use.syntax.optional)
   return {
     parameter: {
       name,
@@ -92,15 +92,18 @@ const collect = (first: Use, uses: readonly Use[]): Collected => {
     errors: [
       ...typeErrors,
       ...(typeErrors.length === 0 ? checkDefaults(uses, value) : []),
-      ...(mayGo ? checkOptional(uses) : []),
+      ...(isOptional ? checkOptional(uses) : []),
     ],
   }
 }
 
 const checkCount = (use: Use | undefined, message: string): readonly TemplateError[] =>
-  use === undefined ? [] : [errorAt(use, `${message}: make several tools of this one`)]
+  use === undefined ? [] : [errorAt(use, `${message}. Split this tool into several`)]
 
-/** The parameters of all fields in the order of their first places, and where their places disagree. */
+/**
+ * Collects the parameters of all fields by first appearance, and reports where their placeholders contradict each
+ * other.
+ */
 export const collectParameters = (
   fields: readonly Field[],
 ): { parameters: readonly TemplateParameter[]; errors: readonly TemplateError[] } => {
@@ -115,7 +118,7 @@ export const collectParameters = (
     errors: [
       ...collected.flatMap(({ errors }) => errors),
       ...checkCount(groups[MAX_PARAMETERS]?.[0], `more than ${MAX_PARAMETERS} parameters`),
-      ...checkCount(all[MAX_PLACES], `more than ${MAX_PLACES} places`),
+      ...checkCount(all[MAX_PLACES], `more than ${MAX_PLACES} placeholders`),
     ],
   }
 }

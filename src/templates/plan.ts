@@ -1,32 +1,32 @@
 import type { JsonValue } from '../lib/kernel/json.ts'
-import { type Complaint, HOLE } from './scan.ts'
+import { type Fault, HOLE } from './scan.ts'
 import type { Place, RenderError, Values } from './template.ts'
 
-/** What a part of a request comes to: its text, nothing since an optional value is missing, or a refusal. */
+/** The outcome of rendering a part: its text, undefined if an optional value is missing, or an error. */
 export type Outcome = string | undefined | RenderError
-/** Refuses a value that takes it beyond `room`, in characters. */
+/** Renders a part. Rejects a value that would exceed `room` characters. */
 export type Part = (values: Values, room: number) => Outcome
 
-/** What a value becomes in one place; `encode` answers undefined to a value that may not stand there. */
+/** How a value is encoded in one position; `encode` returns undefined for a value that is not allowed there. */
 export type Hole = {
   kind: Place['kind']
   encode: (value: JsonValue) => string | undefined
-  /** Follows the parameter's name: `must be …`. */
+  /** Completes a sentence that starts with the parameter's name: `must be …`. */
   refusal: string
-  /** What a missing optional value comes to: empty text, or nothing, which takes along what is around it. */
+  /** Result for a missing optional value: empty text, or undefined to remove what surrounds it. */
   whenMissing: '' | undefined
 }
 
-/** A text understood: what each of its places is, and how it is put together again. */
+/** A parsed field: the encoding of each placeholder, and how to assemble the text. */
 export type FieldPlan = {
-  /** One for each place, in their order; undefined where no place is allowed, and complained of. */
+  /** One for each placeholder, in order; undefined where none is allowed, which is also reported as a fault. */
   holes: readonly (Hole | undefined)[]
-  complaints: readonly Complaint[]
-  /** `partOf` gives the part that fills the place of that number. */
+  faults: readonly Fault[]
+  /** `partOf` returns the part for the placeholder with this index. */
   build: (partOf: (place: number) => Part) => Part
 }
 
-/** Chunks of fixed text with a part between each two; nothing as soon as one part is nothing. */
+/** Joins chunks of fixed text with a part between each two. Undefined as soon as one part is undefined. */
 export const sequence = (chunks: readonly string[], parts: readonly Part[]): Part => {
   const [first = '', ...rest] = chunks
   const steps = parts.map((part, index) => ({ part, after: rest[index] ?? '' }))
@@ -42,7 +42,7 @@ export const sequence = (chunks: readonly string[], parts: readonly Part[]): Par
   }
 }
 
-/** A masked text whose first place has the number `firstPlace`. */
+/** Builds masked text whose first placeholder has the index `firstPlace`. */
 export const line = (masked: string, firstPlace: number, partOf: (place: number) => Part): Part => {
   const chunks = masked.split(HOLE)
   return sequence(
@@ -51,7 +51,7 @@ export const line = (masked: string, firstPlace: number, partOf: (place: number)
   )
 }
 
-/** The parts that came to something, in a frame; `whenEmpty` stands for the whole when none did. */
+/** Joins the parts that are defined, with a frame; returns `whenEmpty` if there are none. */
 export const joined = (
   parts: readonly Part[],
   frame: { open: string; separator: string; close: string; whenEmpty: string },

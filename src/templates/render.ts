@@ -14,7 +14,7 @@ export type RequestPlan = {
   url: Part
   headers: HeaderPlan
   body: Part | undefined
-  /** For a body without a Content-Type of its own. */
+  /** Used if there is a body but no Content-Type header. */
   contentType: string
 }
 
@@ -23,7 +23,7 @@ const withContentType = (headers: RenderedHeaders, contentType: string): Rendere
     ? headers
     : [...headers, ['content-type', contentType]]
 
-/** The headers, given whether there is a body to describe. */
+/** Renders the headers; `hasBody` adds a Content-Type if there is none. */
 type RenderHeaders = (values: Values, hasBody: boolean) => RenderedHeaders | RenderError
 
 const headerRenderer = (plan: HeaderPlan, contentType: string): RenderHeaders => {
@@ -52,7 +52,7 @@ export const renderRequest = ({
 }: RequestPlan) => {
   const renderHeaders = headerRenderer(headerPlan, contentType)
   return (values: Values): Result<RenderedRequest, RenderError> => {
-    // Whatever may be missing of a URL goes with its key, so the URL itself is always there.
+    // An optional value removes only its query pair, so the URL is never undefined.
     const url = urlPart(values, MAX_RENDERED_LINE_CHARS) ?? ''
     if (typeof url !== 'string') return failure(url)
     const body = bodyPart?.(values, MAX_RENDERED_BODY_CHARS)

@@ -1,34 +1,34 @@
 import { MAX_PARAMETER_NAME_CHARS } from './limits.ts'
 import { PARAMETER_TYPES, type ParameterType } from './template.ts'
 
-/** Stands for one place in a masked text; no template may hold the character itself. */
+/** Represents one placeholder in masked text. Templates cannot contain this character. */
 export const HOLE = '\0'
 
-/** Something wrong at an offset of the text as written. */
-export type Complaint = { offset: number; message: string }
+/** A problem at an offset of the original text. */
+export type Fault = { offset: number; message: string }
 
 export type ScannedPlace = {
   name: string
   type: ParameterType
   optional: boolean
   defaultText: string | undefined
-  /** Of its `{{` in the text as written. */
+  /** Offset of its `{{` in the original text. */
   offset: number
-  /** Already complained of; where it stands still matters, what it says does not. */
+  /** Whether a problem with it was already reported; its position still counts. */
   isBroken: boolean
 }
 
 export type Scan = {
-  /** The text with one HOLE for each place, and literal braces unescaped. */
+  /** The text with one HOLE for each placeholder and literal braces unescaped. */
   masked: string
-  /** One for each HOLE, in their order. */
+  /** One for each HOLE, in order. */
   places: readonly ScannedPlace[]
-  complaints: readonly Complaint[]
-  /** The text is too long, or a place never ends: what the rest of it says means nothing. */
+  faults: readonly Fault[]
+  /** Whether the text is too long or a placeholder is not closed, so that the rest has no meaning. */
   isCut: boolean
-  /** From an index into `masked` to the offset in the text as written. */
+  /** Maps an index of `masked` to the offset in the original text. */
   offsetOf: (index: number) => number
-  /** Line and column of an offset, both from 1, the column in UTF-16 units as editors count. */
+  /** Returns line and column of an offset, from 1; columns count UTF-16 units, as editors do. */
   locate: (offset: number) => { line: number; column: number }
 }
 
@@ -38,18 +38,18 @@ const TYPE_LIST = `${PARAMETER_TYPES.slice(0, -1).join(', ')} or ${PARAMETER_TYP
 const quote = (text: string): string => JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text)
 
 const nameProblem = (name: string): string | undefined => {
-  if (name === '') return 'a place needs a name: write {{name}} or {{type:name}}'
+  if (name === '') return 'a placeholder needs a name: write {{name}} or {{type:name}}'
   if (name.length > MAX_PARAMETER_NAME_CHARS) {
     return `the name ${quote(name)} has ${name.length} characters; at most ${MAX_PARAMETER_NAME_CHARS} are allowed`
   }
   if (!NAME.test(name)) {
-    return `${quote(name)} cannot be a name: begin with a letter or _, go on with letters, digits, _ . or -`
+    return `${quote(name)} is not a valid name. Start with a letter or _, and use only letters, digits, _ . and -`
   }
-  // No JSON of a caller may hold this key, so such a parameter could never be given.
-  return name === '__proto__' ? 'the name "__proto__" is reserved: choose another' : undefined
+  // Callers cannot send JSON with this key, so such a parameter could never be set.
+  return name === '__proto__' ? 'the name "__proto__" is reserved. Choose another name' : undefined
 }
 
-/** What stands between the braces: `[type:]name[?][=default]`. */
+/** Parses the text between the braces: `[type:]name[?][=default]`. */
 const parsePlace = (inner: string, offset: number): { place: ScannedPlace; problems: readonly string[] } => {
   const equals = inner.indexOf('=')
   const head = (equals === -1 ? inner : inner.slice(0, equals)).trim()
@@ -61,9 +61,11 @@ const parsePlace = (inner: string, offset: number): { place: ScannedPlace; probl
   const name = typed.slice(colon + 1).trim()
   const type = PARAMETER_TYPES.find(known => known === typeText)
   const problems = [
-    type === undefined ? `${quote(typeText)} is not a type: use ${TYPE_LIST}` : undefined,
+    type === undefined ? `${quote(typeText)} is not a type. Use ${TYPE_LIST}` : undefined,
     nameProblem(name),
-    optional && defaultText !== undefined ? 'a place with a default is optional already: leave out the "?"' : undefined,
+    optional && defaultText !== undefined
+      ? 'a placeholder with a default is already optional. Remove the "?"'
+      : undefined,
   ].filter(problem => problem !== undefined)
   const place = { name, type: type ?? 'string', optional, defaultText, offset, isBroken: problems.length > 0 }
   return { place, problems }
@@ -75,7 +77,10 @@ const backslashesBefore = (text: string, end: number, start: number): number => 
   return end - at
 }
 
-/** Linear once and logarithmic after, since a text may hold thousands of places. */
+/**
+ * Builds its index in linear time and looks up in logarithmic time, because a text may have thousands of
+ * placeholders.
+ */
 const createLocator = (text: string): Scan['locate'] => {
   const starts = [0]
   for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', end + 1)) starts.push(end + 1)
@@ -96,21 +101,21 @@ export type ScanOptions = { pairs: 'halve' | 'keep'; maxChars: number }
 const tooLong = (maxChars: number): Scan => ({
   masked: '',
   places: [],
-  complaints: [{ offset: 0, message: `this is longer than ${maxChars} characters` }],
+  faults: [{ offset: 0, message: `this is longer than ${maxChars} characters` }],
   isCut: true,
   offsetOf: index => index,
   locate: createLocator(''),
 })
 
 /**
- * Finds the places of a text. `\{{` is a literal brace pair; of several backslashes before `{{` each pair is one
- * backslash (`\\{{x}}` is a backslash and a place), unless the text has escapes of its own, as JSON does: there the
- * pairs are kept as they are.
+ * Finds the placeholders of a text. `\{{` is a literal pair of braces. Backslashes before `{{` are halved, so
+ * `\\{{x}}` is a backslash and a placeholder, unless the text has its own escapes, as JSON does: `keep` leaves them
+ * unchanged.
  */
 export const scanTemplate = (text: string, { pairs, maxChars }: ScanOptions): Scan => {
   if (text.length > maxChars) return tooLong(maxChars)
   const places: ScannedPlace[] = []
-  const complaints: Complaint[] = []
+  const faults: Fault[] = []
   const runs: { index: number; offset: number }[] = []
   let masked = ''
   let isCut = false
@@ -118,18 +123,21 @@ export const scanTemplate = (text: string, { pairs, maxChars }: ScanOptions): Sc
     runs.push({ index: masked.length, offset })
     masked += piece
   }
-  /** Answers where the text goes on. */
+  /** Returns the offset where scanning continues. */
   const appendPlace = (open: number): number => {
     const close = text.indexOf('}}', open + 2)
     const nested = text.indexOf('{{', open + 2)
     if (close === -1 || (nested !== -1 && nested < close)) {
       isCut = true
-      complaints.push({ offset: open, message: '"{{" without "}}": close the place, or write \\{{ for literal braces' })
+      faults.push({
+        offset: open,
+        message: '"{{" without "}}": add the closing "}}", or write \\{{ for literal braces',
+      })
       return text.length
     }
     const { place, problems } = parsePlace(text.slice(open + 2, close), open)
     places.push(place)
-    complaints.push(...problems.map(message => ({ offset: open, message })))
+    faults.push(...problems.map(message => ({ offset: open, message })))
     append(HOLE, open)
     return close + 2
   }
@@ -146,11 +154,11 @@ export const scanTemplate = (text: string, { pairs, maxChars }: ScanOptions): Sc
   append(text.slice(at), at)
 
   const nul = text.indexOf(HOLE)
-  if (nul !== -1) complaints.push({ offset: nul, message: 'a NUL character is not allowed' })
+  if (nul !== -1) faults.push({ offset: nul, message: 'a NUL character is not allowed' })
   return {
     masked,
     places,
-    complaints,
+    faults,
     isCut: isCut || nul !== -1,
     locate: createLocator(text),
     offsetOf: index => {
@@ -160,5 +168,5 @@ export const scanTemplate = (text: string, { pairs, maxChars }: ScanOptions): Sc
   }
 }
 
-/** How many places stand in a piece of masked text. */
+/** Counts the placeholders in masked text. */
 export const countHoles = (masked: string): number => masked.split(HOLE).length - 1

@@ -5,8 +5,8 @@ export const PARAMETER_TYPES = ['string', 'integer', 'number', 'boolean', 'json'
 export type ParameterType = (typeof PARAMETER_TYPES)[number]
 
 /**
- * What a builder writes. URL, header values and body may hold `{{type:name}}` places; `\{{` is a literal brace pair.
- * An empty body is none.
+ * What a builder writes. URL, header values and body may contain `{{type:name}}`; `\{{` is a literal pair of braces.
+ * An empty body means no body.
  */
 export type RequestTemplate = {
   method: string
@@ -15,7 +15,7 @@ export type RequestTemplate = {
   body?: string | undefined
 }
 
-/** Where a place stands; lines and columns (UTF-16 units) count from 1, in `field`'s own text. */
+/** The position of a placeholder; lines and columns (UTF-16 units) in the field's text start at 1. */
 export type Place = {
   kind: 'base' | 'host' | 'path' | 'query' | 'header' | 'json' | 'json-string' | 'form' | 'text'
   /** `url`, `headers[0].value` or `body`. */
@@ -27,44 +27,42 @@ export type Place = {
 export type TemplateParameter = {
   name: string
   type: ParameterType
-  /** False when every place of it is optional or it has a default. */
+  /** False if every placeholder is optional or the parameter has a default. */
   required: boolean
-  /** From `{{type:name=default}}`, cast to its type. */
+  /** From `{{type:name=default}}`, cast to the parameter's type. */
   default?: JsonValue
   places: readonly Place[]
 }
 
-/** One thing that keeps a template from being saved. `field` is one of a place's, `headers[0].name` or `method`. */
+/** An error of a template. `field` is that of a placeholder, `headers[0].name` or `method`. */
 export type TemplateError = { field: string; line: number; column: number; message: string }
 
 export type BodyKind = 'none' | 'json' | 'form' | 'text'
 
 export type RenderedRequest = {
   method: string
-  /** Absolute, http or https, without credentials or fragment. */
+  /** Absolute http or https URL, without credentials or fragment. */
   url: string
-  /** Names as the builder wrote them; a Content-Type that the body's kind implies is added. */
+  /** Names as written by the builder, plus a Content-Type for the body if there is none. */
   headers: readonly (readonly [name: string, value: string])[]
-  /** None either when all of it is one optional value that is missing. */
+  /** Undefined also if the body is one optional value that is missing. */
   body: string | undefined
 }
 
-/** `message` goes after the parameter's name, `is required` or `must be …`, and never shows its value. */
+/** `message` follows the parameter's name, as in `is required`, and never contains its value. */
 export type RenderError = { parameter: string; message: string }
 
-/** Values by parameter name, already cast to their types. A missing one is absent: a place's own default fills in. */
+/** Values by parameter name, cast to their types. Missing values are absent, so that defaults apply. */
 export type Values = ReadonlyMap<string, JsonValue>
 
-/** A template parsed once; `render` is pure and may be called any number of times, with whatever values. */
+/** A parsed template; `render` is pure and can be called any number of times. */
 export type CompiledTemplate = {
-  /** In upper case. */
+  /** Upper case. */
   method: string
   bodyKind: BodyKind
-  /** In the order of their first places: URL, headers, body. */
+  /** By first appearance: URL, headers, body. */
   parameters: readonly TemplateParameter[]
-  /**
-   * `fixed`: the builder's own text says the origin. `open`: these parameters decide it (a `url` base or host labels).
-   */
+  /** `fixed` if the template's text sets the origin; `open` if parameters decide it (a `url` base or host labels). */
   origin: { kind: 'fixed'; origin: string } | { kind: 'open'; parameters: readonly string[] }
   render: (values: Values) => Result<RenderedRequest, RenderError>
 }

@@ -1,46 +1,46 @@
-import { type Complaint, countHoles, HOLE, type Scan } from './scan.ts'
+import { countHoles, type Fault, HOLE, type Scan } from './scan.ts'
 
-/** A masked URL cut into what matters here; each piece knows the number of its first place. */
+/** The parts of a masked URL, each with the index of its first placeholder. */
 export type UrlShape = {
   hasBase: boolean
-  /** With its `//`: `https://api.example.com:8443`; empty after a base. */
+  /** Includes `//`, as in `https://api.example.com:8443`; empty after a base. */
   origin: string
   path: { masked: string; firstPlace: number }
-  /** Without its `?`; undefined when there is none. */
+  /** Without `?`; undefined if there is none. */
   query: { masked: string; firstPlace: number } | undefined
 }
 
-export type ShapedUrl = { shape: UrlShape | undefined; complaints: readonly Complaint[] }
+export type ShapedUrl = { shape: UrlShape | undefined; faults: readonly Fault[] }
 
-const BEGIN = 'begin it with https://, http:// or a place typed url, such as {{url:base}}'
+const BEGIN = 'start it with https://, http:// or a parameter of type url, such as {{url:base}}'
 
-/** A complaint for each place in a range of the masked text. */
-const placesIn = (scan: Scan, start: number, end: number, message: string): readonly Complaint[] => {
+/** Reports each placeholder in a range of the masked text. */
+const placesIn = (scan: Scan, start: number, end: number, message: string): readonly Fault[] => {
   const first = countHoles(scan.masked.slice(0, start))
   const count = countHoles(scan.masked.slice(start, end))
   return scan.places.slice(first, first + count).map(({ offset }) => ({ offset, message }))
 }
 
-const checkCharacters = (scan: Scan): readonly Complaint[] => {
+const checkCharacters = (scan: Scan): readonly Fault[] => {
   const { masked, offsetOf } = scan
-  const at = (index: number, message: string): readonly Complaint[] =>
+  const at = (index: number, message: string): readonly Fault[] =>
     index === -1 ? [] : [{ offset: offsetOf(index), message }]
   return [
     ...at(masked.search(/(?!\0)\p{Cc}/u), 'line breaks and control characters are not allowed in a URL'),
-    ...at(masked.startsWith(' ') ? 0 : -1, 'the URL begins with a blank: remove it'),
-    ...at(masked.endsWith(' ') ? masked.length - 1 : -1, 'the URL ends with a blank: remove it, or write %20'),
+    ...at(masked.startsWith(' ') ? 0 : -1, 'the URL starts with a space. Remove it'),
+    ...at(masked.endsWith(' ') ? masked.length - 1 : -1, 'the URL ends with a space. Remove it, or write %20'),
   ]
 }
 
-const checkUserInfo = (scan: Scan, start: number, end: number): readonly Complaint[] => {
+const checkUserInfo = (scan: Scan, start: number, end: number): readonly Fault[] => {
   const at = scan.masked.slice(start, end).lastIndexOf('@')
   if (at === -1) return []
-  const message = 'the URL may not hold credentials: send them in a header, such as Authorization'
-  const places = placesIn(scan, start, start + at, `no place may stand in the user info; ${message}`)
+  const message = 'the URL cannot contain credentials. Send them in a header, such as Authorization'
+  const places = placesIn(scan, start, start + at, `the user info cannot contain a placeholder; ${message}`)
   return places.length > 0 ? places : [{ offset: scan.offsetOf(start), message }]
 }
 
-const checkHost = (scan: Scan, start: number, end: number): readonly Complaint[] => {
+const checkHost = (scan: Scan, start: number, end: number): readonly Fault[] => {
   let at = start
   return scan.masked
     .slice(start, end)
@@ -49,12 +49,12 @@ const checkHost = (scan: Scan, start: number, end: number): readonly Complaint[]
       const begin = at
       at += label.length + 1
       if (label === HOLE) return []
-      const message = 'a place in the host must be a whole label, as in https://{{tenant}}.example.com'
+      const message = 'a placeholder in the host must be a whole label, as in https://{{tenant}}.example.com'
       return placesIn(scan, begin, begin + label.length, message)
     })
 }
 
-const checkAuthority = (scan: Scan, start: number, end: number): readonly Complaint[] => {
+const checkAuthority = (scan: Scan, start: number, end: number): readonly Fault[] => {
   const authority = scan.masked.slice(start, end)
   const hostStart = start + authority.lastIndexOf('@') + 1
   const colon = scan.masked.slice(hostStart, end).search(/:[^\]]*$/)
@@ -64,22 +64,22 @@ const checkAuthority = (scan: Scan, start: number, end: number): readonly Compla
     ...(hostEnd === hostStart ? [missing] : []),
     ...checkUserInfo(scan, start, end),
     ...checkHost(scan, hostStart, hostEnd),
-    ...placesIn(scan, hostEnd, end, 'no place may stand in the port: write the number out'),
+    ...placesIn(scan, hostEnd, end, 'the port cannot contain a placeholder. Write the number out'),
   ]
 }
 
 const isDotSegment = (segment: string): boolean => /^(?:\.|%2e){1,2}$/i.test(segment)
 
-const checkPath = (scan: Scan, start: number, end: number): readonly Complaint[] => {
+const checkPath = (scan: Scan, start: number, end: number): readonly Fault[] => {
   const path = scan.masked.slice(start, end)
   const backslash = path.indexOf('\\')
   let at = start
   const dots = path.split('/').flatMap(segment => {
     const offset = scan.offsetOf(at)
     at += segment.length + 1
-    return isDotSegment(segment) ? [{ offset, message: `a "${segment}" in the path: write the path without it` }] : []
+    return isDotSegment(segment) ? [{ offset, message: `a "${segment}" in the path. Remove it` }] : []
   })
-  const message = 'a backslash in the path: write / or %5C'
+  const message = 'a backslash in the path. Write / or %5C'
   return backslash === -1 ? dots : [...dots, { offset: scan.offsetOf(start + backslash), message }]
 }
 
@@ -88,8 +88,8 @@ const firstOf = (masked: string, pattern: RegExp, from: number): number => {
   return found === -1 ? masked.length : from + found
 }
 
-/** Path, query and fragment, from `start` on. */
-const shapeRest = (scan: Scan, start: number): Pick<UrlShape, 'path' | 'query'> & Pick<ShapedUrl, 'complaints'> => {
+/** Splits path, query and fragment, beginning at `start`. */
+const shapeRest = (scan: Scan, start: number): Pick<UrlShape, 'path' | 'query'> & Pick<ShapedUrl, 'faults'> => {
   const { masked } = scan
   const fragment = firstOf(masked, /#/, start)
   const question = Math.min(firstOf(masked, /\?/, start), fragment)
@@ -100,41 +100,42 @@ const shapeRest = (scan: Scan, start: number): Pick<UrlShape, 'path' | 'query'> 
   return {
     path: piece(start, question),
     query: question + 1 < fragment ? piece(question + 1, fragment) : undefined,
-    complaints: [
+    faults: [
       ...checkPath(scan, start, question),
-      ...placesIn(scan, fragment, masked.length, 'no place may stand in the fragment: it is never sent'),
+      ...placesIn(scan, fragment, masked.length, 'the fragment cannot contain a placeholder, because it is never sent'),
     ],
   }
 }
 
 const shapeBased = (scan: Scan): ShapedUrl => {
   const [base] = scan.places
-  const message = 'a place at the start of the URL must be typed url, as in {{url:base}}; or write https:// before it'
+  const message =
+    'a parameter at the start of the URL must have type url, as in {{url:base}}. Otherwise start with https://'
   const untyped = base?.type === 'url' || base?.isBroken ? [] : [{ offset: 0, message }]
-  const { path, query, complaints } = shapeRest(scan, 1)
-  return { shape: { hasBase: true, origin: '', path, query }, complaints: [...untyped, ...complaints] }
+  const { path, query, faults } = shapeRest(scan, 1)
+  return { shape: { hasBase: true, origin: '', path, query }, faults: [...untyped, ...faults] }
 }
 
-/** Finds the parts of a URL, and the places and texts that may not stand where they do. */
+/** Splits a URL into its parts, and reports placeholders and characters that are not allowed there. */
 export const shapeUrl = (scan: Scan): ShapedUrl => {
   const characters = checkCharacters(scan)
-  if (characters.length > 0) return { shape: undefined, complaints: characters }
+  if (characters.length > 0) return { shape: undefined, faults: characters }
   if (scan.masked.startsWith(HOLE) && !scan.masked.startsWith(`${HOLE}://`)) return shapeBased(scan)
 
   const separator = scan.masked.search(/:\/\/|[/?#]/)
   const schemeEnd = scan.masked.startsWith('://', separator) ? separator : 0
   const scheme = scan.masked.slice(0, schemeEnd)
   if (scheme.includes(HOLE)) {
-    const message = `no place may stand in the scheme: write https:// out, or ${BEGIN}`
-    return { shape: undefined, complaints: placesIn(scan, 0, schemeEnd, message) }
+    const message = `the scheme cannot contain a placeholder: ${BEGIN}`
+    return { shape: undefined, faults: placesIn(scan, 0, schemeEnd, message) }
   }
   if (!/^https?$/i.test(scheme)) {
-    const problem = scheme === '' ? 'the URL is not absolute' : `"${scheme}" is not a scheme that is allowed`
-    return { shape: undefined, complaints: [{ offset: 0, message: `${problem}: ${BEGIN}` }] }
+    const problem = scheme === '' ? 'the URL is not absolute' : `the scheme "${scheme}" is not allowed`
+    return { shape: undefined, faults: [{ offset: 0, message: `${problem}: ${BEGIN}` }] }
   }
   const hostStart = schemeEnd + 3
   const hostEnd = firstOf(scan.masked, /[/?#\\]/, hostStart)
-  const { path, query, complaints } = shapeRest(scan, hostEnd)
+  const { path, query, faults } = shapeRest(scan, hostEnd)
   const shape = { hasBase: false, origin: scan.masked.slice(0, hostEnd), path, query }
-  return { shape, complaints: [...checkAuthority(scan, hostStart, hostEnd), ...complaints] }
+  return { shape, faults: [...checkAuthority(scan, hostStart, hostEnd), ...faults] }
 }

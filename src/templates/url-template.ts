@@ -2,32 +2,35 @@ import { type AfterBase, baseHole } from './base-url.ts'
 import { hostHole, pathHole, queryHole } from './encodings.ts'
 import { buildPairs, checkEscapes, checkPairs } from './pairs-template.ts'
 import { type FieldPlan, type Hole, line, type Part, sequence } from './plan.ts'
-import { type Complaint, countHoles, HOLE, type Scan } from './scan.ts'
+import { countHoles, type Fault, HOLE, type Scan } from './scan.ts'
 import type { RenderError } from './template.ts'
 import { shapeUrl, type UrlShape } from './url-shape.ts'
 
 export type UrlPlan = FieldPlan & {
-  /** Of the builder's own text; undefined when places decide it. */
+  /** The origin in the template's text; undefined if placeholders decide it. */
   fixedOrigin: string | undefined
 }
 
-/** As WHATWG URL writes them, places masked again; `origin` is empty after a base, `query` without its `?`. */
+/**
+ * Parts as normalized by WHATWG URL, with placeholders masked again. `origin` is empty after a base; `query` has no
+ * `?`.
+ */
 type CanonicalUrl = { origin: string; path: string; query: string }
 
-/** Survives WHATWG URL unchanged in host, path and query: lower-case letters and digits that the text does not hold. */
+/** Returns a marker of lower-case letters that the text does not contain, and that WHATWG URL leaves unchanged. */
 const markFor = (text: string): string => {
   let mark = 'place'
   while (text.toLowerCase().includes(mark)) mark += 'q'
   return mark
 }
 
-/** The path with exactly one slash before it; after a base, none when there is no path. */
+/** Returns the path with exactly one slash before it; empty after a base without a path. */
 const slashed = ({ hasBase, path }: UrlShape): string => {
   if (!hasBase) return path.masked
   return path.masked === '' ? '' : `/${path.masked.replace(/^\/+/, '')}`
 }
 
-/** Lets WHATWG URL write the fixed text as it always would, with a harmless word in each place; undefined: no URL. */
+/** Normalizes the fixed text with WHATWG URL, with a marker for each placeholder. Undefined if it is not a URL. */
 const canonicalize = (shape: UrlShape): CanonicalUrl | undefined => {
   const path = slashed(shape)
   const masked = `${shape.hasBase ? 'https://base.invalid' : shape.origin}${path}?${shape.query?.masked ?? ''}`
@@ -58,21 +61,21 @@ const holesOf = (scan: Scan, shape: UrlShape): readonly Hole[] => {
   })
 }
 
-const checkTypes = (scan: Scan, shape: UrlShape): readonly Complaint[] =>
+const checkTypes = (scan: Scan, shape: UrlShape): readonly Fault[] =>
   scan.places
     .slice(shape.hasBase ? 1 : 0)
     .filter(place => place.type === 'url')
     .map(({ offset }) => ({
       offset,
-      message: 'a place typed url may only be the very start of the URL: use {{string:name}} here',
+      message: 'a parameter of type url is only allowed at the start of the URL. Use {{string:name}} here',
     }))
 
-/** WHATWG URL reads a host whose last label is a number as an IPv4 address. */
+/** WHATWG URL parses a host whose last label is a number as an IPv4 address. */
 const ENDS_IN_NUMBER = /(?:^|\.)\d+\.?$/
 
 /**
- * Where values choose the origin, the last word is WHATWG URL's: it must read the text as it stands, and its host as a
- * name. Labels such as `0x7f` or `2130706433` are well-formed and still an address.
+ * If values decide the origin, checks the rendered URL with WHATWG URL: it must not change, and its host must be a
+ * name. Labels such as `0x7f` or `2130706433` are well-formed but would be an address.
  */
 const verified = (part: Part, hasBase: boolean, refusal: RenderError): Part => {
   return (values, room) => {
@@ -94,19 +97,19 @@ const buildUrl = (scan: Scan, shape: UrlShape, canonical: CanonicalUrl, partOf: 
   return sequence(['', '', ''], [line(head, 0, partOf), pairs])
 }
 
-const refused = (scan: Scan, complaints: readonly Complaint[]): UrlPlan => ({
+const refused = (scan: Scan, faults: readonly Fault[]): UrlPlan => ({
   holes: scan.places.map(() => undefined),
-  complaints,
+  faults,
   build: () => () => undefined,
   fixedOrigin: undefined,
 })
 
-/** The request's URL: what each place may do to it, and its fixed text as WHATWG URL writes it. */
+/** Plans the URL: the encoding of each placeholder, and the fixed text as normalized by WHATWG URL. */
 export const planUrl = (scan: Scan): UrlPlan => {
-  const { shape, complaints: shapeComplaints } = shapeUrl(scan)
+  const { shape, faults: shapeComplaints } = shapeUrl(scan)
   if (shape === undefined) return refused(scan, shapeComplaints)
   const query = shape.query ?? { masked: '', firstPlace: scan.places.length }
-  const complaints = [
+  const faults = [
     ...shapeComplaints,
     ...checkTypes(scan, shape),
     ...checkEscapes({ ...shape.path, places: scan.places }),
@@ -114,18 +117,18 @@ export const planUrl = (scan: Scan): UrlPlan => {
     ...checkEscapes({ ...query, places: scan.places }),
   ]
   const holes = holesOf(scan, shape)
-  if (complaints.length > 0) return { ...refused(scan, complaints), holes }
+  if (faults.length > 0) return { ...refused(scan, faults), holes }
   const canonical = canonicalize(shape)
   if (canonical === undefined) {
-    return refused(scan, [{ offset: 0, message: 'this is not a URL: look at the host and the port' }])
+    return refused(scan, [{ offset: 0, message: 'this is not a valid URL. Check the host and the port' }])
   }
 
   const isOpen = shape.hasBase || canonical.origin.includes(HOLE)
   const [first] = scan.places
-  const refusal = { parameter: first?.name ?? '', message: 'does not lead to a valid URL' }
+  const refusal = { parameter: first?.name ?? '', message: 'does not result in a valid URL' }
   return {
     holes,
-    complaints,
+    faults,
     build: partOf => {
       const part = buildUrl(scan, shape, canonical, partOf)
       return isOpen ? verified(part, shape.hasBase, refusal) : part

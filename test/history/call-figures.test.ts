@@ -16,7 +16,7 @@ const store = async ({ recorder }: HistoryWorld, records: readonly ExecutionReco
 }
 
 describe.each(databaseKinds)('the figures of calls on $kind', kind => {
-  it('count the last day by hour, and leave out what was before and whoever else’s calls', async () => {
+  it('count the last 24 hours by hour, without earlier calls or calls of other servers', async () => {
     const world = await createHistoryWorld(kind)
     const { serverId } = world
     const other = await createServer(world.db)
@@ -42,7 +42,7 @@ describe.each(databaseKinds)('the figures of calls on $kind', kind => {
     expect(counts.get(quiet)).toMatchObject({ calls: 0, errors: 0, calledTools: 0, failingTools: 0 })
   })
 
-  it('say how long calls took: the least duration that half, or 99 of a hundred, do not exceed', async () => {
+  it('include percentiles of durations', async () => {
     const world = await createHistoryWorld(kind)
     const { serverId } = world
     const durations = Array.from({ length: 100 }, (_, index) => index + 0.5)
@@ -57,7 +57,7 @@ describe.each(databaseKinds)('the figures of calls on $kind', kind => {
     expect(figures).toMatchObject({ calls: 101, errors: 0, p50Ms: 49.5, p99Ms: 98.5 })
   })
 
-  it('are given for each tool, with its last call and whether that one failed', async () => {
+  it('include each tool with its last call and whether that failed', async () => {
     const world = await createHistoryWorld(kind)
     const { serverId } = world
     const at = (minutes: number, changes: Partial<ExecutionRecord>) =>
@@ -79,7 +79,7 @@ describe.each(databaseKinds)('the figures of calls on $kind', kind => {
     expect(await createCallFigureStore(world.db).ofTools(await createServer(world.db), NOW)).toEqual([])
   })
 
-  it('are given for each program that called, whatever its version', async () => {
+  it('include each client, whatever its version', async () => {
     const world = await createHistoryWorld(kind)
     const { serverId } = world
     const from = (client: string | undefined) => buildExecution(serverId, { startedAt: ago(MINUTE_MS), client })
@@ -97,7 +97,7 @@ describe.each(databaseKinds)('the figures of calls on $kind', kind => {
     )
   })
 
-  it('read no more of a busy server than its newest calls, and say since when', async () => {
+  it('cover only the newest calls of a busy server, with the start time', async () => {
     const world = await createHistoryWorld(kind)
     const { serverId } = world
     const records = Array.from({ length: 10_050 }, (_, index) =>

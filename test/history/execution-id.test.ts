@@ -5,7 +5,7 @@ const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f
 const timeOf = (id: string): number => Number.parseInt(id.replace('-', '').slice(0, 12), 16)
 
 describe('ids of executions', () => {
-  it('are UUIDs of version 7 that hold the time they were made', () => {
+  it('are UUIDs of version 7 with the time of creation', () => {
     const before = Date.now()
     const id = newExecutionId()
     expect(id).toMatch(UUID_V7)
@@ -13,7 +13,7 @@ describe('ids of executions', () => {
     expect(timeOf(id)).toBeLessThanOrEqual(Date.now())
   })
 
-  it('made in a row all differ and ascend, also when more are made in one millisecond than its counter holds', () => {
+  it('created in a row ascend, also if a millisecond needs more than its counter holds', () => {
     const newId = createExecutionIds(() => 1_793_000_000_000)
     const ids = Array.from({ length: 20_000 }, newId)
     expect(ids.every(id => UUID_V7.test(id))).toBe(true)
@@ -21,7 +21,7 @@ describe('ids of executions', () => {
     expect(ids).toEqual(ids.toSorted())
   })
 
-  it('still ascend when the clock is set back by an hour', () => {
+  it('still ascend if the clock is set back by an hour', () => {
     let now = 1_793_000_000_000
     const newId = createExecutionIds(() => now)
     const earlier = newId()
@@ -31,7 +31,7 @@ describe('ids of executions', () => {
     expect(timeOf(later)).toBe(1_793_000_000_000)
   })
 
-  it('of two makers at one time differ: the tail is random', () => {
+  it('of two generators at the same time differ in their random tail', () => {
     const tails = Array.from({ length: 100 }, () => createExecutionIds(() => 1)().slice(-16))
     expect(new Set(tails).size).toBe(100)
   })

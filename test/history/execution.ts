@@ -1,7 +1,7 @@
 import { newExecutionId } from '../../src/history/execution-id.ts'
 import type { ExecutionRecord } from '../../src/history/execution-record.ts'
 
-/** A call of a server that went well, but for what is said otherwise. */
+/** Builds a successful call of a server, with changes. */
 export const buildExecution = (serverId: string, changes: Partial<ExecutionRecord> = {}): ExecutionRecord => ({
   id: newExecutionId(),
   serverId,

@@ -16,7 +16,7 @@ const store = async ({ recorder }: HistoryWorld, records: readonly ExecutionReco
 }
 
 describe.each(databaseKinds)('the history of a server on $kind', kind => {
-  it('shows a record with all that is known of it', async () => {
+  it('returns a record with all its fields', async () => {
     const world = await createHistoryWorld(kind)
     const record = buildExecution(world.serverId, {
       instanceId: newExecutionId(),
@@ -46,7 +46,7 @@ describe.each(databaseKinds)('the history of a server on $kind', kind => {
     expect(nextCursor).toBeNull()
   })
 
-  it('shows a record of which little is known, and none for an unknown id', async () => {
+  it('returns a record with minimal fields, and nothing for an unknown id', async () => {
     const world = await createHistoryWorld(kind)
     const record = buildExecution(world.serverId, { status: undefined, request: undefined })
     await store(world, [record])
@@ -55,7 +55,7 @@ describe.each(databaseKinds)('the history of a server on $kind', kind => {
     expect(await world.executions.find(record.id, [newExecutionId()])).toBeUndefined()
   })
 
-  it('keeps a record whose texts no database column can hold, readably', async () => {
+  it('stores text that databases cannot hold in a readable form', async () => {
     const world = await createHistoryWorld(kind)
     const record = buildExecution(world.serverId, { client: 'a\ud800', error: 'b\u0000\udc00' })
     await store(world, [record])
@@ -65,7 +65,7 @@ describe.each(databaseKinds)('the history of a server on $kind', kind => {
     })
   })
 
-  it('tells records and their texts apart that are written together, whatever stands in them', async () => {
+  it('keeps records of one batch apart, whatever their text contains', async () => {
     const world = await createHistoryWorld(kind)
     const texts = fc.string({ unit: 'binary', maxLength: 40 })
     const records = fc.sample(fc.tuple(texts, texts, texts), { numRuns: 300, seed: 7 }).map(([tool, client, error]) =>
@@ -88,7 +88,7 @@ describe.each(databaseKinds)('the history of a server on $kind', kind => {
     }
   })
 
-  it('holds times to the millisecond in the very form in which other code writes and compares them', async () => {
+  it('stores times to the millisecond in the same format as other code', async () => {
     const { db, ...world } = await createHistoryWorld(kind)
     const record = buildExecution(world.serverId, { startedAt: at(7) })
     await store({ db, ...world }, [record])
@@ -107,7 +107,7 @@ describe.each(databaseKinds)('the history of a server on $kind', kind => {
     expect(stored?.updatedAt).toEqual(stored?.createdAt)
   })
 
-  it('is listed newest first, in pages that neither repeat nor leave out a record, also of one millisecond', async () => {
+  it('is listed newest first, in pages that neither repeat nor skip a record of the same millisecond', async () => {
     const world = await createHistoryWorld(kind)
     const records = Array.from({ length: 25 }, (_, index) =>
       buildExecution(world.serverId, { startedAt: at(Math.floor(index / 10)) }),
@@ -123,7 +123,7 @@ describe.each(databaseKinds)('the history of a server on $kind', kind => {
     expect(seen).toEqual(records.map(({ id }) => id).toReversed())
   })
 
-  it('can be narrowed to a time, an outcome and a tool, and holds no other server’s records', async () => {
+  it('can be filtered by time, outcome and tool, and contains no records of other servers', async () => {
     const world = await createHistoryWorld(kind)
     const { serverId } = world
     const early = buildExecution(serverId, { startedAt: at(0) })
@@ -141,14 +141,14 @@ describe.each(databaseKinds)('the history of a server on $kind', kind => {
     expect(await idsOf({ outcome: 'ok', tool: 'get_weather' })).toEqual([early.id])
   })
 
-  it('refuses a cursor that is none of its own', async () => {
+  it('rejects a cursor of another list', async () => {
     const { executions, serverId } = await createHistoryWorld(kind)
     for (const cursor of ['', 'x', 'WzFd', Buffer.from('["yesterday","x"]').toString('base64url')]) {
       await expect(executions.list({ serverId, limit: 1, cursor })).rejects.toMatchObject({ code: 'invalid_request' })
     }
   })
 
-  it('shows the gaps that touch a time, newest first', async () => {
+  it('includes the gaps that overlap a period, newest first', async () => {
     const { db, serverId, executions } = await createHistoryWorld(kind)
     const gap = (from: number, to: number) => ({ serverId, missing: 3, from: at(from), to: at(to), reason: 'why' })
     await db.executionGap.createMany({ data: [gap(0, 10), gap(20, 30), gap(40, 50)] })
@@ -159,7 +159,7 @@ describe.each(databaseKinds)('the history of a server on $kind', kind => {
 })
 
 describe('times written for SQLite', () => {
-  it('are those of Prisma’s adapter, whatever time came before', () => {
+  it('match those of Prisma’s adapter in any order', () => {
     const toTimeText = createTimeWriter()
     const times = fc.date({ min: new Date('1970-01-01'), max: new Date('9999-12-31'), noInvalidDate: true })
     fc.assert(
@@ -171,7 +171,7 @@ describe('times written for SQLite', () => {
     )
   })
 
-  it('are refused for what is no time', () => {
+  it('are rejected if invalid', () => {
     expect(() => createTimeWriter()(Number.NaN)).toThrow(RangeError)
   })
 })

@@ -11,7 +11,7 @@ const [sqlite] = databaseKinds
 if (sqlite === undefined) throw new Error('there is no database to test on')
 
 describe.each(databaseKinds)('removing the history of a server on $kind', kind => {
-  it('deletes its records and gaps, more than one batch of them, and nobody else’s', async () => {
+  it('deletes its records and gaps in several batches, and no others', async () => {
     const { db, serverId } = await createHistoryWorld(kind)
     const otherId = await createServer(db)
     const rowsOf = (server: string, count: number) =>
@@ -28,8 +28,8 @@ describe.each(databaseKinds)('removing the history of a server on $kind', kind =
   })
 })
 
-describe('removing the history of a server on SQLite, which one may write at a time', () => {
-  it('lets others write between its batches', async () => {
+describe('removing the history of a server on SQLite, which allows one writer at a time', () => {
+  it('allows other writes between its batches', async () => {
     const { db, serverId } = await createHistoryWorld(sqlite)
     await db.execution.createMany({
       data: Array.from({ length: 3_000 }, () => ({ ...ROW, id: newExecutionId(), serverId, responseBytes: 1 })),

@@ -14,15 +14,15 @@ const toUrl = (target: DatabaseTarget): string => (target.kind === 'sqlite' ? `f
 
 type Recording = {
   child: ChildProcess
-  /** All it said so far. */
+  /** All lines so far. */
   lines: string[]
-  /** Resolves once it has said so many lines that begin so. */
+  /** Resolves after this many lines with the given prefix. */
   said: (start: string, times?: number) => Promise<void>
-  /** Resolves once it is gone and all that it said is in `lines`. */
+  /** Resolves once the process has ended and `lines` is complete. */
   ended: Promise<unknown>
 }
 
-/** A process of its own that records; `before` is put in front of its command line. */
+/** Starts a process that records; `before` is prepended to its command line. */
 const startRecording = (
   { target, serverId }: HistoryWorld,
   { perTick, maxQueued, before = [] }: { perTick: number; maxQueued: number; before?: string[] },
@@ -55,7 +55,7 @@ const expectSoundFile = async ({ target, db }: HistoryWorld): Promise<void> => {
 }
 
 describe.each(databaseKinds)('a process that records on $kind', kind => {
-  it.each([50, 333])('and is killed has lost none older than 250 ms (after %i old ones)', async oldOnes => {
+  it.each([50, 333])('and is killed has lost no record older than 250 ms (after %i older ones)', async oldOnes => {
     const world = await createHistoryWorld(kind)
     const { child, lines, said, ended } = startRecording(world, { perTick: 5, maxQueued: 10_000 })
     await said('old', oldOnes)
@@ -67,13 +67,13 @@ describe.each(databaseKinds)('a process that records on $kind', kind => {
   })
 })
 
-/** Sets what a process may use (util-linux). */
+/** Limits the resources of a process (util-linux). */
 const PRLIMIT = 'prlimit'
-/** Bytes of file that the process may have; above it every write fails. */
+/** Growth of files that the process is allowed; later writes fail. */
 const LIMIT_ABOVE_DATABASE = 256 * 1_024
 
-describe.runIf(process.platform === 'linux')('a process that records and may not let its database grow', () => {
-  it('goes on, and says in a gap how much is missing once it may', async () => {
+describe.runIf(process.platform === 'linux')('a process that records while its database may not grow', () => {
+  it('continues, and reports how many records are missing once it can write', async () => {
     const [sqlite] = databaseKinds
     if (sqlite === undefined) throw new Error('no SQLite')
     const world = await createHistoryWorld(sqlite)

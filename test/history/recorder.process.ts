@@ -1,6 +1,6 @@
 // Records calls of a server until it is killed, or until its standard input ends: then it closes and exits.
-// Arguments: the database's URL, the server's id, records per 10 ms, records the queue holds.
-// Says, a line each: `old <id>` once a record is 250 ms old, `failed`, `works`, `missing` when records are,
+// Arguments: the database's URL, the server's id, records per 10 ms, and the size of the queue.
+// Prints lines: `old <id>` once a record is 250 ms old, `failed`, `works`, `missing` if records are lost,
 // and `closed <recorded> <stored> <missing>`.
 import { createRecorder } from '../../src/history/recorder.ts'
 import { parseDatabaseUrl } from '../../src/lib/db/target.ts'
@@ -21,7 +21,7 @@ const recorder = createRecorder({
   maxQueued: Number(maxQueued),
   logger: { info: () => say('works'), warn: () => say('failed'), error: () => say('lost') },
 })
-// The thread takes its time to start, which says nothing of how long records wait.
+// Waits for the thread, because its start-up would count as waiting time of records.
 recorder.record(buildExecution(serverId))
 await recorder.flush()
 

@@ -17,19 +17,19 @@ const listIds = async ({ db }: HistoryWorld): Promise<string[]> =>
   (await db.execution.findMany({ select: { id: true }, orderBy: { id: 'asc' } })).map(({ id }) => id)
 
 const CANNOT_BE_WRITTEN = /cannot be written/
-/** Characters: some alone take more than the memory of a usual batch. */
+/** Characters; some records alone exceed a standard page. */
 const SIZES = [0, 30, 500, 7, 20_000, 100, 3_000, 60_000, 1, 90_000, 250]
 const IS_OVER_FULL = { maxQueued: 100 }
 
 describe.each(databaseKinds)('the recorder on $kind', kind => {
-  it('writes records by itself, without being asked to', async () => {
+  it('writes records without a flush', async () => {
     const world = await createHistoryWorld(kind)
     recordMany(world, 3)
     await expect.poll(world.recorder.stats, { timeout: 10_000 }).toEqual({ queued: 0, missing: 0, stored: 3 })
     expect(await world.countStored()).toBe(3)
   })
 
-  it('loses none of 10,000 records when it is closed right after them', async () => {
+  it('loses none of 10,000 records if it is closed right after them', async () => {
     const world = await createHistoryWorld(kind)
     recordMany(world, 10_000)
     await world.recorder.close()
@@ -38,7 +38,7 @@ describe.each(databaseKinds)('the recorder on $kind', kind => {
     expect(world.log.lines).toEqual([])
   })
 
-  it('writes each as it was recorded, of any size, while others are recorded', async () => {
+  it('writes records of any size unchanged while others are recorded', async () => {
     const world = await createHistoryWorld(kind, { flushIntervalMs: 1 })
     const records = Array.from({ length: 1_200 }, (_, index) => {
       const body = `${index} ${['x', 'ä', '€', '🌧'][index % 4]?.repeat(SIZES[index % SIZES.length] ?? 0)} ${index}`
@@ -47,7 +47,7 @@ describe.each(databaseKinds)('the recorder on $kind', kind => {
     })
     for (const [index, record] of records.entries()) {
       world.recorder.record(record)
-      // Batches go, and the next are recorded while they are read; what was written makes room to be used again.
+      // Batches are sent while the next ones fill; written pages are reused.
       if (index % 10 === 9) await setImmediate()
       if (index % 400 === 399) await expect.poll(() => world.recorder.stats().queued).toBe(0)
     }
@@ -58,14 +58,14 @@ describe.each(databaseKinds)('the recorder on $kind', kind => {
     )
   })
 
-  it('counts what comes after the close as missing, and closes only once', async () => {
+  it('counts records after the close as missing, and closes only once', async () => {
     const world = await createHistoryWorld(kind)
     await Promise.all([world.recorder.close(), world.recorder.close()])
     recordMany(world, 2)
     expect(world.recorder.stats()).toEqual({ queued: 0, missing: 2, stored: 0 })
   })
 
-  it('loses nothing while another holds the lock, and says once that it waits and once that it goes on', async () => {
+  it('loses nothing while another process holds the lock, and logs once that it waits and once that it continues', async () => {
     const world = await createHistoryWorld(kind)
     const lock = await lockDatabase(world.target)
     const failed = world.log.next(CANNOT_BE_WRITTEN)
@@ -80,7 +80,7 @@ describe.each(databaseKinds)('the recorder on $kind', kind => {
     ])
   })
 
-  it('counts what its queue does not hold, keeps the rest, and writes a gap for each server when it can', async () => {
+  it('counts records that do not fit its queue, keeps the others, and writes a gap for each server later', async () => {
     const world = await createHistoryWorld(kind, IS_OVER_FULL)
     const otherServerId = await createServer(world.db)
     const lock = await lockDatabase(world.target)
@@ -104,7 +104,7 @@ describe.each(databaseKinds)('the recorder on $kind', kind => {
     expect(world.recorder.stats()).toEqual({ queued: 0, missing: 41, stored: 100 })
   })
 
-  it('writes gaps by itself once it can, and says in them why records are missing', async () => {
+  it('writes gaps once it can, with the reason', async () => {
     const world = await createHistoryWorld(kind, IS_OVER_FULL)
     const lock = await lockDatabase(world.target)
     const failed = world.log.next(CANNOT_BE_WRITTEN)
@@ -133,7 +133,7 @@ describe.each(databaseKinds)('the recorder on $kind', kind => {
     expect(await world.countStored()).toBe(queued)
   })
 
-  it('loses nothing when its worker ends while it writes, nor when it ends idle', async () => {
+  it('loses nothing if its worker ends during a write or while idle', async () => {
     const world = await createHistoryWorld(kind)
     const first = recordMany(world, 600)
     const flushed = world.recorder.flush()
@@ -146,7 +146,7 @@ describe.each(databaseKinds)('the recorder on $kind', kind => {
     expect(world.workers).toHaveLength(3)
   })
 
-  it('gives up a batch that ends the worker twice, says so in a gap, and goes on with the next', async () => {
+  it('drops a batch that crashes the worker twice, writes a gap, and continues with the next', async () => {
     let starts = 0
     const world = await createHistoryWorld(kind, {
       startWorker: (file, options) =>
@@ -162,7 +162,7 @@ describe.each(databaseKinds)('the recorder on $kind', kind => {
     ])
   })
 
-  it('drops the records of a server that is deleted meanwhile, without a word, and keeps the others', async () => {
+  it('silently drops records of a server deleted in the meantime, and keeps the others', async () => {
     const world = await createHistoryWorld(kind)
     const deletedId = await createServer(world.db)
     await world.db.server.delete({ where: { id: deletedId } })
@@ -175,7 +175,7 @@ describe.each(databaseKinds)('the recorder on $kind', kind => {
     expect(world.log.lines).toEqual([])
   })
 
-  it('lets a server be deleted while records of it stream in', async () => {
+  it('allows a server to be deleted while its calls are recorded', async () => {
     const world = await createHistoryWorld(kind)
     const deletedIds = await Promise.all(Array.from({ length: 5 }, () => createServer(world.db)))
     const records = deletedIds.flatMap(id => Array.from({ length: 500 }, () => buildExecution(id)))
@@ -187,7 +187,7 @@ describe.each(databaseKinds)('the recorder on $kind', kind => {
     expect(world.recorder.stats()).toMatchObject({ queued: 0, missing: 0 })
   })
 
-  it('counts a record that the database refuses, and keeps those beside it', async () => {
+  it('counts a record that the database rejects, and stores the others', async () => {
     const world = await createHistoryWorld(kind)
     const before = recordMany(world, 300)
     world.recorder.record(buildExecution(world.serverId, { durationMs: Number.NaN }))
@@ -199,7 +199,7 @@ describe.each(databaseKinds)('the recorder on $kind', kind => {
     ])
   })
 
-  it('stores a record once, however often it is given', async () => {
+  it('stores a record once, however often it is sent', async () => {
     const world = await createHistoryWorld(kind)
     const record = buildExecution(world.serverId)
     world.recorder.record(record)
@@ -211,7 +211,7 @@ describe.each(databaseKinds)('the recorder on $kind', kind => {
     expect(world.recorder.stats().missing).toBe(0)
   })
 
-  it('ends a close in bounded time when nothing can be written, and says how much is lost', async () => {
+  it('closes in bounded time if nothing can be written, and logs how much is lost', async () => {
     const world = await createHistoryWorld(kind, { closeTimeoutMs: 100 })
     const lock = await lockDatabase(world.target)
     onTestFinished(lock.release)
@@ -225,8 +225,8 @@ describe.each(databaseKinds)('the recorder on $kind', kind => {
   })
 })
 
-describe('the recorder, its PostgreSQL connection cut again and again', () => {
-  it('connects anew and loses nothing', async () => {
+describe('the recorder with a PostgreSQL connection that is cut repeatedly', () => {
+  it('reconnects and loses nothing', async () => {
     const [, postgres] = databaseKinds
     if (postgres === undefined) throw new Error('no PostgreSQL')
     const world = await createHistoryWorld(postgres)
@@ -245,7 +245,7 @@ const cutConnections = async ({ target }: HistoryWorld): Promise<void> => {
   const client = new Client({ connectionString: target.url })
   await client.connect()
   const { rows } = await client.query(
-    // With a time to wait for: otherwise it is only told to end, and may take one more write first.
+    // With a timeout; otherwise it may still finish one more write.
     `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
      WHERE datname = current_database() AND application_name = 'patchbay history'`,
   )

@@ -30,7 +30,7 @@ describe.each(databaseKinds)('tokens of calls on $kind', kind => {
     return { ...world, listDays, recordMany }
   }
 
-  it('are added to the call and to the sums of its tool and day, whenever they come', async () => {
+  it('are added to the call and to the sums of its tool and day, whenever they arrive', async () => {
     const { recorder, recordMany, listDays, db } = await createWorld()
     const [first, second] = recordMany(2)
     if (first === undefined || second === undefined) throw new Error('there are no records')
@@ -46,7 +46,7 @@ describe.each(databaseKinds)('tokens of calls on $kind', kind => {
     ])
   })
 
-  it('are counted once, and calls too, however often they are sent', async () => {
+  it('are counted once per call, however often they are sent', async () => {
     const { recorder, recordMany, listDays } = await createWorld()
     const records = recordMany(20)
     const tokens = records.map(({ id }) => ({ executionId: id, before: 5, sent: 2, otherwise: 5 }))
@@ -58,7 +58,7 @@ describe.each(databaseKinds)('tokens of calls on $kind', kind => {
     expect(await listDays()).toEqual([{ day: DAY, tool: 'get_weather', calls: 20, counted: 20, tokens: [100, 40] }])
   })
 
-  it('are more than a number of 32 bits holds', async () => {
+  it('can exceed 32 bits', async () => {
     const { recorder, recordMany, listDays } = await createWorld()
     for (const { id } of recordMany(3)) {
       recorder.recordTokens({ executionId: id, before: 2_000_000_000, sent: 0, otherwise: 2_000_000_000 })
@@ -67,7 +67,7 @@ describe.each(databaseKinds)('tokens of calls on $kind', kind => {
     expect(await listDays()).toMatchObject([{ tokens: [6_000_000_000, 0] }])
   })
 
-  it('are not counted of calls that nobody knows, and requests that were passed on are no calls of a tool', async () => {
+  it('are not counted for unknown calls; passthrough requests are not tool calls', async () => {
     const { recorder, recordMany, listDays, db, serverId } = await createWorld()
     recordMany(1, { tool: '' })
     recorder.recordTokens({ executionId: 'unknown', before: 1, sent: 1, otherwise: 1 })
@@ -76,7 +76,7 @@ describe.each(databaseKinds)('tokens of calls on $kind', kind => {
     expect(await db.execution.count({ where: { serverId } })).toBe(1)
   })
 
-  it('are in no sum of a name that a caller may have made up: of a tool that is not ours, in a call that failed', async () => {
+  it('are not summed under names that a caller may have made up: failed calls of tools that are not ours', async () => {
     const { recorder, recordMany, listDays } = await createWorld()
     const made = recordMany(9, { instanceId: undefined, tool: 'up_made_up', outcome: 'error' })
     const known = [
@@ -93,7 +93,7 @@ describe.each(databaseKinds)('tokens of calls on $kind', kind => {
     ])
   })
 
-  it('are added up by several processes at once, and none is lost', async () => {
+  it('are summed by several processes at once without losing any', async () => {
     const { recorder, serverId, target, log, listDays } = await createWorld()
     const other = createRecorder({ target, logger: log.logger })
     for (const one of [recorder, other]) {
@@ -109,7 +109,7 @@ describe.each(databaseKinds)('tokens of calls on $kind', kind => {
     expect(await listDays()).toEqual([0, 1, 2].map(index => ({ ...each, tool: `tool_${index}` })))
   })
 
-  it('are those of each server by itself', async () => {
+  it('are separate for each server', async () => {
     const { recorder, recordMany, listDays, db } = await createWorld()
     const other = await createServer(db)
     recordMany(9)
@@ -118,7 +118,7 @@ describe.each(databaseKinds)('tokens of calls on $kind', kind => {
     expect(await listDays()).toMatchObject([{ tool: 'get_weather', calls: 9 }])
   })
 
-  it('are let go when they are older than they are kept', async () => {
+  it('are deleted after the retention period', async () => {
     const { recorder, recordMany, listDays, db } = await createWorld()
     recordMany(1)
     recordMany(1, { tool: 'old_tool', startedAt: new Date('2024-01-01T00:00:00Z') })

@@ -9,7 +9,7 @@ const HOUR_MS = 60 * 60 * 1_000
 const ago = (hours: number): Date => new Date(NOW.getTime() - hours * HOUR_MS)
 
 describe.each(databaseKinds)('the usage of servers on $kind', kind => {
-  it('counts calls and errors of a day and of 30 days, each server’s own', async () => {
+  it('counts calls and errors of a day and of 30 days for each server', async () => {
     const { db, serverId, recorder } = await createHistoryWorld(kind)
     const other = await createServer(db)
     const quiet = await createServer(db)
@@ -34,7 +34,7 @@ describe.each(databaseKinds)('the usage of servers on $kind', kind => {
     expect(await listServerUsage(db, [], NOW)).toEqual([])
   })
 
-  it('asks of more servers than one statement takes', async () => {
+  it('covers more servers than fit in one statement', async () => {
     const { db, serverId, recorder } = await createHistoryWorld(kind)
     recorder.record(buildExecution(serverId, { startedAt: ago(1) }))
     await recorder.flush()
@@ -46,7 +46,7 @@ describe.each(databaseKinds)('the usage of servers on $kind', kind => {
     expect(usage.map(({ serverId: id }) => id)).toEqual([serverId])
   })
 
-  it('counts the newest of a server that was called more than is looked at, and says so', async () => {
+  it('counts the newest calls of a very busy server, and marks the count as cut', async () => {
     const { db, serverId } = await createHistoryWorld(kind)
     const { request, ...record } = buildExecution(serverId)
     await db.execution.createMany({
@@ -62,7 +62,7 @@ describe.each(databaseKinds)('the usage of servers on $kind', kind => {
         request: JSON.stringify(request),
       })),
     })
-    // Many servers share what is looked at: 500 calls are left for each.
+    // The limit is shared by many servers: 500 calls remain for each.
     const absent = Array.from(
       { length: 300 },
       (_, index) => `0190a0a0-0000-7000-9000-${String(index).padStart(12, '0')}`,

@@ -6,9 +6,9 @@ const sleep = (ms: number): void => void Atomics.wait(new Int32Array(new SharedA
 
 it('what is ended for want of a core is tried again, and what computes without end is not', () => {
   const tries: boolean[] = []
-  const isDone = isDoneWithin(200, isAgain => {
-    tries.push(isAgain)
-    if (!isAgain) sleep(60_000)
+  const isDone = isDoneWithin(200, isRetry => {
+    tries.push(isRetry)
+    if (!isRetry) sleep(60_000)
   })
   expect([isDone, tries]).toEqual([true, [false, true]])
   let count = 0

@@ -175,9 +175,9 @@ describe('the parameters of a call', () => {
   })
 
   it.each([
-    ['an enum', { v: { enum: ['a', 'b'] } }, 'string', 'c', /"v" must be one of "a", "b", and is a value that is none/],
-    ['a minimum', { v: { minimum: 3 } }, 'integer', 2, /"v" must be an integer of at least 3, and is a smaller one/],
-    ['a maximum', { v: { maximum: 3 } }, 'number', 3.5, /"v" must be a number of at most 3, and is a greater one/],
+    ['an enum', { v: { enum: ['a', 'b'] } }, 'string', 'c', /"v" must be one of "a", "b", and is another value/],
+    ['a minimum', { v: { minimum: 3 } }, 'integer', 2, /"v" must be an integer of at least 3, and is a smaller value/],
+    ['a maximum', { v: { maximum: 3 } }, 'number', 3.5, /"v" must be a number of at most 3, and is a greater value/],
     ['a pattern', { v: { pattern: '^[a-z]+$' } }, 'string', 'A1', /"v" must be a string that matches \^\[a-z\]\+\$/],
   ])('held to %s are refused where they break it', async (_what, parameters, type, given, wrong) => {
     const { call } = await work({ body: `{"value": {{${type}:v}}}`, parameters })

@@ -35,39 +35,39 @@ const REFUSED: readonly (readonly [ParameterType, JsonValue, got: string])[] = [
   ['string', null, 'null'],
   ['string', ['x'], 'an array'],
   ['string', { x: 1 }, 'an object'],
-  ['string', 2 ** 53, 'an integer beyond ±9007199254740991, which loses digits: send it as a string'],
-  // What JSON.parse makes of 1e400.
+  ['string', 2 ** 53, 'an integer beyond ±9007199254740991, which would lose digits (send it as a string)'],
+  // JSON.parse returns this for 1e400.
   ['string', Number.POSITIVE_INFINITY, 'a number that is too large'],
   ['integer', Number.POSITIVE_INFINITY, 'a number that is too large'],
   ['number', Number.NEGATIVE_INFINITY, 'a number that is too large'],
   ['json', Number.POSITIVE_INFINITY, 'a number that is too large'],
   ['integer', 1.5, 'a number with a fraction'],
   ['integer', 2 ** 53, 'an integer beyond ±9007199254740991'],
-  ['integer', '9007199254740992', 'a string that is not one'],
-  ['integer', '1.0', 'a string that is not one'],
-  ['integer', '007', 'a string that is not one'],
-  ['integer', '+1', 'a string that is not one'],
-  ['integer', '0x10', 'a string that is not one'],
-  ['integer', '', 'a string that is not one'],
+  ['integer', '9007199254740992', 'a string that is not an integer'],
+  ['integer', '1.0', 'a string that is not an integer'],
+  ['integer', '007', 'a string that is not an integer'],
+  ['integer', '+1', 'a string that is not an integer'],
+  ['integer', '0x10', 'a string that is not an integer'],
+  ['integer', '', 'a string that is not an integer'],
   ['integer', true, 'a boolean'],
-  ['number', 'NaN', 'a string that is not one'],
-  ['number', 'Infinity', 'a string that is not one'],
-  ['number', '1e999', 'a string that is not one'],
-  ['number', '12345678901234567890', 'a string that is not one'],
-  ['number', '1,5', 'a string that is not one'],
+  ['number', 'NaN', 'a string that is not a number'],
+  ['number', 'Infinity', 'a string that is not a number'],
+  ['number', '1e999', 'a string that is not a number'],
+  ['number', '12345678901234567890', 'a string that is not a number'],
+  ['number', '1,5', 'a string that is not a number'],
   ['number', [1], 'an array'],
-  ['boolean', 'True', 'a string that is not one'],
+  ['boolean', 'True', 'a string that is not a boolean'],
   ['boolean', 1, 'a number'],
-  ['boolean', '', 'a string that is not one'],
-  ['url', 'a.example', 'a string that is not one'],
-  ['url', '/x', 'a string that is not one'],
-  ['url', 'https:a.example', 'a string that is not one'],
-  ['url', 'ftp://a.example', 'a string that is not one'],
-  ['url', 'javascript:alert(1)', 'a string that is not one'],
-  ['url', 'https://user:pw@a.example', 'a string that is not one'],
-  ['url', 'https://a.exa\nmple', 'a string that is not one'],
-  ['url', 'https://a.example\\x', 'a string that is not one'],
-  ['url', 'https://', 'a string that is not one'],
+  ['boolean', '', 'a string that is not a boolean'],
+  ['url', 'a.example', 'a string that is not a valid URL'],
+  ['url', '/x', 'a string that is not a valid URL'],
+  ['url', 'https:a.example', 'a string that is not a valid URL'],
+  ['url', 'ftp://a.example', 'a string that is not a valid URL'],
+  ['url', 'javascript:alert(1)', 'a string that is not a valid URL'],
+  ['url', 'https://user:pw@a.example', 'a string that is not a valid URL'],
+  ['url', 'https://a.exa\nmple', 'a string that is not a valid URL'],
+  ['url', 'https://a.example\\x', 'a string that is not a valid URL'],
+  ['url', 'https://', 'a string that is not a valid URL'],
   ['url', 1, 'a number'],
 ]
 
@@ -76,11 +76,11 @@ describe('a value cast to a type', () => {
     expect(castValue(type, value)).toEqual({ ok: true, value: cast })
   })
 
-  it.each(REFUSED)('%s refuses %j: got %s', (type, value, got) => {
+  it.each(REFUSED)('%s rejects %j: got %s', (type, value, got) => {
     expect(castValue(type, value)).toMatchObject({ ok: false, error: { got } })
   })
 
-  it('once cast stays as it is when it is cast again', () => {
+  it('does not change when cast again', () => {
     fc.assert(
       fc.property(fc.constantFrom(...PARAMETER_TYPES), nastyJson, (type, value) => {
         const cast = castValue(type, value)
@@ -89,7 +89,7 @@ describe('a value cast to a type', () => {
     )
   })
 
-  it('is never shown by what is said of it', () => {
+  it('never appears in the error', () => {
     const said = (type: ParameterType, value: string): string => JSON.stringify(castValue(type, value, 'text'))
     fc.assert(
       fc.property(fc.constantFrom(...PARAMETER_TYPES), fc.stringMatching(/^\$[A-Z]{6,12}$/), (type, secret) => {
@@ -99,7 +99,7 @@ describe('a value cast to a type', () => {
   })
 })
 
-describe('a text cast to json', () => {
+describe('text cast to json', () => {
   it.each([
     ['{"a": [1]}', { a: [1] }],
     ['"x"', 'x'],
@@ -108,14 +108,14 @@ describe('a text cast to json', () => {
     expect(castValue('json', text, 'text')).toEqual({ ok: true, value })
   })
 
-  it.each(['x', '{', '', '{"__proto__": 1}', '['.repeat(65) + ']'.repeat(65)])('%s is refused', text => {
+  it.each(['x', '{', '', '{"__proto__": 1}', '['.repeat(65) + ']'.repeat(65)])('%s is rejected', text => {
     expect(castValue('json', text, 'text')).toEqual({
       ok: false,
       error: { expected: 'JSON', got: 'a string that is not JSON' },
     })
   })
 
-  it('stays as it is when it has a structure already', () => {
+  it('does not change if it is already structured', () => {
     expect(castValue('json', { a: '1' }, 'text')).toEqual({ ok: true, value: { a: '1' } })
   })
 })

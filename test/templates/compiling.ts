@@ -2,7 +2,7 @@ import type { JsonValue } from '../../src/lib/kernel/json.ts'
 import { compileTemplate } from '../../src/templates/compile.ts'
 import type { CompiledTemplate, RenderedRequest, RequestTemplate, TemplateError } from '../../src/templates/template.ts'
 
-/** A template with only what a test is about. */
+/** Returns a template with the given parts and minimal others. */
 export const template = (parts: Partial<RequestTemplate>): RequestTemplate => ({
   method: 'POST',
   url: 'https://api.example.com/',
@@ -33,7 +33,7 @@ export const rendered = (
   return result.value
 }
 
-/** `parameter message` of a refused rendering; undefined when it is not refused. */
+/** Returns `parameter message` of a failed rendering, or undefined. */
 export const refusal = (
   parts: Partial<RequestTemplate>,
   values: Readonly<Record<string, JsonValue>> = {},

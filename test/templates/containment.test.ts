@@ -5,14 +5,14 @@ import type { RenderedRequest } from '../../src/templates/template.ts'
 import { compiled, template, valuesOf } from './compiling.ts'
 import { nastyJson, nastyText, throughJson } from './nasty.ts'
 
-/** A text of a builder around places: what stands in the template, and what it means. */
+/** Template text with placeholders, and what it means for given values. */
 type Written = { source: string; meaning: (values: ReadonlyMap<string, string>) => string }
 
 const STATIC = fc.constantFrom('', 'a', 'b-', '.', 'v1.', '_', '~', 'x y', 'ü', '%41', '%2e', '!$()*')
 
 const decoded = (text: string): string => decodeURIComponent(text)
 
-/** `text{{p0}}text…`, with names from `from` on; what it means is what is left after decoding. */
+/** Builds `text{{p0}}text…`, with names from `from` on; its meaning is the decoded text. */
 const writtenWith = (texts: readonly string[], from: number): Written => ({
   source: texts.map((text, index) => (index === 0 ? text : `{{p${from + index - 1}}}${text}`)).join(''),
   meaning: values =>
@@ -23,7 +23,7 @@ const writtenWith = (texts: readonly string[], from: number): Written => ({
       .join(''),
 })
 
-/** Several pieces whose places are numbered through. */
+/** Builds several pieces with numbered placeholders. */
 const pieces = (texts: readonly (readonly string[])[]): readonly Written[] => {
   let next = 0
   return texts.map(parts => {
@@ -48,7 +48,7 @@ const valuesFor = (texts: readonly (readonly string[])[]): fc.Arbitrary<Readonly
 }
 
 describe('any values in the path and the query of a fixed origin', () => {
-  it('change neither the origin, nor another segment, nor another key or value', () => {
+  it('change neither the origin nor other segments, keys or values', () => {
     const cases = fc
       .tuple(fc.array(SEGMENT, { minLength: 1, maxLength: 4 }), fc.array(QUERY_VALUE, { minLength: 1, maxLength: 4 }))
       .chain(([segments, query]) => fc.tuple(fc.constant({ segments, query }), valuesFor([...segments, ...query])))
@@ -76,7 +76,7 @@ describe('any values in the path and the query of a fixed origin', () => {
 })
 
 describe('any missing values of a query', () => {
-  it('take their own keys with them and no other', () => {
+  it('remove their own keys and no others', () => {
     fc.assert(
       fc.property(fc.array(fc.option(nastyText), { minLength: 1, maxLength: 5 }), values => {
         const pairs = values.map((_, index) => (index % 2 === 0 ? `k${index}=<{{p${index}?}}` : `k${index}=s`))
@@ -93,7 +93,7 @@ describe('any missing values of a query', () => {
 })
 
 describe('any value in the host', () => {
-  it('is one label there, or refused', () => {
+  it('is one label, or rejected', () => {
     fc.assert(
       fc.property(fc.oneof(nastyText, fc.stringMatching(/^[A-Za-z0-9-]{1,8}$/)), label => {
         const result = compiled({ url: 'https://api.{{label}}.example.com/x/{{id}}' }).render(
@@ -105,7 +105,7 @@ describe('any value in the host', () => {
     )
   })
 
-  it('never makes an address of it', () => {
+  it('never results in an IP address', () => {
     const label = fc.oneof(fc.nat(300).map(String), fc.constantFrom('0x7f', '2130706433', '0177', 'localhost', 'a'))
     fc.assert(
       fc.property(fc.array(label, { minLength: 1, maxLength: 4 }), labels => {
@@ -128,7 +128,7 @@ describe('any value as the base of the URL', () => {
     nastyText.map(text => `https://a.example${text}`),
   )
 
-  it('is an origin and a path before the rest, or refused', () => {
+  it('is an origin and a path, or rejected', () => {
     const { render } = compiled({ url: '{{url:base}}/users/{{id}}?q={{q}}' })
     fc.assert(
       fc.property(BASES, nastyText, nastyText, (base, id, q) => {
@@ -148,13 +148,13 @@ describe('any value as the base of the URL', () => {
   })
 })
 
-/** A JSON template as a tree: what it is written as and what it means for given values. */
+/** A JSON template as a tree: its source, and its meaning for given values. */
 type JsonNode = { source: string; meaning: (values: ReadonlyMap<string, unknown>) => unknown; goes?: string }
 
 const GONE = Symbol('gone')
 const BLANK = fc.constantFrom('', ' ', '\n\t')
 
-/** JSON text whose braces are no place. */
+/** JSON text whose braces are not placeholders. */
 const escaped = (json: string): string => json.replaceAll('{{', '\\{{')
 
 const literal: fc.Arbitrary<JsonNode> = fc
@@ -194,7 +194,7 @@ const jsonTree = fc.letrec<{ node: JsonNode; array: JsonNode; object: JsonNode }
 }))
 
 describe('any values in a JSON body', () => {
-  it('are themselves in their places, and all the rest is as it was written', () => {
+  it('keep their meaning, and the rest of the text does not change', () => {
     const values = fc.record(
       { a: nastyJson, b: nastyJson, c: nastyJson, s: nastyText, t: nastyText },
       { requiredKeys: [] },
@@ -216,7 +216,7 @@ describe('any values in a JSON body', () => {
 })
 
 describe('any value in a form body', () => {
-  it('is its own key’s value, and no other key', () => {
+  it('is the value of its own key only', () => {
     const headers = [{ name: 'Content-Type', value: 'application/x-www-form-urlencoded' }]
     const { render } = compiled({ headers, body: 'a={{a}}&b=x{{b}}y&c={{c?}}&d=1' })
     fc.assert(
@@ -234,7 +234,7 @@ describe('any value in a form body', () => {
 })
 
 describe('any value in a header', () => {
-  it('is what the header says, or refused', () => {
+  it("is the header's value, or rejected", () => {
     const { render } = compiled({
       headers: [
         { name: 'X-First', value: '1' },
@@ -271,7 +271,7 @@ describe('any value of one parameter of a whole request', () => {
   }
   const harmless = { path: 'a', query: 'a', header: 'a', whole: 'a', text: 'a' }
 
-  /** Each place of the request by the name of its parameter, and what is around them all. */
+  /** The positions of a request by parameter name, and the text around them. */
   const read = ({ method, url, headers, body }: RenderedRequest) => {
     const { origin, pathname, searchParams, hash } = new URL(url)
     const [, path, ...segments] = pathname.split('/')
@@ -284,7 +284,7 @@ describe('any value of one parameter of a whole request', () => {
     }
   }
 
-  it.each(Object.keys(harmless))('changes its own place only: %s', name => {
+  it.each(Object.keys(harmless))('changes only its own position: %s', name => {
     const { render } = compiled(parts)
     const first = render(valuesOf(harmless))
     if (!first.ok) throw new Error(first.error.message)
@@ -305,7 +305,7 @@ describe('any value of one parameter of a whole request', () => {
 })
 
 describe('any text as a template', () => {
-  it('compiles or is refused with places inside of it, and what compiles renders', () => {
+  it('compiles and renders, or is rejected with positions inside the text', () => {
     const text = fc.oneof(
       nastyText,
       nastyText.map(tail => `https://a.example/${tail}`),

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { JsonValue } from '../../src/lib/kernel/json.ts'
 
-/** What breaks out of a URL, a header, JSON, a form or a template when it is not encoded. */
+/** Fragments that would break out of a URL, header, JSON, form or template without encoding. */
 const FRAGMENTS = [
   '/',
   '//',
@@ -66,17 +66,17 @@ const FRAGMENTS = [
   'a',
 ] as const
 
-/** Any text, and texts put together of the above, lone surrogates among them. */
+/** Any text, and combinations of these fragments, including lone surrogates. */
 export const nastyText = fc.oneof(
   fc.array(fc.constantFrom(...FRAGMENTS), { maxLength: 5 }).map(parts => parts.join('')),
   fc.string({ unit: 'binary', maxLength: 12 }),
   fc.string({ unit: 'grapheme', maxLength: 12 }),
 )
 
-/** What comes back of a value that went through JSON: no -0, own keys only. */
+/** Returns a value after a round trip through JSON: no -0, own keys only. */
 export const throughJson = (value: unknown): JsonValue => JSON.parse(JSON.stringify(value))
 
-/** Any JSON, with such texts as strings and keys. */
+/** Any JSON with such strings as values and keys. */
 export const nastyJson: fc.Arbitrary<JsonValue> = fc
   .oneof(
     fc.jsonValue({ maxDepth: 3, stringUnit: 'binary' }),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { compiled, refusal, rendered } from './compiling.ts'
 
-describe('a place at the start of the URL, typed url', () => {
+describe('a url parameter at the start of the URL', () => {
   it.each([
     { url: '{{url:base}}/users', base: 'https://a.example/v1', becomes: 'https://a.example/v1/users' },
     { url: '{{url:base}}/users', base: 'https://a.example/v1///', becomes: 'https://a.example/v1/users' },
@@ -37,7 +37,7 @@ describe('a place at the start of the URL, typed url', () => {
   })
 })
 
-describe('a place in the host', () => {
+describe('a placeholder in the host', () => {
   it.each([
     { label: 'acme', hostname: 'acme.example.com' },
     { label: 'Acme-2', hostname: 'acme-2.example.com' },
@@ -49,7 +49,7 @@ describe('a place in the host', () => {
   })
 
   it.each(['', 'a.b', '-a', 'a-', 'a_b', 'a/b', 'a@b', 'a:1', 'ä', 'a b', '%61', '\u212a', 'x'.repeat(64)])(
-    'refuses %j',
+    'rejects %j',
     tenant => {
       expect(refusal({ url: 'https://{{tenant}}.example.com/' }, { tenant })).toMatch(/^tenant must be one label/)
     },
@@ -62,11 +62,11 @@ describe('a place in the host', () => {
     { url: 'https://{{a}}.{{b}}.{{c}}.{{d}}/', values: { a: '127', b: '0', c: '0', d: '1' } },
     { url: 'https://example.{{a}}./', values: { a: '1' } },
   ])('refuses to make an address of $url', ({ url, values }) => {
-    expect(refusal({ url }, values)).toBe('a does not lead to a valid URL')
+    expect(refusal({ url }, values)).toBe('a does not result in a valid URL')
   })
 })
 
-describe('a place in the path', () => {
+describe('a placeholder in the path', () => {
   it.each([
     { value: 'a b', becomes: 'a%20b' },
     { value: 'a/b?c#d', becomes: 'a%2Fb%3Fc%23d' },
@@ -84,18 +84,18 @@ describe('a place in the path', () => {
     )
   })
 
-  it.each(['', '.', '..'])('refuses %j, also beside other text', value => {
+  it.each(['', '.', '..'])('rejects %j, also next to other text', value => {
     expect(refusal({ url: 'https://api.example.com/a/{{id}}' }, { id: value })).toMatch(/^id may not be empty/)
     expect(refusal({ url: 'https://api.example.com/a/.{{id}}' }, { id: value })).toMatch(/^id may not be empty/)
   })
 
-  it('typed json becomes its JSON text', () => {
+  it('of type json becomes its JSON text', () => {
     const { url } = rendered({ url: 'https://api.example.com/{{json:a}}/{{json:b}}' }, { a: ['/'], b: '..' })
     expect(new URL(url).pathname.split('/').map(decodeURIComponent)).toEqual(['', '["/"]', '".."'])
   })
 })
 
-describe('a place in a query value', () => {
+describe('a placeholder in a query value', () => {
   const url = 'https://api.example.com/s?first=1&q={{q?}}&mixed=a{{m?}}b{{n?}}&last'
 
   it.each([
@@ -116,7 +116,7 @@ describe('a place in a query value', () => {
     expect(rendered({ url: other }, values).url).toBe(becomes)
   })
 
-  it('leaves what the builder wrote as WHATWG URL would', () => {
+  it("leaves the template's text as WHATWG URL would", () => {
     const own = 'HTTPS://API.example.com:443/ä b/%7e/{{x}}?ü=a+b%20c&;=[1]&&e={{x}}'
     expect(rendered({ url: own }, { x: '1' }).url).toBe(
       'https://api.example.com/%C3%A4%20b/%7e/1?%C3%BC=a+b%20c&;=[1]&&e=1',
@@ -124,8 +124,8 @@ describe('a place in a query value', () => {
   })
 })
 
-describe('a place in a header', () => {
-  it('becomes itself, and a missing optional one takes its header with it', () => {
+describe('a placeholder in a header', () => {
+  it('is replaced unchanged, and a missing optional value removes its header', () => {
     const headers = [
       { name: 'Authorization', value: 'Bearer {{token}}' },
       { name: 'X-Trace', value: '{{trace?}}' },
@@ -138,13 +138,13 @@ describe('a place in a header', () => {
     ])
   })
 
-  it.each(['a\r\nX-Evil: 1', 'a\nb', 'a\rb', 'a\0b', 'a\x7fb', '€', '\ud800'])('refuses %j', token => {
+  it.each(['a\r\nX-Evil: 1', 'a\nb', 'a\rb', 'a\0b', 'a\x7fb', '€', '\ud800'])('rejects %j', token => {
     const headers = [{ name: 'Authorization', value: 'Bearer {{token}}' }]
-    expect(refusal({ headers }, { token })).toMatch(/^token may hold neither line breaks/)
+    expect(refusal({ headers }, { token })).toMatch(/^token must not contain line breaks/)
   })
 })
 
-describe('a place in a JSON body', () => {
+describe('a placeholder in a JSON body', () => {
   it.each([
     { body: '{"a": {{integer:a}}, "b": {{boolean:b}}}', values: { a: 1, b: false }, becomes: '{"a": 1, "b": false}' },
     { body: '{"a": {{a}}}', values: { a: '1' }, becomes: '{"a": "1"}' },
@@ -172,17 +172,17 @@ describe('a place in a JSON body', () => {
     expect(rendered({ body }, values).body).toBe(becomes)
   })
 
-  it('a missing optional value leaves what holds its array or object, and a string that held it', () => {
+  it('with a missing optional value is removed from its array or object, or left out of its string', () => {
     const body = '{"a": {"b": {{b?}}}, "c": [{{c?}}], "d": "<{{d?}}>"}'
     expect(rendered({ body }).body).toBe('{"a": {}, "c": [], "d": "<>"}')
   })
 
-  it('keeps what the builder wrote: duplicate keys, __proto__, blanks', () => {
+  it('leaves duplicate keys, __proto__ and blanks of the template unchanged', () => {
     const body = ' {"__proto__": {{x}},\n\t"a": 1, "a": 2e+0 } '
     expect(rendered({ body }, { x: 'y' }).body).toBe(' {"__proto__": "y",\n\t"a": 1, "a": 2e+0 } ')
   })
 
-  it('that is the whole body and missing leaves no body, and no Content-Type for it', () => {
+  it('that is the whole body and missing removes the body and its Content-Type', () => {
     expect(rendered({ body: '{{json:x?}}' })).toMatchObject({ headers: [], body: undefined })
     expect(rendered({ body: '{{json:x?}}' }, { x: [] })).toMatchObject({
       headers: [['content-type', 'application/json']],
@@ -191,18 +191,18 @@ describe('a place in a JSON body', () => {
   })
 })
 
-describe('a place in a form body', () => {
+describe('a placeholder in a form body', () => {
   const form = [{ name: 'Content-Type', value: 'application/x-www-form-urlencoded' }]
 
-  it('is percent-encoded, and a missing optional one takes its key with it', () => {
+  it('is percent-encoded, and a missing optional value removes its key', () => {
     const body = 'a={{a}}&b={{b?}}&c=x+{{c?}}'
     expect(rendered({ headers: form, body }, { a: 'x&b=1 +%', c: 'y' }).body).toBe('a=x%26b%3D1%20%2B%25&c=x+y')
     expect(rendered({ headers: form, body: 'b={{b?}}' }).body).toBe('')
   })
 })
 
-describe('a place in any other body', () => {
-  it('becomes its text, and nothing when it is missing', () => {
+describe('a placeholder in any other body', () => {
+  it('becomes its text, and is empty if the value is missing', () => {
     const body = 'Hello {{name}}{{tail?}} \\{{x}} \\\\{{name}} {{integer:n=3}}'
     expect(rendered({ body }, { name: '<"\ud800>' }).body).toBe('Hello <"\ufffd> {{x}} \\<"\ufffd> 3')
   })
@@ -235,12 +235,12 @@ describe('the kind of a body', () => {
     expect(rendered(parts, { x: 'y' }).headers.map(([name]) => name)).toEqual(['content-TYPE'])
   })
 
-  it.each([undefined, ''])('%j is none', body => {
+  it.each([undefined, ''])('%j is no body', body => {
     expect(compiled({ body }).bodyKind).toBe('none')
     expect(rendered({ body })).toMatchObject({ headers: [], body: undefined })
   })
 
-  it('a GET may have one', () => {
+  it('is allowed for GET', () => {
     expect(rendered({ method: 'get', body: '{"query": {{q}}}' }, { q: 'x' })).toMatchObject({
       method: 'GET',
       body: '{"query": "x"}',
@@ -255,7 +255,7 @@ describe('a compiled template', () => {
     body: '{"id": {{integer:id}},\n  "filter": {{json:filter?}}, "note": "{{note?}}"}',
   }
 
-  it('lists its parameters in the order of their first places, each with all its places', () => {
+  it('lists its parameters by first appearance, with all positions', () => {
     expect(compiled(parts).parameters).toEqual([
       {
         name: 'id',
@@ -297,12 +297,12 @@ describe('a compiled template', () => {
     ])
   })
 
-  it('fills a missing value in from its default, and refuses without one', () => {
+  it('uses a default for a missing value, and fails without one', () => {
     expect(rendered(parts, { id: 1, q: 'x' }).url).toBe('https://api.example.com/1?limit=10&q=x')
     expect(refusal(parts, { id: 1 })).toBe('q is required')
   })
 
-  it('renders the same values to the same request, whatever was rendered in between', () => {
+  it('renders equal values to equal requests, whatever was rendered in between', () => {
     const { render } = compiled(parts)
     const values = new Map(Object.entries({ id: 1, q: 'x' }))
     const first = render(values)
@@ -328,7 +328,7 @@ describe('values that would make a request huge', () => {
     { parts: { body: `[${'{{x}},'.repeat(99)}{{x?}}]` }, length: 168_000 },
     { parts: { body: '{{x}}\n'.repeat(1_000) }, length: 16_777 },
   ])('are refused before they are put together, naming the limit', ({ parts, length }) => {
-    expect(refusal(parts, { x: 'x'.repeat(length) })).toMatch(/^x is too long: at most (?:65536|16777216) characters/)
+    expect(refusal(parts, { x: 'x'.repeat(length) })).toMatch(/^x is too long \(at most (?:65536|16777216) characters/)
     expect(refusal(parts, { x: 'x'.repeat(100) })).toBeUndefined()
   })
 })

@@ -5,27 +5,27 @@ const LONG_NAME = 'n'.repeat(65)
 
 describe('a URL that cannot be saved', () => {
   it.each([
-    ['https://a.example/{{1x}}', 19, /"1x" cannot be a name/],
-    ['https://a.example/{{a b}}', 19, /"a b" cannot be a name/],
+    ['https://a.example/{{1x}}', 19, /"1x" is not a valid name/],
+    ['https://a.example/{{a b}}', 19, /"a b" is not a valid name/],
     ['https://a.example/{{}}', 19, /needs a name/],
     ['https://a.example/{{__proto__}}', 19, /reserved/],
     [`https://a.example/{{${LONG_NAME}}}`, 19, /65 characters; at most 64/],
-    ['https://a.example/{{int:x}}', 19, /"int" is not a type: use string, integer, number, boolean, json or url/],
+    ['https://a.example/{{int:x}}', 19, /"int" is not a type. Use string, integer, number, boolean, json or url/],
     ['https://a.example/{{x', 19, /"{{" without "}}"/],
     ['https://a.example/{{x {{y}}', 19, /"{{" without "}}"/],
-    ['https://a.example/?q={{x?=1}}', 22, /a place with a default is optional already/],
+    ['https://a.example/?q={{x?=1}}', 22, /a placeholder with a default is already optional/],
     ['https://a.example/{{integer:x=one}}', 19, /default of "x" must be an integer/],
     ['https://a.example/{{integer:x=1.5}}', 19, /default of "x" must be an integer/],
     ['https://a.example/?q={{json:x={"a":{}}}}', 22, /default of "x" must be JSON.*parameters/],
-    ['https://a.example/{{x=..}}', 19, /default of "x" may not be empty/],
+    ['https://a.example/{{x=..}}', 19, /default of "x" must not be empty/],
     ['{{url:b=ftp://x}}/', 1, /default of "b" must be an absolute http or https URL/],
-    ['https://a.example/{{x?}}', 19, /"x" may not be optional here/],
-    ['{{url:b?}}/', 1, /"b" may not be optional here/],
-    ['https://{{h?}}.example/', 9, /"h" may not be optional here/],
-    ['{{base}}/users', 1, /must be typed url/],
-    ['{{scheme}}://a.example/', 1, /no place may stand in the scheme/],
-    ['htt{{x}}://a.example/', 4, /no place may stand in the scheme/],
-    ['ftp://a.example/', 1, /"ftp" is not a scheme/],
+    ['https://a.example/{{x?}}', 19, /"x" cannot be optional here/],
+    ['{{url:b?}}/', 1, /"b" cannot be optional here/],
+    ['https://{{h?}}.example/', 9, /"h" cannot be optional here/],
+    ['{{base}}/users', 1, /must have type url/],
+    ['{{scheme}}://a.example/', 1, /scheme cannot contain a placeholder/],
+    ['htt{{x}}://a.example/', 4, /scheme cannot contain a placeholder/],
+    ['ftp://a.example/', 1, /scheme "ftp" is not allowed/],
     ['/users/{{id}}', 1, /not absolute/],
     ['', 1, /not absolute/],
     ['https:///users', 9, /no host/],
@@ -33,14 +33,14 @@ describe('a URL that cannot be saved', () => {
     ['https://@a.example/', 9, /credentials/],
     ['https://{{u}}@a.example/', 9, /user info/],
     ['https://me:{{pw}}@a.example/', 12, /user info/],
-    ['https://a.example:{{port}}/', 19, /no place may stand in the port/],
+    ['https://a.example:{{port}}/', 19, /port cannot contain a placeholder/],
     ['https://x{{h}}.example/', 10, /whole label/],
     ['https://[{{a}}]/', 10, /whole label/],
-    ['https://a.example/#{{x}}', 20, /no place may stand in the fragment/],
-    ['https://a.example/{{url:x}}', 19, /only be the very start/],
-    ['https://a.example/?{{k}}=1', 20, /may not stand in a key/],
-    ['https://a.example/?{{k}}', 20, /may not stand in a key/],
-    ['https://a.example/?a=1&b{{k}}={{v}}', 25, /may not stand in a key/],
+    ['https://a.example/#{{x}}', 20, /fragment cannot contain a placeholder/],
+    ['https://a.example/{{url:x}}', 19, /only allowed at the start/],
+    ['https://a.example/?{{k}}=1', 20, /key cannot contain a placeholder/],
+    ['https://a.example/?{{k}}', 20, /key cannot contain a placeholder/],
+    ['https://a.example/?a=1&b{{k}}={{v}}', 25, /key cannot contain a placeholder/],
     ['https://a.example/%{{x}}', 20, /percent escape/],
     ['https://a.example/%2{{x}}', 21, /percent escape/],
     ['https://a.example/?q=%{{x}}', 23, /percent escape/],
@@ -50,11 +50,11 @@ describe('a URL that cannot be saved', () => {
     ['https://a.example\\b', 18, /backslash in the path/],
     ['https://a.example/a\nb', 20, /line breaks/],
     ['https://a.example/\0', 19, /NUL/],
-    [' https://a.example/', 1, /begins with a blank/],
-    ['https://a.example/{{x}} ', 24, /ends with a blank/],
-    ['https://a b.example/', 1, /look at the host and the port/],
-    ['https://a.example:99999/', 1, /look at the host and the port/],
-    ['https://{{x}}.1/', 1, /look at the host and the port/],
+    [' https://a.example/', 1, /starts with a space/],
+    ['https://a.example/{{x}} ', 24, /ends with a space/],
+    ['https://a b.example/', 1, /Check the host and the port/],
+    ['https://a.example:99999/', 1, /Check the host and the port/],
+    ['https://{{x}}.1/', 1, /Check the host and the port/],
   ])('%s: column %d, %s', (url, column, message) => {
     const errors = errorsOf({ url })
     expect(errors).toMatchObject([{ field: 'url', line: 1, column }])
@@ -62,8 +62,8 @@ describe('a URL that cannot be saved', () => {
   })
 })
 
-describe('a URL with more to refuse', () => {
-  it('names each place that is not a whole label', () => {
+describe('a URL with other errors', () => {
+  it('reports each placeholder that is not a whole label', () => {
     expect(errorsOf({ url: 'https://{{a}}{{b}}.example/' }).map(error => error.column)).toEqual([9, 14])
   })
 
@@ -86,11 +86,11 @@ describe('a header that cannot be saved', () => {
     ['Expect', /cannot be set/],
     ['Proxy-Authorization', /cannot be set/],
     ['sec-fetch-site', /cannot be set/],
-    ['', /cannot be the name of a header/],
-    ['X Y', /cannot be the name of a header/],
-    ['X:Y', /cannot be the name of a header/],
-    ['X\r\nY', /cannot be the name of a header/],
-    ['X-{{name}}', /a place may not stand in the name/],
+    ['', /is not a valid header name/],
+    ['X Y', /is not a valid header name/],
+    ['X:Y', /is not a valid header name/],
+    ['X\r\nY', /is not a valid header name/],
+    ['X-{{name}}', /name of a header cannot contain a placeholder/],
   ])('named %j: %s', (name, message) => {
     const errors = errorsOf({
       headers: [
@@ -116,7 +116,7 @@ describe('a header that cannot be saved', () => {
       { name: 'content-type', value: 'application/json' },
     ]
     expect(errorsOf({ headers })).toMatchObject([
-      { field: 'headers[1].name', message: expect.stringMatching(/there already/) },
+      { field: 'headers[1].name', message: expect.stringMatching(/already a Content-Type/) },
     ])
   })
 
@@ -124,7 +124,7 @@ describe('a header that cannot be saved', () => {
     ['application/{{fmt=json}}', 13],
     ['{{type}}', 1],
     ['application/json; charset={{charset?}}', 27],
-  ])('is the Content-Type %j of a body: its place is at column %d', (value, column) => {
+  ])('is the Content-Type %j of a body: with a placeholder at column %d', (value, column) => {
     const parts = {
       headers: [
         { name: 'X', value: '' },
@@ -134,7 +134,7 @@ describe('a header that cannot be saved', () => {
     expect(errorsOf({ ...parts, body: '{"a": "{{x}}"}' })).toEqual([
       { field: 'headers[1].value', line: 1, column, message: expect.stringMatching(/Content-Type of a body/) },
     ])
-    // Where there is no body it is a header like any other.
+    // Without a body it is a header like any other.
     expect(errorsOf(parts)).toEqual([])
   })
 
@@ -162,14 +162,14 @@ describe('a body that cannot be saved', () => {
     ['[1{{x}}]', 1, 3, /a comma or \] is missing/],
     ['[truex]', 1, 2, /a JSON value is missing/],
     ['"a\nb"', 1, 3, /line breaks/],
-    ['"\\x"', 1, 2, /no escape that JSON knows/],
-    ['"{{x}}', 1, 7, /a string does not end/],
-    ['{"a": 1} {{x}}', 1, 10, /nothing may follow/],
+    ['"\\x"', 1, 2, /not a valid escape in JSON/],
+    ['"{{x}}', 1, 7, /a string is not closed/],
+    ['{"a": 1} {{x}}', 1, 10, /unexpected text after the JSON value/],
     ['hello {{x}}', 1, 1, /a JSON value is missing/],
     ['['.repeat(65), 1, 65, /more than 64 deep/],
-    ['{"{{k}}": 1}', 1, 3, /may not stand in a key/],
-    ['{"a{{k}}b": 1}', 1, 4, /may not stand in a key/],
-    ['{ {{k}} : 1}', 1, 3, /may not stand in a key/],
+    ['{"{{k}}": 1}', 1, 3, /key cannot contain a placeholder/],
+    ['{"a{{k}}b": 1}', 1, 4, /key cannot contain a placeholder/],
+    ['{ {{k}} : 1}', 1, 3, /key cannot contain a placeholder/],
     ['{"a": "\\u00{{x}}"}', 1, 12, /\\u escape/],
     ['{"a":\n {{int:x}}}', 2, 2, /not a type/],
     ['{"a":\n {{x}', 2, 2, /without/],
@@ -180,15 +180,15 @@ describe('a body that cannot be saved', () => {
   })
 
   it.each(['{"{{k}}": 1}', '{"a": "\\u00{{x}}"}'])(
-    '%s is JSON without a Content-Type too, so its place is refused and not taken for text',
+    '%s is JSON also without a Content-Type, so its placeholder is rejected',
     body => {
       expect(errorsOf({ body })).toMatchObject([{ field: 'body', line: 1 }])
     },
   )
 
   it.each([
-    ['{{x}}', 1, 1, /may not stand in a key/],
-    ['a=1\n&{{k}}=1', 2, 2, /may not stand in a key/],
+    ['{{x}}', 1, 1, /key cannot contain a placeholder/],
+    ['a=1\n&{{k}}=1', 2, 2, /key cannot contain a placeholder/],
     ['a=%{{x}}', 1, 4, /percent escape/],
   ])('as a form: %j, line %d, column %d', (body, line, column, message) => {
     const errors = errorsOf({ headers: form, body })
@@ -196,7 +196,7 @@ describe('a body that cannot be saved', () => {
     expect(errors[0]?.message).toMatch(message)
   })
 
-  it('is one of a HEAD request, or too long', () => {
+  it('of a HEAD request, or too long', () => {
     expect(errorsOf({ method: 'HEAD', body: 'x' })).toMatchObject([{ field: 'body', line: 1, column: 1 }])
     expect(errorsOf({ body: 'x'.repeat(262_145) })).toMatchObject([
       { field: 'body', message: expect.stringMatching(/longer than 262144/) },
@@ -229,8 +229,8 @@ describe('a method that cannot be saved', () => {
   })
 })
 
-describe('a name whose places disagree', () => {
-  it('in their types: the error stands at the second and names both', () => {
+describe('a name with contradicting placeholders', () => {
+  it('by type: the error is at the second and names both', () => {
     const errors = errorsOf({ url: 'https://a.example/{{integer:id}}', body: '{\n  "id": {{id}}}' })
     expect(errors).toEqual([
       {
@@ -243,7 +243,7 @@ describe('a name whose places disagree', () => {
     ])
   })
 
-  it('in their defaults: the error names both', () => {
+  it('by default: the error names both', () => {
     const errors = errorsOf({ url: 'https://a.example/{{x=1}}?x={{x=2}}' })
     expect(errors).toMatchObject([
       {
@@ -255,7 +255,7 @@ describe('a name whose places disagree', () => {
     ])
   })
 
-  it('may have a default in one place only, or be optional in one and not in the other', () => {
+  it('can have one default, and be optional in one placeholder only', () => {
     expect(errorsOf({ url: 'https://a.example/{{x}}?x={{x=2}}' })).toEqual([])
     expect(errorsOf({ url: 'https://a.example/{{x?}}?x={{x}}' })).toEqual([])
   })

@@ -226,7 +226,7 @@ describe('a tool', () => {
       'metadata of an unknown parameter',
       { parameters: { nobody: { description: 'x' } } },
       'parameters.nobody',
-      /no place/,
+      /no parameter named/,
     ],
     [
       'a pattern that needs backtracking',

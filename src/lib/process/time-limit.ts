@@ -24,10 +24,10 @@ const MAX_TRIES = 5
 
 /**
  * Runs `work` for so many milliseconds at most; whether it came to its end. It is tried again where the machine was busy
- * elsewhere: `isAgain` says so, for what was interrupted may be half-way through changing what it holds. It costs 0.1 ms:
+ * elsewhere: `isRetry` says so, for what was interrupted may be half-way through changing what it holds. It costs 0.1 ms:
  * only a script of node:vm can be ended.
  */
-export const isDoneWithin = (timeoutMs: number, work: (isAgain: boolean) => void): boolean => {
+export const isDoneWithin = (timeoutMs: number, work: (isRetry: boolean) => void): boolean => {
   const before = process.cpuUsage()
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     if (runs(timeoutMs, () => work(tries > 0))) return true

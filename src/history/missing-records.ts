@@ -3,14 +3,14 @@ import type { GapRow, MissingReason } from './recording-batch.ts'
 
 type Entry = { serverId: string; reason: MissingReason; missing: number; from: number; to: number }
 
-/** Counts records that could not be kept: one entry a server and reason, from the first missing call to the last. */
-export const createMissingLedger = () => {
+/** Counts lost records in one entry per server and reason, with the times of the first and last one. */
+export const createMissingRecords = () => {
   let entries = new Map<string, Entry>()
   let total = 0
   let reported = 0
 
   return {
-    /** `startedAt` in milliseconds since 1970. */
+    /** `startedAt` in milliseconds since the epoch. */
     count: (serverId: string, startedAt: number, reason: MissingReason): void => {
       total++
       const key = `${serverId} ${reason}`
@@ -24,7 +24,7 @@ export const createMissingLedger = () => {
       entry.to = Math.max(entry.to, startedAt)
     },
     isEmpty: (): boolean => entries.size === 0,
-    /** Hands the entries over as rows of the gap table, each with an id, and begins anew. */
+    /** Returns the entries as rows of the gap table with new ids, and starts over. */
     take: (): GapRow[] => {
       const taken = entries
       entries = new Map()
@@ -32,15 +32,15 @@ export const createMissingLedger = () => {
         return [newExecutionId(), serverId, missing, from, to, reason]
       })
     },
-    /** These rows are written. */
+    /** Marks these rows as written. */
     report: (gaps: readonly GapRow[]): void => {
       for (const [, , missing] of gaps) reported += missing
     },
-    /** How many were counted since the start. */
+    /** Number of missing records since the start. */
     total: (): number => total,
-    /** How many of them stand in rows that are written. */
+    /** Number of missing records in written rows. */
     reported: (): number => reported,
   }
 }
 
-export type MissingLedger = ReturnType<typeof createMissingLedger>
+export type MissingRecords = ReturnType<typeof createMissingRecords>
