@@ -57,7 +57,7 @@ describe.each(databaseKinds)('the presentation passthrough on $kind', kind => {
       await api.send('PATCH', `/upstreams/${upstreamId}`, { transport: 'stdio', command: 'node' }),
     ]
     for (const answer of refused) {
-      expect(answer).toMatchObject({ status: 409, body: { detail: expect.stringContaining('passes its requests on') } })
+      expect(answer).toMatchObject({ status: 409, body: { detail: expect.stringContaining('A passthrough server cannot have tools') } })
     }
     // Once it is not a passthrough server, it accepts them.
     expect((await change(serverId, 'flat')).status).toBe(200)

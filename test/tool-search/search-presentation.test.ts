@@ -293,7 +293,7 @@ describe('a server whose tools are found by search', () => {
       expect(shownAs).toMatchObject({
         presentation: 'flat',
         maxTokens: 4_000,
-        why: expect.stringContaining('within 4,000'),
+        why: expect.stringContaining('within the limit of 4,000'),
       })
       const tokens = shownAs?.tokens ?? 0
       expect(tokens).toBeGreaterThan(50)

@@ -107,7 +107,7 @@ describe.each(databaseKinds)('a public toolkit of another organization on $kind'
     const putToWork = () => bob.send('POST', `/servers/${server.id}/instances`, { toolId: alerts.id, name: 'alerts' })
     expect(await putToWork()).toMatchObject({
       status: 400,
-      body: { errors: [{ path: 'toolId', message: expect.stringContaining('waiting update') }] },
+      body: { errors: [{ path: 'toolId', message: expect.stringContaining('pending update') }] },
     })
     await bob.expectOk('PUT', use)
     expect(await putToWork()).toMatchObject({ status: 201, body: { toolId: alerts.id } })
