@@ -109,7 +109,7 @@ describe.each(databaseKinds)('the wiring of a server on $kind', kind => {
     const many = Array.from({ length: 10_001 }, (_, index) => ({ instanceId: id('track'), parameter: `p${index}` }))
     const wanted = { source: 'exposed' } as const
     await expect(rewiring().bindMany(actor, serverId, { sockets: many, wanted })).rejects.toThrow(
-      /At most 10000 sockets/,
+      /at most 10000 bindings/,
     )
     expect(await bindingsOf('track')).toEqual(before)
   })

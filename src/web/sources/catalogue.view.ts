@@ -96,7 +96,7 @@ export const toCatalogueSentence = (report: CatalogueReport, presentation: Prese
   const { tokens, encoding, count } = toCatalogueView(report, presentation, () => undefined)
   if (tokens === undefined) return undefined
   const mending = count === '' ? '' : ` Worth mending, for models: ${count}.`
-  return `The list of tools takes ${tokens} tokens of every conversation (counted by ${encoding}).${mending}`
+  return `The list of tools adds ${tokens} tokens to every conversation (counted by ${encoding}).${mending}`
 }
 
 /** By tool, what its row says: its tokens, and how many findings there are of it. */
