@@ -92,7 +92,7 @@ export const createInProcessClient = ({ registry, limits, clientInfo, report, no
       if (!(error instanceof RecentFailure)) report(error, 'could not prepare an MCP server')
       throw new AppError('unavailable', 'This server is temporarily unavailable.', { retryAfterSeconds: 1 })
     }
-    if (mounted === undefined) throw new AppError('not_found', 'There is no such server.')
+    if (mounted === undefined) throw new AppError('not_found', 'Server not found.')
     return mounted
   }
 

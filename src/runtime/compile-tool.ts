@@ -70,10 +70,8 @@ export const planCall = (
     masker: globals.masker,
     timeoutMs: Math.min(tool.timeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS, limits.maxToolTimeoutMs),
     maxResponseBytes: limits.maxResponseBytes,
-    inputCheck:
-      tool.inputSchema &&
-      createSchemaCheck(exposedSchemaOf(tool, compiled, bindings), 'The arguments: the whole object'),
-    outputCheck: tool.outputSchema && createSchemaCheck(tool.outputSchema, 'the whole answer'),
+    inputCheck: tool.inputSchema && createSchemaCheck(exposedSchemaOf(tool, compiled, bindings), 'the arguments'),
+    outputCheck: tool.outputSchema && createSchemaCheck(tool.outputSchema, 'the result'),
     shaping: planShaping(tool, place, limits.maxResponseBytes),
     mayReach: reachOf(tool),
   }

@@ -125,7 +125,7 @@ export const compileUpstreamOffers = (
       if (route === undefined) return undefined
       const { owner, own } = route
       if (!publishers.has(owner.id)) {
-        const why = `The upstream "${owner.name}" does not tell of changes of its resources`
+        const why = `The upstream "${owner.name}" does not support resource subscriptions`
         return Promise.resolve(refused(why, METHOD_NOT_FOUND))
       }
       const tell = ({ uri: updated }: JsonObject): void => {

@@ -59,7 +59,7 @@ type UpstreamTool = {
   answers: UpstreamAnswers
 }
 
-const INTERNAL_FAULT = 'Patchbay failed to run this call. The operator finds the reason in its log.'
+const INTERNAL_FAULT = 'Patchbay failed to run this call. The reason is in the server log.'
 
 const textOf = (value: JsonValue | undefined): string | undefined => (typeof value === 'string' ? value : undefined)
 

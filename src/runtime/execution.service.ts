@@ -140,7 +140,7 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
     if (serverId === undefined) return openGlobals([], sealing)
     const { organizationId } = await getServerFor(db, actor, serverId, 'build')
     const toolkit = await findUsableToolkit(db, tool.toolkitId, [organizationId])
-    if (toolkit?.organizationId !== organizationId) throw new AppError('not_found', 'There is no such server.')
+    if (toolkit?.organizationId !== organizationId) throw new AppError('not_found', 'Server not found.')
     return openGlobals(await listGlobals(db, serverId), sealing)
   }
 
@@ -236,7 +236,7 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
     getExecution: async (actor: Actor, id: string): Promise<StoredExecution> => {
       await settleRecords()
       const execution = await executions.find(id, organizationIdsOf(actor))
-      if (execution === undefined) throw new AppError('not_found', 'There is no such execution.')
+      if (execution === undefined) throw new AppError('not_found', 'Execution not found.')
       return execution
     },
   }

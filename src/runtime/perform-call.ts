@@ -42,7 +42,7 @@ export type CallOutcome = {
   durationMs: number
 }
 
-const INTERNAL_FAULT = 'Patchbay failed to run this call. The operator finds the reason in its log.'
+const INTERNAL_FAULT = 'Patchbay failed to run this call. The reason is in the server log.'
 
 const maskAll = (text: string, masker: Masker): string => masker.text(text)
 

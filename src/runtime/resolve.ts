@@ -54,11 +54,11 @@ const resolveConstant = (
     const checked = compiled.check(fixedValue(compiled, bindings, globals) ?? null, 'text')
     if (checked.ok) return checked
     const { expected, got } = checked.error
-    return failure(`The value bound to "${name}" must be ${expected}, and is ${got}: mend the binding or the global.`)
+    return failure(`The value bound to "${name}" must be ${expected}, and is ${got}. Change the binding or the global.`)
   } catch (error) {
     if (!(error instanceof MissingGlobal)) throw error
     return failure(
-      `The global "${error.key}", which "${name}" is bound to, does not exist on this server: set it again.`,
+      `The global "${error.key}", which "${name}" is bound to, does not exist on this server. Create it again.`,
     )
   }
 }
@@ -105,12 +105,12 @@ const refuseUnknown = (args: object, exposed: ResolutionPlan['exposed']): readon
     .slice(0, MAX_UNKNOWN_NAMES)
     .map((name, index) => `There is no parameter ${quoteName(name)}${index === 0 ? `: ${hintOf(exposed)}` : ''}.`)
   const more = unknown.length - MAX_UNKNOWN_NAMES
-  return more > 0 ? [...lines, `Nor is there one for ${more} more arguments.`] : lines
+  return more > 0 ? [...lines, `${more} more arguments are also unknown.`] : lines
 }
 
 /** Time limit for all patterns of one call, which block the event loop. */
 const MAX_PATTERNS_MS = 100
-const TAKES_TOO_LONG = 'The arguments take too long to be matched with the patterns of this tool: send shorter ones.'
+const TAKES_TOO_LONG = "The arguments take too long to match against this tool's patterns. Send shorter ones."
 
 /**
  * Resolves the values of a call from its arguments. Errors name what is wrong, missing or unknown, but never a value.

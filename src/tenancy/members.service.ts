@@ -14,7 +14,7 @@ export type MemberServiceParts = { db: Database; changes: Changes; holdings: Hol
 
 const getMember = async (tx: Transaction, organizationId: string, userId: string): Promise<Member> => {
   const member = await store.findMember(tx, organizationId, userId)
-  if (member === undefined) throw new AppError('not_found', 'There is no such member.')
+  if (member === undefined) throw new AppError('not_found', 'Member not found.')
   return member
 }
 

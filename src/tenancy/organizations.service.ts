@@ -14,7 +14,7 @@ const MAX_ORGANIZATIONS_PER_USER = 100
 
 const getOrganization = async (tx: Transaction, actor: Actor, id: string): Promise<Organization> => {
   const organization = await store.findOrganization(tx, id, actor.userId)
-  if (organization === undefined) throw new AppError('not_found', 'There is no such organization.')
+  if (organization === undefined) throw new AppError('not_found', 'Organization not found.')
   return organization
 }
 

@@ -57,7 +57,10 @@ describe.each(databaseKinds)('the presentation passthrough on $kind', kind => {
       await api.send('PATCH', `/upstreams/${upstreamId}`, { transport: 'stdio', command: 'node' }),
     ]
     for (const answer of refused) {
-      expect(answer).toMatchObject({ status: 409, body: { detail: expect.stringContaining('A passthrough server cannot have tools') } })
+      expect(answer).toMatchObject({
+        status: 409,
+        body: { detail: expect.stringContaining('A passthrough server cannot have tools') },
+      })
     }
     // Once it is not a passthrough server, it accepts them.
     expect((await change(serverId, 'flat')).status).toBe(200)
@@ -92,7 +95,7 @@ describe.each(databaseKinds)('the presentation passthrough on $kind', kind => {
     }
     expect(await ask()).toMatchObject({
       status: 503,
-      text: expect.stringContaining('has no upstream to pass requests on to'),
+      text: expect.stringContaining('This passthrough server has no upstream yet'),
     })
     const upstream = await startUpstream()
     const { id } = await api.create(`/servers/${serverId}/upstreams`, {

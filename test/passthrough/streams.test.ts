@@ -97,7 +97,7 @@ describe('a stream through a passthrough server', () => {
     for (const event of ['data: 1\n\n', 'data: 2\n\n', 'data: 3\n\n']) {
       const before = got.text
       response.write(event)
-      // Nothing else follows that could carry it along.
+      // Nothing else follows that could flush it.
       await until(() => expect(got.text).toBe(before + event))
     }
     response.end()

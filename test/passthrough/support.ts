@@ -19,7 +19,7 @@ const portOf = (server: Server): number => {
   return port
 }
 
-/** Ends with the test, and takes its connections along. */
+/** Closes with the test, including its connections. */
 export const listen = async (
   server: Server,
   port = 0,
@@ -46,7 +46,7 @@ const readBody = async (request: IncomingMessage): Promise<string> => {
   return Buffer.concat(parts).toString()
 }
 
-/** Writes down what it gets, and says so: the upstream of most tests. */
+/** The upstream of most tests: records requests and returns them. */
 export const startUpstream = async (
   answer: (response: ServerResponse, seen: Seen, request: IncomingMessage) => void = (response, seen) => {
     response.setHeader('content-type', 'application/json')
@@ -64,7 +64,7 @@ export const startUpstream = async (
   return { seen, ...(await listen(createServer(listener))) }
 }
 
-/** A server that passes on to these addresses. */
+/** Creates a passthrough server for these addresses. */
 export const passTo = async (
   api: ApiClient,
   url: string,
@@ -87,7 +87,7 @@ export const passTo = async (
 
 export type RawAnswer = { status: number; head: string; body: string }
 
-/** Sends bytes as they are, and reads until the other end closes, or has answered with a length. */
+/** Sends raw bytes, and reads until the other end closes or has sent a complete response. */
 export const sendRaw = (origin: string, text: string): Promise<RawAnswer> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(origin)
@@ -131,11 +131,11 @@ const Executions = z.object({
   ),
 })
 
-/** Tries until it holds, on a machine that may be busy. */
+/** Retries until it succeeds, because the machine may be busy. */
 export const until = <T>(check: () => T | Promise<T>): Promise<T> =>
   vi.waitFor(check, { timeout: 15_000, interval: 10 })
 
-/** What history has of a server, the newest first; once it has something. */
+/** Returns the history of a server, newest first, once there is some. */
 export const historyOf = (api: ApiClient, serverId: string) =>
   until(async () => {
     const { items } = Executions.parse((await api.expectOk('GET', `/servers/${serverId}/executions`)).body)

@@ -41,7 +41,7 @@ describe('invalid arguments', () => {
     const text = await refusalOf(places, args)
     expect(text).toContain('"unknown0": this tool takes "known0"')
     expect(text).toContain('"known19" and 10 more.')
-    expect(text).toContain('"unknown4".\nNor is there one for 4995 more arguments.')
+    expect(text).toContain('"unknown4".\n4995 more arguments are also unknown.')
     expect(text.match(/"unknown/g)).toHaveLength(5)
     expect(text.match(/"known/g)).toHaveLength(20)
   })
@@ -59,7 +59,7 @@ describe('invalid arguments', () => {
     const withEach = (value: unknown) => Object.fromEntries(places.map(name => [name, value]))
     const patterns = Object.fromEntries(places.map(name => [name, { pattern: SLOW_PATTERN }]))
     expect(await refusalOf(places, withEach(slowValue()), patterns)).toBe(
-      'The arguments take too long to be matched with the patterns of this tool: send shorter ones.',
+      "The arguments take too long to match against this tool's patterns. Send shorter ones.",
     )
   })
 

@@ -103,9 +103,7 @@ describe.each(databaseKinds)('the wiring of a server on $kind', kind => {
     const before = await bindingsOf('track')
     const sockets = ['track', 'quote'].map(name => ({ instanceId: id(name), parameter: 'key' }))
     const long = { sockets, wanted: { source: 'fixed', text: 'x'.repeat(2_100_000) } } as const
-    await expect(rewiring().bindMany(actor, serverId, long)).rejects.toThrow(
-      /4200000 bytes in total.*Create a global/,
-    )
+    await expect(rewiring().bindMany(actor, serverId, long)).rejects.toThrow(/4200000 bytes in total.*Create a global/)
     const many = Array.from({ length: 10_001 }, (_, index) => ({ instanceId: id('track'), parameter: `p${index}` }))
     const wanted = { source: 'exposed' } as const
     await expect(rewiring().bindMany(actor, serverId, { sockets: many, wanted })).rejects.toThrow(

@@ -150,7 +150,7 @@ describe('a server whose tools are found by search', () => {
       [
         'call_tool',
         { name: 'forecast', arguments: [] },
-        '"arguments" must be an object: the arguments of the tool by name.',
+        '"arguments" must be an object with the arguments of the tool.',
       ],
     ] as const) {
       expect(await client.callTool(name, given)).toMatchObject({ isError: true, content: [{ text }] })
@@ -234,7 +234,7 @@ describe('a server whose tools are found by search', () => {
     const missing = async () =>
       z.looseObject({ _meta: z.looseObject({}) }).parse(await client.request('tools/list'))._meta
     expect(await missing()).toMatchObject({ 'patchbay/missing': [{ upstream: 'away' }] })
-    expect(textOf(await client.call('away_thing'))).toContain('The upstream "away" cannot be used now')
+    expect(textOf(await client.call('away_thing'))).toContain('The upstream "away" is unavailable')
   })
 
   it('costs at most a thousand tokens with a thousand tools and finds each of them', async () => {

@@ -502,7 +502,7 @@ describe('an upstream that fails', () => {
     await vi.waitFor(async () => expect(await describe()).toMatch(failed), 10_000)
     expect(await client.callTool({ name: 'get_dynamic_tools', arguments: { group: 'late' } })).toMatchObject({
       isError: true,
-      content: [{ text: expect.stringMatching(/^The group "late" is not there yet: .*code 3/) }],
+      content: [{ text: expect.stringMatching(/^The group "late" is not available yet: .*code 3/) }],
     })
     appear()
     await refresh()

@@ -110,7 +110,7 @@ describe('beside URLs at which nothing serves', () => {
       why: expect.stringMatching(why),
       nextTryAt: expect.any(String),
     })
-    await expect(call(`${name}_anything`)).rejects.toThrow(`The upstream "${name}" cannot be used now: `)
+    await expect(call(`${name}_anything`)).rejects.toThrow(`The upstream "${name}" is unavailable: `)
     await expectNeighboursWell()
   })
 })

@@ -92,7 +92,7 @@ describe('beside commands that never serve', () => {
       why: expect.stringContaining(why),
       nextTryAt: expect.any(String),
     })
-    await expect(call(`${name}_anything`)).rejects.toThrow(`The upstream "${name}" cannot be used now: ${why}`)
+    await expect(call(`${name}_anything`)).rejects.toThrow(`The upstream "${name}" is unavailable: ${why}`)
     await expectNeighboursWell()
   })
 })

@@ -40,7 +40,7 @@ export const replaceEndpoint = (toOurs: (address: string) => string | undefined)
       const cut = end === null ? 0 : end.index + end[0].length
       const event = replace(text.slice(0, cut))
       if (event === undefined)
-        done(new Error('the upstream names an address for messages that is not its own, or holds a secret'))
+        done(new Error('the upstream names an address for messages that is not its own, or that contains a secret'))
       else done(null, Buffer.concat([Buffer.from(event, 'latin1'), bytes.subarray(cut)]))
     },
     flush(done) {

@@ -53,7 +53,7 @@ export const createPassRequest =
       try {
         return work()
       } catch (error) {
-        report(error, 'unexpected error while forwarded on a request')
+        report(error, 'unexpected error while forwarding a request')
         refuse(refusal(500, ERROR.internal, 'Internal error'))
         return undefined
       }

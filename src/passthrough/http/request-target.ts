@@ -35,12 +35,12 @@ const isDotSegment = (segment: string): boolean => {
 /** Parses the target of a request. Refuses everything that could lead outside the upstream's path, in any encoding. */
 export const readPassedTarget = (url: string): Result<PassedTarget, string> => {
   const match = TARGET.exec(url)
-  if (match === null) return failure('the path of the request holds what no path may')
+  if (match === null) return failure('the request path contains invalid characters')
   const [, suffix = '', search = ''] = match
   if (!suffix.includes('.') && !suffix.includes('%')) return success({ suffix, search })
   const plain = unfold(suffix)
   if (plain === undefined || plain.split(/[/\\]/).some(isDotSegment)) {
-    return failure('the path of the request holds a segment "." or ".."')
+    return failure('the request path contains a segment "." or ".."')
   }
   return success({ suffix, search })
 }

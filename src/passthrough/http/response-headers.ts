@@ -123,12 +123,12 @@ export const readLocation = (parts: RedirectParts): Result<string | undefined, s
     const inside = suffixOf(target, url)
     if (inside === undefined) continue
     const path = `${publicPath}${inside.suffix}${inside.search}${url.hash}`
-    return holdsSecret(path) ? leak('to an address that holds a secret') : success(path)
+    return holdsSecret(path) ? leak('to an address that contains a secret') : success(path)
   }
   if (!isRedirect) return success(undefined)
   if (targets.some(({ url: { origin } }) => origin === url.origin)) return leak('out of its own path')
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return leak('to an address other than http or https')
   if (hasToken || REPEATING.has(status))
-    return leak('to another origin, which would get what was meant for this server')
-  return holdsSecret(url.href) ? leak('to an address that holds a secret') : success(url.href)
+    return leak('to another origin, which would receive data meant for this server')
+  return holdsSecret(url.href) ? leak('to an address that contains a secret') : success(url.href)
 }

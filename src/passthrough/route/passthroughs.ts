@@ -33,12 +33,12 @@ const toTargets = (urls: readonly string[], transport: 'http' | 'sse'): Passthro
 /** Returns the only upstream of a passthrough server, or what is wrong with its upstreams. */
 const findOnly = (loaded: readonly LoadedUpstream[]): Result<LoadedUpstream, string> => {
   const [only, second] = loaded
-  if (only === undefined) return failure('This server has no upstream to pass requests on to yet.')
-  if (second !== undefined) return failure('This server has more than one upstream, and passes on to none of them.')
+  if (only === undefined) return failure('This passthrough server has no upstream yet.')
+  if (second !== undefined) return failure('This passthrough server has more than one upstream. Remove all but one.')
   const { isEnabled, config, name } = only.upstream
   if (!isEnabled) return failure(`The upstream "${name}" is disabled.`)
   if (config.transport === 'stdio')
-    return failure(`The upstream "${name}" is a command: nothing can be passed on to it.`)
+    return failure(`The upstream "${name}" is a command. A passthrough server needs an upstream with a URL.`)
   return success(only)
 }
 
@@ -62,7 +62,9 @@ export const createPassthroughs = ({ probe, accounts, bus }: PassthroughsParts) 
     const targets = toTargets([config.url, ...(config.urls ?? [])], config.transport)
     const account = createRouteAccount({ upstreamId: upstream.id, config, accounts })
     if (account !== undefined && new Set(targets.map(({ url }) => url.origin)).size > 1) {
-      return failure(`The tokens of the upstream "${upstream.name}" are for one origin: all its URLs must be there.`)
+      return failure(
+        `All URLs of the upstream "${upstream.name}" must have the same origin, because its tokens are only sent to one.`,
+      )
     }
     return success({
       upstream: upstream.name,

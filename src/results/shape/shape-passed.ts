@@ -20,7 +20,7 @@ const UNSAID = undefined
  * compiled fits nothing.
  */
 export const checkOfDeclared = ({ $schema: _draft, ...schema }: JsonObject): SchemaCheck => {
-  const check = createSchemaCheck(schema, 'the whole answer')
+  const check = createSchemaCheck(schema, 'the result')
   return value => {
     try {
       return check(value)

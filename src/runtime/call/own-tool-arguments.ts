@@ -36,7 +36,5 @@ export const readInnerArguments = (given: JsonObject, key: string): Result<JsonO
   const inner = given[key]
   // Models send null for arguments that they leave out.
   if (inner === undefined || inner === null) return success({})
-  return isJsonObject(inner)
-    ? success(inner)
-    : failure(`"${key}" must be an object: the arguments of the tool by name.`)
+  return isJsonObject(inner) ? success(inner) : failure(`"${key}" must be an object with the arguments of the tool.`)
 }

@@ -23,9 +23,9 @@ const toKnown = ({ name, config }: Upstream, whyAbsent: Known['whyAbsent']): Kno
 const explain = (upstreams: readonly Known[], kind: MissingKind): string | undefined => {
   const off = upstreams.find(({ features }) => !features[kind])
   if (off !== undefined)
-    return `The feature "${kind}" of the upstream "${off.name}" is off: none of its ${kind} can be used`
+    return `The feature "${kind}" of the upstream "${off.name}" is off, so its ${kind} cannot be used`
   const absent = upstreams.find(({ whyAbsent }) => whyAbsent !== undefined)
-  return absent && `The upstream "${absent.name}" cannot be used now: ${absent.whyAbsent?.()}`
+  return absent && `The upstream "${absent.name}" is unavailable: ${absent.whyAbsent?.()}`
 }
 
 /**

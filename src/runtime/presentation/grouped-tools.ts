@@ -35,8 +35,8 @@ const GET_SCHEMA = objectSchema({ group: GROUP }, ['group'])
 const CALL_SCHEMA = objectSchema(
   {
     group: GROUP,
-    name: { type: 'string', description: 'The name of a tool in it' },
-    args: { type: 'object', description: 'Its arguments, by its inputSchema' },
+    name: { type: 'string', description: 'The name of a tool in the group' },
+    args: { type: 'object', description: 'Its arguments, matching its inputSchema' },
   },
   ['group', 'name'],
 )
@@ -57,7 +57,7 @@ const createFinder = (groups: readonly ToolGroup[]) => {
     const { name, tools, off, outage } = group
     if (off !== undefined) closed.set(name, off)
     else if (tools !== undefined) opened.set(name, openGroup(group, tools))
-    else closed.set(name, `The group ${quoteName(name)} is not there yet: ${outage ?? 'it has not answered so far'}`)
+    else closed.set(name, `The group ${quoteName(name)} is not available yet: ${outage ?? 'it has not responded yet'}`)
   }
   const names = groups.filter(({ off }) => off === undefined).map(({ name }) => name)
   const hint = listNames('The groups', names)

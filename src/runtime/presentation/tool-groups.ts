@@ -46,9 +46,9 @@ const listInner = async (
     await pause()
     const shown = `"${tool.name}" of the upstream "${source.upstream.name}"`
     if (tools.has(tool.name))
-      parts.onSkipped(tool.name, `${shown} is there already, but for what is hidden in its name`)
+      parts.onSkipped(tool.name, `${shown} has the same name as another tool, apart from invisible characters`)
     else if (tools.size === room) {
-      parts.onSkipped(tool.name, `the upstreams of this server have more than ${MAX_UPSTREAM_TOOLS} tools together`)
+      parts.onSkipped(tool.name, `the upstreams of this server have more than ${MAX_UPSTREAM_TOOLS} tools in total`)
       break
     } else tools.set(tool.name, tool)
   }
@@ -78,7 +78,7 @@ export const groupUpstreams = async (
       unlisted: parts.hasUnlisted ? compileUnlistedOf(source, 'own', globals, parts) : undefined,
       off: upstream.config.features.tools
         ? undefined
-        : `The feature "tools" of the upstream "${upstream.name}" is off: none of its tools can be used`,
+        : `The feature "tools" of the upstream "${upstream.name}" is off, so its tools cannot be used`,
     }
   })
   const unknown = absent.map(

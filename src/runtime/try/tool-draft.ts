@@ -95,7 +95,7 @@ export const createToolDrafts = (
       return { organizationId, globals: openGlobals([], sealing), instance: undefined, compactTables: false }
     }
     const server = await getServerFor(db, actor, serverId, 'build')
-    if (server.organizationId !== organizationId) throw new AppError('not_found', 'There is no such server.')
+    if (server.organizationId !== organizationId) throw new AppError('not_found', 'Server not found.')
     const instances = toolId === undefined ? [] : await listInstancesOfTool(db, serverId, toolId)
     const globals = openGlobals(await listGlobals(db, serverId), sealing)
     return { organizationId, globals, instance: instances[0], compactTables: server.compactTables }

@@ -46,7 +46,7 @@ const explainMismatch = (made: string, outputSchema: JsonObject): string | undef
   const mismatch = value === undefined ? 'it is not JSON' : checkOfDeclared(outputSchema)(value)
   return (
     mismatch &&
-    `What is made of it does not fit the tool's output schema: ${mismatch}. Make it fit, or give the tool a number of tokens of its own: then clients are shown it without the schema.`
+    `The shaped result does not match the tool's output schema: ${mismatch}. Change the shaping, or set a token limit for the tool, so that clients see it without the schema.`
   )
 }
 

@@ -42,7 +42,7 @@ const assertRoom = async (tx: Transaction, organizationId: string, email: string
   throw new AppError('limit_exceeded', message)
 }
 
-const noInvitation = () => new AppError('not_found', 'There is no such invitation.')
+const noInvitation = () => new AppError('not_found', 'Invitation not found.')
 
 const targetOf = ({ id, email }: Invitation) => ({ type: 'invitation', id, name: email })
 
@@ -54,7 +54,7 @@ export const createInvitationService = ({ db, changes, counters, mailer, baseUrl
       const now = new Date()
       await assertStillMay(tx, actor, organizationId, permissionOver(role))
       const organization = await findOrganization(tx, organizationId, actor.userId)
-      if (organization === undefined) throw new AppError('not_found', 'There is no such organization.')
+      if (organization === undefined) throw new AppError('not_found', 'Organization not found.')
       await assertNoMember(tx, organizationId, email)
       const before = await store.findOpenInvitationTo(tx, organizationId, email, now)
       if (before !== undefined) await assertStillMay(tx, actor, organizationId, permissionOver(before.role))

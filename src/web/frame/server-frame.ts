@@ -69,7 +69,7 @@ export const getServerFrame = async (
   current: ServerTab,
 ): Promise<ServerFrame> => {
   const found = await findServerFrame(db, serverId, organizationIdsOf(actor))
-  if (found === undefined) throw new AppError('not_found', 'There is no such server.')
+  if (found === undefined) throw new AppError('not_found', 'Server not found.')
   const { ownerId, ...server } = found
   const role = actor.memberships.get(server.organizationId)
   const open = openStreams(serverId)

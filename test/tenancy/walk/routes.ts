@@ -3,41 +3,40 @@ import { mayRole, type Permission, type Role } from '../../../src/lib/kernel/rol
 import { toolkitVersion } from '../../../src/tools/toolkits.service.ts'
 import { CANARY, type World } from './world.ts'
 
-/** One status for each of ASKERS: nobody, stranger, viewer, builder, admin, owner, token to read, to write, for MCP. */
+/** One status for each of ASKERS: anonymous, stranger, viewer, builder, admin, owner, tokens to read, to write, for MCP. */
 type Statuses = readonly [number, number, number, number, number, number, number, number, number]
 
 export type Row = {
   /** As Fastify prints it. */
   route: string
   statuses: Statuses
-  /** The address to ask, made anew for each asker where it is to be removed. */
+  /** The URL, created for each asker if the request deletes what it names. */
   path: (world: World) => string | Promise<string>
   body?: (world: World) => object
-  /** In place of a body: what the form of a page sends. */
+  /** Form fields that a page sends, instead of a JSON body. */
   form?: (world: World) => Record<string, string> | Promise<Record<string, string>>
-  /** Asked for as people's browsers ask. */
+  /** Requested with the headers of a browser. */
   isBrowser?: true
 }
 
 const everybody = (status: number): Statuses => [status, status, status, status, status, status, status, status, status]
-/** What the table of roles lets members do: the statuses of a route that asks for this permission. */
+/** The statuses of a route that requires this permission. */
 const needing = (permission: Permission, done: number, byReading = 403, byWriting = done): Statuses => {
   const of = (role: Role): number => (mayRole(role, permission) ? done : 403)
   return [401, 404, of('viewer'), of('builder'), of('admin'), of('owner'), byReading, byWriting, 403]
 }
 const seeing = (permission: Permission): Statuses => needing(permission, 200, 200, 403)
-/** What every member may see. */
+/** What all members may see. */
 const READ = seeing('read')
-/** What builders may do. */
 const build = (done: number): Statuses => needing('build', done)
-/** What is done to the owner's own server. */
+/** Actions on the owner's server. */
 const manage = (done: number): Statuses => needing('manage', done)
-/** What everybody who has an account gets for themselves. */
+/** What every user may do with their own account. */
 const OWN: Statuses = [401, 200, 200, 200, 200, 200, 200, 403, 403]
-/** A private server of the owner's, at its address. */
+/** The URL of the owner's private server. */
 const mcp = (done: number): Statuses => [401, 403, 403, 403, 403, done, 403, 403, done]
 
-/** The same on a page, which sends who is not signed in to where they can. */
+/** The same on a page, which redirects anonymous visitors to sign-in. */
 const asPage = ([, ...rest]: Statuses): Statuses => [303, ...rest]
 
 const at =
@@ -52,10 +51,10 @@ const initialize = () => ({
 })
 
 const accounts: Row[] = [
-  // Open to anybody: refused for what they hold, whoever asks.
+  // Open to anyone; rejected because of invalid data.
   { route: 'POST /api/v1/signup', path: at('/api/v1/signup'), statuses: everybody(400), body: () => ({}) },
   { route: 'POST /api/v1/session', path: at('/api/v1/session'), statuses: everybody(400), body: () => ({}) },
-  // A token is no session.
+  // A token is not a session.
   {
     route: 'GET /api/v1/session',
     path: at('/api/v1/session'),
@@ -68,7 +67,7 @@ const accounts: Row[] = [
   },
   { route: 'GET /api/v1/me', path: at('/api/v1/me'), statuses: OWN },
   { route: 'GET /api/v1/me/deletion', path: at('/api/v1/me/deletion'), statuses: OWN },
-  // Nobody who asks knows the password.
+  // None of the askers knows the password.
   {
     route: 'DELETE /api/v1/me',
     path: at('/api/v1/me'),
@@ -89,7 +88,7 @@ const accounts: Row[] = [
   },
 ]
 
-/** What takes the password, or a code: refused for lack of it. */
+/** Requires the password or a code, which is missing. */
 const unproved = (route: string): Row => ({
   route,
   path: at(route.slice(route.indexOf(' ') + 1)),
@@ -107,7 +106,7 @@ const secondFactor: Row[] = [
 
 const identities: Row[] = [
   { route: 'GET /api/v1/me/identities', path: at('/api/v1/me/identities'), statuses: OWN },
-  // It takes a browser's session.
+  // Requires a browser session.
   {
     route: 'POST /api/v1/me/identities',
     path: at('/api/v1/me/identities'),
@@ -178,7 +177,7 @@ const organizations: Row[] = [
       `/api/v1/organizations/${organizationId}/invitations/${await spare.invitation()}`,
     statuses: manage(204),
   },
-  // Nobody has the letter.
+  // Nobody has the link of the email.
   {
     route: 'POST /api/v1/invitations/accept',
     path: at('/api/v1/invitations/accept'),
@@ -187,14 +186,14 @@ const organizations: Row[] = [
   },
 ]
 
-/** As it is made for the pages: a name that nobody minds to be seen stands in what a refused form shows again. */
+/** Created for the pages: its name is repeated in rejected forms, so it may be visible. */
 const onPage =
   (rest: string): Row['path'] =>
   ({ organizationId }) =>
     `/organizations/${organizationId}${rest}`
 
 const organizationPages: Row[] = [
-  // All who ask but the stranger belong to two: they get a list, the stranger is sent on.
+  // All askers except the stranger belong to two organizations and get a list; the stranger is redirected.
   {
     route: 'GET /organizations',
     path: at('/organizations'),
@@ -339,7 +338,7 @@ const toolkits: Row[] = [
   },
 ]
 
-/** What pages let everybody who has an account look at. */
+/** Pages that every user may see. */
 const OWN_PAGE = asPage(OWN)
 const ofToolkit =
   (rest = ''): Row['path'] =>
@@ -377,7 +376,7 @@ const toolkitPages: Row[] = [
     form: () => ({ sure: 'Plain' }),
   },
   { route: 'GET /gallery', path: at('/gallery'), statuses: OWN_PAGE },
-  // A private toolkit: nobody finds it there, whose ever it is.
+  // A private toolkit is not found there by anybody.
   {
     route: 'GET /gallery/:id',
     path: ({ toolkitId }) => `/gallery/${toolkitId}`,
@@ -457,7 +456,7 @@ const connections: Row[] = [
   },
 ]
 
-/** The operator's pages: the first account's, who is the owner here. */
+/** The operator's pages; here the operator is the owner. */
 const operatorPages: Row[] = ['/operator', '/operator/users', '/operator/settings', '/operator/audit'].map(path => ({
   route: `GET ${path}`,
   path: at(path),
@@ -470,7 +469,7 @@ const ofServer =
     `/api/v1/servers/${serverId}${rest}`
 
 const audit: Row[] = [
-  // The operator's: the first account's, who is the owner here.
+  // For the operator, who is the owner here.
   { route: 'GET /api/v1/audit', path: at('/api/v1/audit'), statuses: [401, 403, 403, 403, 403, 200, 200, 403, 403] },
   { route: 'GET /api/v1/me/audit', path: at('/api/v1/me/audit'), statuses: OWN },
   {
@@ -551,7 +550,7 @@ const servers: Row[] = [
     body: ({ fresh }) => ({ description: fresh() }),
   },
   {
-    // Asking one that is there is for tests with one that is; this one may not be asked.
+    // Successful requests need an upstream that may be contacted; this one may not.
     route: 'POST /api/v1/upstreams/:id/refresh',
     path: async ({ spare }) => `/api/v1/upstreams/${await spare.disabledUpstream()}/refresh`,
     statuses: build(409),
@@ -562,7 +561,7 @@ const servers: Row[] = [
     statuses: READ,
   },
   {
-    // Approving what waits is for tests with a server that has changes reviewed; this one has not.
+    // Approval is tested with a server that reviews changes; this one does not.
     route: 'POST /api/v1/upstreams/:id/approve',
     path: ({ upstreamId }) => `/api/v1/upstreams/${upstreamId}/approve`,
     statuses: build(409),
@@ -611,7 +610,7 @@ const notAllowed = (rest: string, methods: readonly string[]): Row[] => methods.
 
 const runtime: Row[] = [
   mcpRow('POST', '', 200, initialize),
-  // No session is named, nor is one with a stream.
+  // No session is named.
   mcpRow('GET', '', 400),
   mcpRow('DELETE', '', 400),
   mcpRow('GET', '/sse', 200),
@@ -619,7 +618,7 @@ const runtime: Row[] = [
   ...notAllowed('', ['HEAD', 'PUT', 'PATCH']),
   ...notAllowed('/sse', ['HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']),
   ...notAllowed('/messages', ['HEAD', 'GET', 'PUT', 'PATCH', 'DELETE']),
-  // This server passes nothing on. Fastify prints the star without its slash.
+  // This server is not a passthrough server. Fastify prints the star without its slash.
   ...['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].map(method => ({
     route: `${method} /s/:uuid*`,
     path: ({ serverId }: World) => `/s/${serverId}/more`,
@@ -638,7 +637,7 @@ const open: Row[] = ['/healthz', '/readyz', '/.well-known/mcp-servers', '/api/v1
   statuses: everybody(200),
 }))
 
-/** It has a token of its own. */
+/** Uses a token of its own. */
 const metrics: Row = { route: 'GET /metrics', path: at('/metrics'), statuses: everybody(401) }
 
 const METADATA = '/.well-known/oauth-protected-resource'
@@ -648,17 +647,17 @@ const discover = (method: string, path: string, status: number): Row => ({
   path: ({ serverId }) => path.replace(':uuid', serverId),
   statuses: everybody(status),
 })
-/** Told to anybody who knows the server's id, but for its name. */
+/** Available to anyone who knows the server's id, without its name. */
 const discovery: Row[] = [
   discover('GET', METADATA, 404),
   discover('GET', `${METADATA}/s/:uuid`, 200),
   discover('GET', `${METADATA}/s/:uuid/sse`, 200),
-  // Of public servers only.
+  // For public servers only.
   discover('GET', ENTRY, 404),
   ...[METADATA, `${METADATA}/s/:uuid`, `${METADATA}/s/:uuid/sse`, ENTRY].map(path => discover('OPTIONS', path, 204)),
 ]
 
-/** What browsers get at the address of a private server: that it is there, and the whole page who may use it. */
+/** What browsers get at the URL of a private server: that it exists, and the full page for users with access. */
 const forBrowsers: Row[] = [
   {
     route: 'GET /s/:uuid for people',
@@ -787,12 +786,12 @@ const settings: Row[] = [
   },
 ]
 
-/** A page of a server, with what is changed there. */
+/** A page of a server, and its actions. */
 const onServer =
   (rest: string): Row['path'] =>
   ({ serverId }) =>
     `/servers/${serverId}${rest}`
-/** Of a server that is made to be changed. */
+/** For a server created to be changed. */
 const onInstance =
   (rest = ''): Row['path'] =>
   async ({ spare }) => {
@@ -847,13 +846,13 @@ const connecting: Row[] = [
     statuses: asPage(build(303)),
     form: () => ({}),
   },
-  // Nobody is back from an authorization server.
+  // No authorization server has redirected here.
   {
     route: 'GET /connect/callback',
     path: at('/connect/callback?state=none'),
     statuses: [303, 400, 400, 400, 400, 400, 400, 403, 403],
   },
-  // Without https there is none.
+  // Not available without https.
   { route: 'GET /connect/client.json', path: at('/connect/client.json'), statuses: everybody(404) },
   {
     route: 'GET /account/upstreams',
@@ -899,7 +898,7 @@ const upstreamPages: Row[] = [
     form: () => ({ responseTokens: '500', dropFields: 'a.b' }),
   },
   {
-    // Of a tool that nobody has heard yet: nothing is called.
+    // For a tool that was never fetched, so nothing is called.
     route: 'POST /servers/:uuid/sources/upstreams/:upstreamId/tool/call',
     path: onUpstream('/tool/call?name=echo'),
     statuses: asPage(build(200)),
@@ -912,7 +911,7 @@ const upstreamPages: Row[] = [
     form: () => ({ sample: '{"a": 1}', dropFields: 'a' }),
   },
   {
-    // There is nobody at its address: the page says so.
+    // Nothing responds at its URL, and the page says so.
     route: 'POST /servers/:uuid/sources/upstreams/:upstreamId/refresh',
     path: onUpstream('/refresh'),
     statuses: asPage(build(303)),
@@ -931,7 +930,7 @@ const upstreamPages: Row[] = [
       return `/servers/${serverId}/sources/upstreams/${id}/approve`
     },
     statuses: asPage(build(303)),
-    // Of nothing: nobody has heard it yet.
+    // Never fetched, so it has nothing.
     form: () => ({ version: createHash('sha256').digest('base64url') }),
   },
   {
@@ -1037,7 +1036,7 @@ const serverTabs: Row[] = [
   },
 ]
 
-/** A private server of the owner's, used from its page: a token needs the scope that using servers takes. */
+/** The owner's private server, used from its page; tokens need the scope for using servers. */
 const inspector: Row[] = [
   {
     route: 'GET /servers/:uuid/inspector',
@@ -1051,16 +1050,16 @@ const inspector: Row[] = [
   },
 ]
 
-/** What everybody who has an account may change of their own: a token needs the scope to write. */
+/** What every user may change in their own account; tokens need the scope `write`. */
 const own = (done: number): Statuses => [401, done, done, done, done, done, 403, done, 403]
-/** The same on a page, which sends who is not signed in to where they can. */
+/** The same on a page, which redirects anonymous visitors to sign-in. */
 const ownPage = (done: number): Statuses => [303, done, done, done, done, done, 403, done, 403]
-/** One's own page, which a token needs the scope to read for. */
+/** A page of the user's own account; tokens need the scope `read`. */
 const SEEN_PAGE: Statuses = [303, 200, 200, 200, 200, 200, 200, 403, 403]
 const LINKS = ['verify-email', 'change-email', 'forgot-password', 'reset-password']
 
 const ownAccount: Row[] = [
-  // Without a good link, or without anything: refused, whoever asks.
+  // Rejected without a valid link, whoever asks.
   ...['POST email-verifications', 'POST email-changes', 'PUT password-resets', 'POST password-resets'].map(route => ({
     route: route.replace(' ', ' /api/v1/'),
     path: at(route.replace(/^\w+ /, '/api/v1/')),
@@ -1095,7 +1094,7 @@ const ownAccount: Row[] = [
     path: at(`/account/${tab}`),
     statuses: SEEN_PAGE,
   })),
-  // Nothing is said of what becomes of an organization that has no owner besides.
+  // The form does not say what happens to organizations without another owner.
   { route: 'POST /account/deletion', path: at('/account/deletion'), statuses: ownPage(400) },
   {
     route: 'POST /account/tokens',
@@ -1192,7 +1191,7 @@ const toolPages: Row[] = [
     statuses: asPage(build(303)),
     form: ({ serverId }) => ({ server: serverId }),
   },
-  // Nothing goes out: a required parameter has no value.
+  // Nothing is sent, because a required parameter has no value.
   ...['preview', 'send'].map(what => ({
     route: `POST /tool-${what}`,
     path: at(`/tool-${what}`),
@@ -1213,7 +1212,7 @@ const pages: Row[] = [
   // /assets/*, of which Fastify prints the end only.
   { route: 'GET /*', path: at('/assets/css/patchbay.css'), statuses: everybody(200) },
   { route: 'GET /', path: at('/'), statuses: everybody(200) },
-  // There are servers: the first run is over.
+  // There are servers, so the first run is over.
   { route: 'GET /first-run', path: at('/first-run'), statuses: [303, 303, 303, 303, 303, 303, 303, 403, 403] },
   ...['sample', 'call', 'end'].map(name => ({
     route: `POST /first-run/${name}`,
@@ -1222,7 +1221,7 @@ const pages: Row[] = [
   })),
   { route: 'GET /servers', path: at('/servers'), statuses: [303, 200, 200, 200, 200, 200, 200, 403, 403] },
   { route: 'GET /servers/new', path: at('/servers/new'), statuses: [303, 200, 200, 200, 200, 200, 200, 403, 403] },
-  // Without a name; everybody may build somewhere.
+  // The name is missing; every user may build somewhere.
   { route: 'POST /servers/new', path: at('/servers/new'), statuses: ownPage(400) },
   { route: 'POST /servers/sample', path: at('/servers/sample'), statuses: ownPage(303) },
   ...['', '/live'].map(rest => ({
@@ -1234,16 +1233,16 @@ const pages: Row[] = [
   { route: 'POST /sign-in', path: at('/sign-in'), statuses: everybody(400) },
   { route: 'GET /sign-up', path: at('/sign-up'), statuses: everybody(200) },
   { route: 'POST /sign-up', path: at('/sign-up'), statuses: everybody(400) },
-  // Without a sign-in that waits for its code.
+  // There is no sign-in that waits for its code.
   { route: 'GET /sign-in/code', path: at('/sign-in/code'), statuses: everybody(303) },
   { route: 'POST /sign-in/code', path: at('/sign-in/code'), statuses: everybody(303) },
-  // Where no external provider is set up, and nobody is back from one.
+  // No external provider is configured.
   { route: 'GET /sign-in/external', path: at('/sign-in/external'), statuses: everybody(404) },
   { route: 'GET /sign-in/external/callback', path: at('/sign-in/external/callback'), statuses: everybody(400) },
   { route: 'GET /sign-in/link', path: at('/sign-in/link'), statuses: everybody(303) },
   { route: 'POST /sign-in/link', path: at('/sign-in/link'), statuses: everybody(303) },
   { route: 'POST /sign-out', path: at('/sign-out'), statuses: everybody(303) },
-  // Without the link of a letter; to join one must be signed in.
+  // The link of the email is missing; joining requires a signed-in user.
   { route: 'GET /invitation', path: at('/invitation'), statuses: everybody(404) },
   {
     route: 'POST /invitation',
@@ -1255,7 +1254,7 @@ const pages: Row[] = [
 
 const METADATA_DOCUMENTS = ['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration']
 const NO_ONE = '/oauth/interaction/0190a0a0-0000-7000-8000-000000000000'
-/** The authorization server: refused for what they hold, whoever asks. */
+/** The authorization server rejects these requests because of invalid data, whoever asks. */
 const oauth: Row[] = [
   ...METADATA_DOCUMENTS.flatMap(path => [
     { route: `GET ${path}`, path: at(path), statuses: everybody(200) },
@@ -1276,7 +1275,7 @@ const oauth: Row[] = [
   { route: 'POST /oauth/interaction/:uid', path: at(NO_ONE), statuses: everybody(400) },
 ]
 
-/** Every route of the application, and what each asker gets there. */
+/** Every route of the application, and the status for each asker. */
 export const ROUTES: readonly Row[] = [
   ...open,
   metrics,
@@ -1289,7 +1288,7 @@ export const ROUTES: readonly Row[] = [
   ...operatorPages,
   ...secondFactor,
   ...identities,
-  // Before anybody makes another organization.
+  // Runs before anybody creates another organization.
   ...organizationPages,
   ...organizations,
   ...connections,
