@@ -62,7 +62,6 @@ export const createBatchDelivery = (options: {
   }
 
   return {
-    /** The reason for the current failure, if there is one. */
     failure: (): MissingReason | undefined => failure,
 
     /** Resolves with the number of records stored, after counting the others as missing or dropped. */

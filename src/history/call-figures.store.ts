@@ -25,11 +25,9 @@ type Durations = { p50Ms: number; p95Ms: number; p99Ms: number }
 export type ServerCallCounts = CallCounts & {
   hours: readonly HourCounts[]
   calledTools: number
-  /** Called tools whose last call failed. */
   failingTools: number
 }
 
-/** An hour without calls has no durations. */
 export type HourFigures = HourCounts & Partial<Durations>
 
 export type ServerCallFigures = CallCounts & Partial<Durations> & { hours: readonly HourFigures[] }

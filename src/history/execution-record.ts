@@ -22,7 +22,6 @@ export type ExecutionRecord = {
   startedAt: Date
   durationMs: number
   outcome: 'ok' | 'error'
-  /** HTTP status of the API's response, if there was one. */
   status: number | undefined
   /** Body sizes: as sent to the API, and as received after decompression. */
   requestBytes: number
@@ -32,7 +31,6 @@ export type ExecutionRecord = {
   request: MaskedRequest | undefined
 }
 
-/** Tokens of a recorded call's result. */
 export type ExecutionTokens = {
   executionId: string
   /** Of the whole result; undefined if not counted. */
@@ -64,8 +62,6 @@ export type Recorder = {
   stats: () => { queued: number; missing: number; stored: number }
 }
 
-/** Longest error text in the history. */
 export const ERROR_CHARACTERS = 2_000
 
-/** Rounds milliseconds to microseconds. */
 export const toMicroseconds = (ms: number): number => Math.round(ms * 1_000) / 1_000

@@ -36,7 +36,6 @@ export const createMissingRecords = () => {
     report: (gaps: readonly GapRow[]): void => {
       for (const [, , missing] of gaps) reported += missing
     },
-    /** Number of missing records since the start. */
     total: (): number => total,
     /** Number of missing records in written rows. */
     reported: (): number => reported,

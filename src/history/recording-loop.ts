@@ -137,7 +137,6 @@ export const createRecordingLoop = (options: {
       await sending
       endFlushes()
     },
-    /** Number of records stored since the start. */
     stored: (): number => stored,
   }
 }

@@ -47,13 +47,11 @@ export const createRecordingQueue = ({ maxRecords, maxBytes }: { maxRecords: num
       if (filling?.count() === MAX_BATCH_ROWS) seal()
       return true
     },
-    /** Returns the next batch, if there is one. */
     take: (): RowPage | undefined => {
       if (full.length === 0) seal()
       return full.shift()
     },
     release,
-    /** Drops all queued records and returns their number. */
     drop: (): number => {
       seal()
       const before = released

@@ -22,7 +22,6 @@ export type ServerUsage = {
 const count = z.coerce.number()
 const Row = z.object({ serverId: z.string(), calls: count, errors: count, dayCalls: count, dayErrors: count })
 
-/** Newest calls first, read from the index by server and time. */
 const newestCalls = (serverId: string, from: Date, limit: number): Sql => sql`
   SELECT * FROM (
     SELECT "serverId", "startedAt", CASE WHEN "outcome" = 'error' THEN 1 ELSE 0 END AS "isError"

@@ -72,7 +72,6 @@ export const createWriterThread = (options: { target: DatabaseTarget; startWorke
     terminate: async (): Promise<void> => {
       await worker?.terminate()
     },
-    /** Waits until the worker has closed its connection. */
     close: async (): Promise<void> => {
       const closing = worker
       if (closing === undefined) return

@@ -7,7 +7,6 @@ import { createMasker } from '../results/mask/masking.ts'
 import { shortenRequest } from '../results/shape/shorten-request.ts'
 import type { CompiledPassthrough, PassageRecord } from './call/compiled-passthrough.ts'
 
-/** Maximum length of a client's name in the history. */
 const CLIENT_CHARACTERS = 200
 /** No tool is called; the request says what was asked for. */
 const NO_TOOL = ''

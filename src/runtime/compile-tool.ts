@@ -77,7 +77,6 @@ export const planCall = (
   }
 }
 
-/** What a call plan is built from. */
 type PlanSource = { tool: ToolDefinition; bindings: Bindings }
 
 const buildPlan = (

@@ -4,7 +4,6 @@ import { containing } from '../lib/db/containing.ts'
 import { decodeCursor, type Page, toPage } from '../lib/http/paging.ts'
 import type { AccessTier } from './server.ts'
 
-/** A server as a list shows it. */
 export type ServerCard = {
   id: string
   name: string

@@ -1,6 +1,5 @@
 import type { Database } from '../lib/db/client.ts'
 
-/** Lists all servers of an organization. */
 export const listServerNames = (db: Database, organizationId: string): Promise<{ id: string; name: string }[]> =>
   db.server.findMany({
     where: { organizationId, removedAt: null },
@@ -8,7 +7,6 @@ export const listServerNames = (db: Database, organizationId: string): Promise<{
     orderBy: { id: 'asc' },
   })
 
-/** Counts the servers of all organizations. */
 export const countAllServers = (db: Database): Promise<number> => db.server.count({ where: { removedAt: null } })
 
 /** Returns those ids that still belong to a server. */

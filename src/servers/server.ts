@@ -45,7 +45,6 @@ export type Bindings = Readonly<Record<string, Binding>>
 export type Instance = {
   id: string
   serverId: string
-  /** The MCP tool name. */
   name: string
   /** Replaces the tool's own. */
   description: string | undefined

@@ -44,7 +44,6 @@ export const assertOwnOrManaged = (actor: Actor, { ownerId, organizationId }: Se
   if (ownerId !== actor.userId) assertMay(actor, organizationId, 'manage')
 }
 
-/** Describes the address that a user is found by. */
 const describeAddress = (addressees: store.Addressees): string =>
   addressees === 'anybody' ? 'email address' : 'confirmed email address'
 
@@ -109,7 +108,6 @@ const assertUnchangedSince = ({ updatedAt }: Server, since: Date | undefined): v
 
 export type ServerServiceOptions = ServerServiceParts & {
   removal: ServerRemoval
-  /** Whether users can confirm their email address. */
   canConfirmAddresses: boolean
 }
 

@@ -106,7 +106,6 @@ const originOf = ({ scan, plan }: Field & { plan: UrlPlan }): CompiledTemplate['
   return { kind: 'open', parameters: [...new Set(decides.map(place => place.name))] }
 }
 
-/** Parses every field of a template as far as possible. */
 const readFields = (template: RequestTemplate) => {
   const method = template.method.toUpperCase()
   const url = readUrl(template.url)

@@ -5,7 +5,6 @@ import type { FieldPlan, Hole } from './plan.ts'
 import type { Scan, ScannedPlace } from './scan.ts'
 import type { Place, TemplateError, TemplateParameter } from './template.ts'
 
-/** One parsed field of a template. */
 export type Field = { field: string; scan: Scan; plan: FieldPlan }
 
 /** A placeholder with its position and its encoding; `hole` is undefined where placeholders are not allowed. */

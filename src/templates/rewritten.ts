@@ -2,7 +2,7 @@ import { parseJson } from '../lib/kernel/json.ts'
 import { MAX_JSON_DEPTH } from '../lib/kernel/limits.ts'
 import { writtenBases } from './base-url.ts'
 
-/** An array or object as a `json` place writes it: other JSON stands there as it is. */
+/** Returns an array or object as a `json` parameter renders it; other JSON is rendered unchanged. */
 const writtenJson = (text: string): string[] => {
   if (!/^\s*[[{]/.test(text)) return []
   const json = parseJson(text, MAX_JSON_DEPTH)
@@ -10,8 +10,8 @@ const writtenJson = (text: string): string[] => {
 }
 
 /**
- * How else a text may stand in a request than as it is, where the type of its place has it read and written anew: a
- * base URL, without blanks between what is in JSON.
+ * Returns the other forms in which a text may appear in a request because its parameter type normalizes it: as a base
+ * URL, or as JSON without blanks.
  */
 export const rewrittenForms = (text: string): string[] =>
   [...writtenBases(text), ...writtenJson(text)].filter(form => form !== text)

@@ -8,7 +8,6 @@ export type HeldServer = { id: string; name: string; organizationId: string; own
  * Operations that return server IDs return those of the changed servers.
  */
 export type Holdings = {
-  /** Lists an owner's servers in all organizations, or in one. */
   listServersOwnedBy: (tx: Transaction, ownerId: string, organizationId?: string) => Promise<HeldServer[]>
   /** Lists the organizations in which a user owns servers, including servers that are being deleted. */
   listOrganizationIdsOfOwner: (tx: Transaction, ownerId: string) => Promise<string[]>

@@ -80,7 +80,6 @@ export const findOldestOwnerBut = async (
   return row === null ? undefined : toMember(row)
 }
 
-/** Lists the organizations that the user belongs to. */
 export const listMembershipsOf = async (
   tx: Transaction,
   userId: string,

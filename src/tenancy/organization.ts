@@ -4,7 +4,6 @@ import type { Role } from '../lib/kernel/roles.ts'
 export type Organization = {
   id: string
   name: string
-  /** The requesting user's role. */
   role: Role
   createdAt: Date
   updatedAt: Date
@@ -20,7 +19,6 @@ export type Member = {
   updatedAt: Date
 }
 
-/** An invitation, without the token of its link. */
 export type Invitation = {
   id: string
   organizationId: string

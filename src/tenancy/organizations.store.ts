@@ -19,14 +19,12 @@ type RowWithRole = OrganizationRow & { memberships: { role: Role }[] }
 
 const toOwn = (row: RowWithRole): Organization[] => row.memberships.map(({ role }) => toOrganization(row, role))
 
-/** Creates an organization with its owner. */
 export const createOrganization = async (tx: Transaction, name: string, ownerId: string): Promise<Organization> =>
   toOrganization(
     await tx.organization.create({ data: { name, memberships: { create: { userId: ownerId, role: 'owner' } } } }),
     'owner',
   )
 
-/** Returns an organization that the user belongs to. */
 export const findOrganization = async (
   tx: Transaction,
   id: string,
@@ -49,7 +47,6 @@ export const renameOrganization = async (tx: Transaction, id: string, name: stri
   await tx.organization.update({ where: { id }, data: { name } })
 }
 
-/** Deletes an organization and everything that belongs to it. */
 export const removeOrganization = async (tx: Transaction, id: string): Promise<void> => {
   await tx.organization.delete({ where: { id } })
 }

@@ -28,7 +28,6 @@ const TOKENS = ['tokens']
 /** Body limit: anyone may send these requests, and credentials are short. */
 const MAX_CREDENTIALS_BYTES = 16 * 1_024
 
-/** Sign-up, sign-in, sign-out, the current user and their personal access tokens. */
 export const accountRoutes =
   ({ accounts }: { accounts: AccountService }): FastifyPluginAsyncZod =>
   async app => {

@@ -20,7 +20,6 @@ const config = { access: 'user' } as const
 const tags = ['account']
 const sessionTags = ['sessions']
 
-/** The user's own email address, password and sessions. */
 export const ownAccountRoutes =
   ({ accounts }: { accounts: AccountService }): FastifyPluginAsyncZod =>
   async app => {

@@ -15,7 +15,6 @@ import { sessionIdOf } from '../../lib/http/sessions.ts'
 const USER = { access: 'user' } as const
 const TAGS = ['second factor']
 
-/** Two-factor authentication of the user, and its recovery codes. */
 export const secondFactorRoutes =
   ({ accounts }: { accounts: AccountService }): FastifyPluginAsyncZod =>
   async app => {

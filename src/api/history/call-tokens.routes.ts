@@ -27,7 +27,6 @@ const toCallTokensView = ({ encoding, from, to, all, days, tools }: CallTokens):
   tools: tools.map(({ tool, ...sums }) => ({ tool, ...toSumsView(sums) })),
 })
 
-/** Token counts of the results of a server's calls. */
 export const callTokensRoutes =
   ({ callTokens }: { callTokens: CallTokensOf }): FastifyPluginAsyncZod =>
   async app => {

@@ -89,7 +89,6 @@ const toDeletionView = (preview: DeletionPreview, hasPassword: boolean): z.infer
   refusal: preview.refusal ?? null,
 })
 
-/** Account deletion and its preview. */
 export const accountDeletionRoutes =
   ({ accountDeletion, accounts }: Parts): FastifyPluginAsyncZod =>
   async app => {

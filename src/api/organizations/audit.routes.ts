@@ -6,7 +6,6 @@ import { uuidParams } from '../../lib/http/schemas.ts'
 import { assertMay } from '../../lib/kernel/actor.ts'
 import { AuditPage, sendAudit } from './audit-response.ts'
 
-/** The audit log of an organization, for its admins and owners. */
 export const organizationAuditRoutes =
   ({ audit }: { audit: AuditLog }): FastifyPluginAsyncZod =>
   async app => {

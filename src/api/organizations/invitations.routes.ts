@@ -18,7 +18,6 @@ const config = { access: 'user' } as const
 const tags = ['organizations']
 const invitationParams = z.object({ id: uuidParam, invitationId: uuidParam })
 
-/** Invitations: managers send and withdraw them; the invited user accepts. */
 export const invitationRoutes =
   ({ invitations }: { invitations: InvitationService }): FastifyPluginAsyncZod =>
   async app => {

@@ -16,7 +16,6 @@ const config = { access: 'user' } as const
 const tags = ['servers']
 const params = z.object({ uuid: uuidParam })
 
-/** Token cost of a server's tools, and their lint findings. */
 export const catalogueRoutes =
   ({ servers, catalogueReports }: Parts): FastifyPluginAsyncZod =>
   async app => {

@@ -7,7 +7,6 @@ import type { PassthroughRoute } from '../route/passthroughs.ts'
 import type { Passage } from './passage.ts'
 import type { PassedTarget } from './request-target.ts'
 
-/** A request that is being passed on. */
 export type ForwardedRequest = {
   http: HttpExchange
   caller: Caller
@@ -19,7 +18,6 @@ export type ForwardedRequest = {
   target: PassedTarget
   /** All headers except those that depend on the upstream's address. */
   headers: Record<string, string | string[]>
-  /** The server's public path. */
   publicPath: string
   /** Records that the upstream assigned this session id to the caller. */
   claimSession: (id: string) => void

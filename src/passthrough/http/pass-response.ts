@@ -25,7 +25,6 @@ export type ForwardedResponse = Pick<
   /** The requested upstream URL. */
   upstreamUrl: string
   refuse: (reason: Refusal) => void
-  /** Aborts the exchange with the upstream. */
   abort: () => void
 }
 

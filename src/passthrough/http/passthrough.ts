@@ -22,7 +22,6 @@ import { createSessionOwners } from './session-owners.ts'
 
 export type PassthroughOptions = AdmitPassageOptions & {
   proxy: ReverseProxy
-  /** The public origin. */
   baseUrl: string
   access: StreamAccess
   isStopping: () => boolean
@@ -34,7 +33,6 @@ export type PassthroughOptions = AdmitPassageOptions & {
 /** Methods that do not send a message. */
 const READS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** Handles admitted requests to passthrough servers. */
 export const createPassthrough = (options: PassthroughOptions): PassthroughHandler => {
   const { baseUrl, access, isStopping, forwardedFor, report } = options
   const publicOrigin = parsePublicOrigin(baseUrl)

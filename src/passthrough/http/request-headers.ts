@@ -7,7 +7,6 @@ export type HeaderParts = {
   configured: Readonly<Record<string, string>>
   /** Value for X-Forwarded-For. */
   forwardedFor: string
-  /** The public origin. */
   publicOrigin: PublicOrigin
   publicPath: string
 }

@@ -65,7 +65,6 @@ const toPrivate = (value: string): string => {
 export type AnswerParts = {
   /** As received, by lower-case name. */
   headers: Readonly<Record<string, string | string[]>>
-  /** Whether the caller sent a token. */
   hasToken: boolean
   /** Location for the client, if there is one and the client may know it. */
   location: string | undefined
@@ -100,7 +99,6 @@ export type RedirectParts = {
   targets: readonly PassthroughTarget[]
   /** The server's public path. */
   publicPath: string
-  /** Whether the caller sent a token. */
   hasToken: boolean
   holdsSecret: (text: string) => boolean
 }

@@ -48,7 +48,6 @@ export const createGuardedAgents = ({ policy, connectTimeoutMs, lookup = systemL
   const https = guard(new HttpsAgent(options), 'https:')
   return {
     agentFor: (protocol: string): HttpAgent => (protocol === 'https:' ? https : http),
-    /** Closes all connections, including those in use. */
     close: (): void => {
       http.destroy()
       https.destroy()

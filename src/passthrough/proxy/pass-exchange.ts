@@ -5,7 +5,6 @@ import type { ConnectionPool } from '../../lib/outbound/connection-pool.ts'
 import { isLostConnection, isUnwritable, type Problem, problemOf, toOutboundError } from '../../lib/outbound/faults.ts'
 import type { OutboundError } from '../../lib/outbound/http-client.ts'
 
-/** Why a request got no response. */
 export type ProxyFault = {
   error: OutboundError
   /** Nothing was sent, so another address may be tried. */
@@ -14,7 +13,6 @@ export type ProxyFault = {
   wasReused: boolean
 }
 
-/** A request to another server. */
 export type OutgoingRequest = {
   /** Only scheme, host and port are used. */
   url: URL

@@ -2,7 +2,6 @@ import { MAX_RESPONSE_HEADER_BYTES } from '../../lib/kernel/limits.ts'
 import { type Problem, problemOf } from '../../lib/outbound/faults.ts'
 import { ConnectFailure } from './guarded-agents.ts'
 
-/** The response did not begin in time. */
 export class HeadTimeout extends Error {
   override readonly name = 'HeadTimeout'
 }

@@ -16,7 +16,6 @@ import { HeadTimeout, toProxyProblem } from './proxy-faults.ts'
 export type ProxyUpgrade = OutgoingRequest & {
   /** Called before the response is sent, to change its headers and status. */
   onResponse: (response: IncomingMessage) => void
-  /** Both sides have switched to the new protocol. */
   onOpen: (socket: Socket) => void
 }
 
@@ -105,7 +104,6 @@ export const createReverseProxy = (options: ReverseProxyOptions) => {
   }
 
   return {
-    /** Passes a request on. Returns a function that aborts it. */
     pass: (request: ProxyRequest): (() => void) => {
       if (refusesOwn(request)) return () => undefined
       return passExchange(pools.get(request.url.origin), MAX_RESPONSE_HEADER_BYTES, request)
@@ -154,7 +152,6 @@ export const createReverseProxy = (options: ReverseProxyOptions) => {
         outgoing.on('error', () => end(false))
         outgoing.end()
       }),
-    /** Closes all connections. */
     close: async (): Promise<void> => {
       agents.close()
       await pools.close()

@@ -12,7 +12,6 @@ export type Upgrade = {
   ignore: () => void
 }
 
-/** Headers of the upgrade. */
 const UPGRADE_HEADERS: ReadonlySet<string> = new Set(['upgrade', 'http2-settings'])
 
 const withoutUpgrade = (connection: string): string =>
@@ -34,7 +33,6 @@ const buildHead = ({ method, url, httpVersion, rawHeaders }: IncomingMessage): B
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1')
 }
 
-/** Listens for requests for a protocol upgrade. */
 export const listenForUpgrades = (server: Server, serve: (upgrade: Upgrade) => void): void => {
   server.on('upgrade', (incoming, socket, head) => {
     if (!(socket instanceof Socket)) {

@@ -8,7 +8,6 @@ export const DOWN_CHECK_MS = 1_000
 export const UP_CHECK_MS = 10_000
 /** Addresses that are up are probed only if the server was used within this time. */
 export const IN_USE_MS = 60_000
-/** Timeout of a probe. */
 export const CHECK_TIMEOUT_MS = 2_000
 /** Consecutive requests without a response after which an address is probed at once. */
 export const MAX_FAILURES = 3

@@ -1,4 +1,3 @@
-/** A tool by its name on a server. */
 export type NamedTool = { serverId: string; name: string }
 
 /** What a model reads: tokens counted so far, and texts not yet counted. */
@@ -6,7 +5,6 @@ export type Measure = { tokens: number; texts: readonly string[] }
 
 /** What the ledger needs to know about a call, besides the result that was sent. */
 export type CallAccount = {
-  /** The execution in the history. */
   executionId: string
   /** Undefined if the caller may have invented the name; such calls count for no tool. */
   tool?: NamedTool | undefined

@@ -61,7 +61,6 @@ export type ToolOutcome<Result = ToolResult | PassedAnswer> = {
   contentType?: string | undefined
 }
 
-/** A recorded call whose result is sent. */
 export type SentCall = { account: CallAccount | undefined; signal: StopSignal }
 
 /** A tool of a mounted server. `call` resolves, sends, shapes and records, and never throws. */
@@ -102,9 +101,7 @@ export const onlyReads = (
  */
 export type OfferedItem = { name: string; json: JsonObject }
 
-/** An upstream's refusal as a JSON-RPC error. */
 export type RefusedAnswer = { refused: { code: number; message: string; data?: JsonObject } }
-/** An upstream's result or refusal. */
 export type PassedAnswer = PassedResult | RefusedAnswer
 
 export const isRefused = (answer: object): answer is RefusedAnswer => 'refused' in answer
@@ -190,7 +187,6 @@ export type CompiledServer = {
   shownAs?: ShownAs | undefined
   /** Only if it has upstreams. */
   offers?: CompiledOffers | undefined
-  /** Counts the tokens of a result that is sent. */
   noteSent?: ((call: SentCall, sent: ToolResult | PassedAnswer) => void) | undefined
   /** Only if it passes all requests on. */
   passthrough?: CompiledPassthrough | undefined

@@ -10,7 +10,6 @@ export const objectSchema = (properties: JsonObject, required: string[]): JsonOb
   additionalProperties: false,
 })
 
-/** Output schema of a tool that lists tools. */
 export const TOOLS_OUTPUT: JsonObject = {
   type: 'object',
   properties: { tools: { type: 'array', items: { type: 'object' } } },

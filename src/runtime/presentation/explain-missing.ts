@@ -2,7 +2,6 @@ import type { UpstreamSource } from '../../upstreams/catalogue/present-tools.ts'
 import type { Upstream } from '../../upstreams/upstream.ts'
 import type { MissingKind } from '../call/compiled-server.ts'
 
-/** An upstream that was never fetched, and why. */
 export type AbsentUpstream = { upstream: Upstream; why: () => string }
 
 /** The part of an upstream that is needed here. */

@@ -4,7 +4,6 @@ import { presentedName } from '../../upstreams/catalogue/presented-name.ts'
 import type { Upstream } from '../../upstreams/upstream.ts'
 import type { OfferedItem, OfferLists } from '../call/compiled-server.ts'
 
-/** The upstream that offers something. */
 export type OfferOwner = Pick<Upstream, 'id' | 'name'>
 
 /** `name` is the name for clients, `own` that of the upstream. */

@@ -16,7 +16,6 @@ export type ToolTest = {
         statusText: string
         headers: Record<string, string | string[]>
         body: string
-        /** Size of the received body. */
         bytes: number
         durationMs: number
       }

@@ -18,7 +18,6 @@ export type Caller =
       tokenId: string
       /** Id of an application's grant, which outlives its access tokens. */
       grantId?: string | undefined
-      /** Expiry of the token. */
       expiresAt?: Date | undefined
       /** Scopes of the token, if it does not have all of them. */
       limitedTo?: ReadonlySet<McpScope> | undefined

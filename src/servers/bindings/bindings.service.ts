@@ -16,19 +16,15 @@ import { globalKeysOf } from './bindings.ts'
 import { createParameterIndex } from './parameter-index.ts'
 import { knownGlobalsOf, type Socket, socketsOf } from './sockets.ts'
 
-/** One parameter of one instance. */
 export type SocketAddress = { instanceId: string; parameter: string }
 
 /** An instance with the source of each parameter's value. */
 export type WiredPanel = Pick<WiredTool, 'id' | 'name' | 'tool' | 'toolkit'> & { sockets: readonly Socket[] }
 
-/** A tool that reads a global in one or more parameters. */
 type ToolUse = { instanceId: string; tool: string; parameters: readonly string[] }
 
-/** What reads a global: tools and attached MCP servers. */
 export type GlobalUses = { tools: readonly ToolUse[]; upstreams: readonly { id: string; name: string }[] }
 
-/** The new binding, or why it is not possible. */
 type Rewired = { binding: Binding } | { fault: string }
 
 /** Bindings changed at once; more would delay other changes for seconds. */

@@ -17,7 +17,6 @@ const TOOL = {
 } as const
 const BINDING = { select: { parameter: true, source: true, value: true } } as const
 
-/** Lists all instances of a server by name. */
 export const listWiredTools = async (tx: Transaction, serverId: string): Promise<WiredTool[]> => {
   const rows = await tx.instance.findMany({
     where: { serverId },

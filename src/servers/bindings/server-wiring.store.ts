@@ -23,7 +23,6 @@ export const listBoundInstances = async (tx: Transaction, serverId: string) => {
   })
 }
 
-/** Returns the rows of tools by id. */
 export const listToolRows = (tx: Transaction, ids: readonly string[]) =>
   tx.tool.findMany({
     where: { id: { in: [...ids] } },

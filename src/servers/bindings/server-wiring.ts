@@ -10,9 +10,7 @@ import { listBoundInstances, listGlobalValues, listToolkitsInUse, listToolRows }
 export type BoundParameter = { name: string; binding: Binding; globalKeys: readonly string[] }
 
 export type BoundTool = {
-  /** Id of the instance. */
   id: string
-  /** MCP tool name. */
   name: string
   toolId: string
   toolkitId: string

@@ -27,7 +27,6 @@ export type KnownGlobals = ReadonlyMap<string, boolean>
 export const knownGlobalsOf = (globals: readonly Global[]): KnownGlobals =>
   new Map(globals.map(({ key, isSecret }) => [key, isSecret]))
 
-/** Returns a stored value as text for a form field. */
 export const fixedText = (value: JsonValue): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
 const sourceOf = (binding: Binding, keys: ReadonlySet<string>, globals: KnownGlobals): SocketSource => {

@@ -124,7 +124,6 @@ export const createGlobalService = ({ db, changes, sealing }: ServerServiceParts
     return store.listGlobalPage(db, serverId, page)
   },
 
-  /** Lists all globals by key. */
   listAllGlobals: async (actor: Actor, serverId: string): Promise<Global[]> => {
     await getServerFor(db, actor, serverId, 'read')
     return store.listGlobals(db, serverId)

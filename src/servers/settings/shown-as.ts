@@ -14,7 +14,6 @@ export type ShownAs = {
 /** Returns undefined if the server is gone. Expects that access was checked. */
 export type FindShownAs = (serverId: string) => Promise<ShownAs | undefined>
 
-/** Explains in a sentence what `auto` selected. */
 export const explainShownAs = ({ presentation, tokens, maxTokens }: ShownAs): string =>
   presentation === 'flat'
     ? `The tools cost ${formatNumber(tokens)} tokens, which is within the limit of ${formatNumber(maxTokens)}, so all tools are listed.`

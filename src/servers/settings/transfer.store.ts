@@ -30,19 +30,16 @@ export const moveServer = async (
   await tx.server.update({ where: { id }, data: { organizationId, ownerId } })
 }
 
-/** Lists users with grants for the server. */
 export const listGrantingUserIds = async (tx: Transaction, serverId: string): Promise<string[]> => {
   const where = { serverId, userId: { not: null } }
   const rows = await tx.oAuthArtifact.findMany({ where, select: { userId: true }, distinct: ['userId'] })
   return rows.flatMap(({ userId }) => userId ?? [])
 }
 
-/** Revokes all grants of these users for the server. */
 export const removeGrants = async (tx: Transaction, serverId: string, userIds: readonly string[]): Promise<void> => {
   await tx.oAuthArtifact.deleteMany({ where: { serverId, userId: { in: [...userIds] } } })
 }
 
-/** Finds a member of the organization by email address. */
 export const findMemberId = async (
   tx: Transaction,
   organizationId: string,
@@ -52,7 +49,6 @@ export const findMemberId = async (
   return (await tx.membership.findFirst({ where, select: { userId: true } }))?.userId
 }
 
-/** Returns those users who are members of the organization. */
 export const listMemberIdsAmong = async (
   tx: Transaction,
   organizationId: string,

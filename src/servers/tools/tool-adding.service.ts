@@ -9,7 +9,6 @@ import * as store from './tool-picks.store.ts'
 export type ToolOffer = {
   toolkits: readonly store.OfferedToolkit[]
   tools: readonly store.OfferedTool[]
-  /** Number of tools on all pages. */
   total: number
 }
 

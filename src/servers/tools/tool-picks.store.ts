@@ -53,7 +53,6 @@ export const listOfferedToolkits = async (tx: Transaction, server: Holder): Prom
   }))
 }
 
-/** A toolkit that the server could add. */
 export type AddableToolkit = {
   id: string
   title: string
@@ -112,7 +111,6 @@ export const listAddableToolkits = async (
   return { toolkits, total }
 }
 
-/** A tool that can be added. */
 export type OfferedTool = {
   id: string
   name: string

@@ -4,7 +4,6 @@ import type { OpenInvitation } from '../organization.ts'
 /** Lifetime of an invitation in days: long enough for people who are away for a few days. */
 export const INVITATION_DAYS = 7
 
-/** Returns the path of the invitation page. */
 export const invitationPath = (token: string): string => `/invitation?${new URLSearchParams({ token })}`
 
 export const invitationEmail = (

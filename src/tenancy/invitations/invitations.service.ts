@@ -101,7 +101,6 @@ export const createInvitationService = ({ db, changes, counters, mailer, baseUrl
       return invite(actor, organizationId, invitation)
     },
 
-    /** Lists the pending invitations. */
     listInvitations: async (actor: Actor, organizationId: string, page: IdPage): Promise<Invitation[]> => {
       assertMay(actor, organizationId, 'manage')
       return store.listOpenInvitations(db, organizationId, page, new Date())

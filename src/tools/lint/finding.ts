@@ -28,9 +28,7 @@ export type Finding = {
   parameter?: string | undefined
   /** Location in the schema, as a JSON Pointer (RFC 6901); '' is the root. */
   at?: string | undefined
-  /** A sentence that says what is wrong, and for whom. */
   message: string
-  /** A sentence that says how to fix it. */
   remedy: string
   /** Clients and services known to be affected; empty if it affects every model. */
   clients: readonly string[]

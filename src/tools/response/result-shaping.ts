@@ -15,10 +15,8 @@ export type ResultShaping = {
   maxStringLength?: number | undefined
 }
 
-/** Longest expression in characters. */
 export const MAX_EXPRESSION_CHARACTERS = 10_000
 export const MAX_DROPPED_PATHS = 100
-/** Longest field path in characters. */
 export const MAX_PATH_CHARACTERS = 300
 /** Below this, a cut string would contain little but the note. */
 export const MIN_STRING_LENGTH = 20

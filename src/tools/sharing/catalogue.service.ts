@@ -54,7 +54,7 @@ export const createToolkitCatalogue = ({ db, uses }: Pick<ToolkitServiceParts, '
       return tools.map(tool => ({ tool, usedBy: users.get(tool.id) ?? [] }))
     },
 
-    /** Public toolkits of all organizations. */
+    /** Lists public toolkits of all organizations. */
     listPublic: (search: string, page: IdPage): Promise<ToolkitCard[]> =>
       store.listToolkitCards(db, PUBLIC, search, page),
 
