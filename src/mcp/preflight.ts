@@ -13,7 +13,7 @@ export const isPreflight = ({ headers }: HttpExchange): boolean =>
   headers.origin !== undefined && headers['access-control-request-method'] !== undefined
 
 /** Responds to a CORS preflight request (fetch standard, "CORS-preflight request"). */
-export const answerPreflight = (http: HttpExchange, origins: OriginPolicy, methods = ALLOWED_METHODS): void => {
+export const sendPreflightResponse = (http: HttpExchange, origins: OriginPolicy, methods = ALLOWED_METHODS): void => {
   const { headers, raw } = http
   if (!origins.isHostAllowed(headers.host) || !origins.isOriginAllowed(headers.origin)) {
     raw.writeHead(403, ['content-length', '0'])

@@ -7,7 +7,7 @@ import { type Authorize, createAdmission } from './admission.ts'
 import { type Challenges, createChallenges } from './challenges.ts'
 import type { ReportFault } from './dispatcher.ts'
 import { type HttpExchange, writeRefusal } from './http-exchange.ts'
-import { ALL_METHODS, answerPreflight, isPreflight } from './preflight.ts'
+import { ALL_METHODS, sendPreflightResponse, isPreflight } from './preflight.ts'
 import { ERROR } from './protocol.ts'
 import { handleRareMethods } from './rare-methods.ts'
 import type { McpLogger, McpRegistry } from './registry/registry.ts'
@@ -140,7 +140,7 @@ export const mcpRoutes =
       (methods?: string) =>
       (request: FastifyRequest<ServerParams>, reply: FastifyReply): void => {
         const http = exchangeOf(request, reply)
-        const answer = (): void => answerPreflight(http, origins, methods)
+        const answer = (): void => sendPreflightResponse(http, origins, methods)
         if (isPreflight(http)) answer()
         else serve(http, answer, methods === undefined ? answer : notFound)
       }

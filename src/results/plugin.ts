@@ -7,7 +7,7 @@ import type { Lifecycle } from '../lib/process/lifecycle.ts'
 import type { Logger } from '../lib/process/logger.ts'
 import type { Settings } from '../lib/process/settings.ts'
 import type { Job } from '../lib/worker/job.ts'
-import { listServersThere } from '../servers/server-names.store.ts'
+import { filterExistingServerIds } from '../servers/server-names.store.ts'
 import type { AnswerJob, AnswerView } from './budget/answer-job.ts'
 import { createAnswerWork } from './budget/answer-work.ts'
 import { createResponseCache, type ResponseCacheOptions } from './cache/response-cache.ts'
@@ -55,7 +55,7 @@ export const resultsPlugin = (needs: ResultsNeeds, lifecycle: Lifecycle) => {
   bus.subscribe('server_removed', ({ serverId }) => callLedger.forgetServer(serverId))
   bus.subscribe('resync', async () => {
     const known = callLedger.listServers()
-    const there = await listServersThere(db, known)
+    const there = await filterExistingServerIds(db, known)
     for (const serverId of known) if (!there.has(serverId)) callLedger.forgetServer(serverId)
   })
 

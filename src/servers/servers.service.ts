@@ -44,16 +44,16 @@ export const assertOwnOrManaged = (actor: Actor, { ownerId, organizationId }: Se
   if (ownerId !== actor.userId) assertMay(actor, organizationId, 'manage')
 }
 
-const describeAddress = (addressees: store.Addressees): string =>
-  addressees === 'anybody' ? 'email address' : 'confirmed email address'
+const describeAddress = (addressMatch: store.AddressMatch): string =>
+  addressMatch === 'anybody' ? 'email address' : 'confirmed email address'
 
 const toUserIds = async (
   tx: Transaction,
   names: readonly string[],
-  addressees: store.Addressees,
+  addressMatch: store.AddressMatch,
 ): Promise<string[]> => {
-  const ids = await store.findUserIds(tx, names, addressees)
-  const message = `does not match the id or ${describeAddress(addressees)} of a user`
+  const ids = await store.findUserIds(tx, names, addressMatch)
+  const message = `does not match the id or ${describeAddress(addressMatch)} of a user`
   const errors = ids.flatMap((id, index) => (id === undefined ? [{ path: `allowedUsers[${index}]`, message }] : []))
   if (errors.length > 0) throw new AppError('invalid_request', 'Some allowed users do not exist.', { errors })
   return [...new Set(ids.flatMap(id => id ?? []))]
@@ -116,7 +116,7 @@ export const createServerService = ({ db, changes, removal, canConfirmAddresses 
    * If addresses can be confirmed, requires it: anybody could sign up with the address of a user who is about to be
    * allowed.
    */
-  const addresseesFor = (organizationId: string): store.Addressees =>
+  const addressMatchFor = (organizationId: string): store.AddressMatch =>
     canConfirmAddresses ? { confirmedOrMembersOf: organizationId } : 'anybody'
 
   return {
@@ -124,7 +124,7 @@ export const createServerService = ({ db, changes, removal, canConfirmAddresses 
       const { allowedUsers, organizationId: named, ...rest } = input
       const organizationId = organizationForNew(actor, named)
       return changes.commit(async (tx, announce) => {
-        const allowedUserIds = await toUserIds(tx, allowedUsers, addresseesFor(organizationId))
+        const allowedUserIds = await toUserIds(tx, allowedUsers, addressMatchFor(organizationId))
         const server = await store.createServer(tx, {
           ...rest,
           description: rest.description,
@@ -158,8 +158,8 @@ export const createServerService = ({ db, changes, removal, canConfirmAddresses 
         const server = await getServerFor(tx, actor, id, 'build')
         assertUnchangedSince(server, ifUnchangedSince)
         const { allowedUsers, ...rest } = input
-        const addressees = addresseesFor(server.organizationId)
-        const allowedUserIds = allowedUsers === undefined ? undefined : await toUserIds(tx, allowedUsers, addressees)
+        const addressMatch = addressMatchFor(server.organizationId)
+        const allowedUserIds = allowedUsers === undefined ? undefined : await toUserIds(tx, allowedUsers, addressMatch)
         const wanted = { access: rest.access ?? server.access, allowedUserIds: allowedUserIds ?? server.allowedUserIds }
         const change = accessChange(server, wanted)
         if (change !== undefined) assertOwnOrManaged(actor, server)
@@ -187,9 +187,9 @@ export const createServerService = ({ db, changes, removal, canConfirmAddresses 
       changes.commit(async (tx, announce) => {
         const server = await getServerFor(tx, actor, id, 'build')
         assertOwnOrManaged(actor, server)
-        const addressees = addresseesFor(server.organizationId)
-        const [userId] = await store.findUserIds(tx, [email], addressees)
-        if (userId === undefined) throw wrongAddress(`does not match the ${describeAddress(addressees)} of a user`)
+        const addressMatch = addressMatchFor(server.organizationId)
+        const [userId] = await store.findUserIds(tx, [email], addressMatch)
+        if (userId === undefined) throw wrongAddress(`does not match the ${describeAddress(addressMatch)} of a user`)
         if (userId === server.ownerId) throw wrongAddress('belongs to the owner, who can already use the server')
         if (server.allowedUserIds.includes(userId)) throw wrongAddress('is already on the list')
         if (server.allowedUserIds.length >= MAX_ALLOWED_USERS) {

@@ -161,22 +161,22 @@ export const listMarkedServerIds = async (tx: Transaction): Promise<string[]> =>
   (await tx.server.findMany({ where: { removedAt: { not: null } }, select: { id: true } })).map(({ id }) => id)
 
 /** Which accounts an email address may match: any, or only confirmed ones and members of an organization. */
-export type Addressees = 'anybody' | { confirmedOrMembersOf: string }
+export type AddressMatch = 'anybody' | { confirmedOrMembersOf: string }
 
 /** Finds users by id or email address, in the order given; unknown ones are undefined. */
 export const findUserIds = async (
   tx: Transaction,
   names: readonly string[],
-  addressees: Addressees,
+  addressMatch: AddressMatch,
 ): Promise<(string | undefined)[]> => {
   const wanted = names.map(name => name.trim().toLowerCase())
   const isKnown =
-    addressees === 'anybody'
+    addressMatch === 'anybody'
       ? {}
       : {
           OR: [
             { emailVerifiedAt: { not: null } },
-            { memberships: { some: { organizationId: addressees.confirmedOrMembersOf } } },
+            { memberships: { some: { organizationId: addressMatch.confirmedOrMembersOf } } },
           ],
         }
   const rows = await tx.user.findMany({

@@ -20,7 +20,7 @@ const getMember = async (tx: Transaction, organizationId: string, userId: string
 
 /** Transactions are serializable, so if two owners leave at once, the second one fails here. */
 const assertOtherOwner = async (tx: Transaction, organizationId: string, { userId }: Member): Promise<void> => {
-  if ((await store.findOldestOwnerBut(tx, organizationId, userId)) !== undefined) return
+  if ((await store.findOldestOtherOwner(tx, organizationId, userId)) !== undefined) return
   throw new AppError(
     'conflict',
     'This is the last owner of the organization. Make someone else an owner first, or delete the organization.',
@@ -54,7 +54,7 @@ const defaultHeirId = async (
   leavingId: string,
 ): Promise<string> => {
   if (leavingId !== actor.userId) return actor.userId
-  return (await store.findOldestOwnerBut(tx, organizationId, leavingId))?.userId ?? actor.userId
+  return (await store.findOldestOtherOwner(tx, organizationId, leavingId))?.userId ?? actor.userId
 }
 
 /** Changes a member's role and records it in the same transaction. */
@@ -128,7 +128,7 @@ export const createMemberService = ({ db, changes, holdings }: MemberServicePart
     await assertStillMay(db, actor, organizationId, isLeaving ? 'read' : 'manage')
     const member = await getMember(db, organizationId, userId)
     if (!isLeaving) await assertStillMay(db, actor, organizationId, permissionOver(member.role))
-    const others = await store.listMembersBut(db, organizationId, userId, MAX_HEIRS_SHOWN)
+    const others = await store.listOtherMembers(db, organizationId, userId, MAX_HEIRS_SHOWN)
     return {
       member,
       servers: await holdings.listServersOwnedBy(db, userId, organizationId),

@@ -56,7 +56,7 @@ export const listMembers = async (tx: Transaction, organizationId: string, page:
 }
 
 /** Lists the members except one, longest membership first. */
-export const listMembersBut = async (
+export const listOtherMembers = async (
   tx: Transaction,
   organizationId: string,
   userId: string,
@@ -70,7 +70,7 @@ export const listMemberIds = async (tx: Transaction, organizationId: string): Pr
   (await tx.membership.findMany({ where: { organizationId }, select: { userId: true } })).map(row => row.userId)
 
 /** Returns the owner with the longest membership, except this user. */
-export const findOldestOwnerBut = async (
+export const findOldestOtherOwner = async (
   tx: Transaction,
   organizationId: string,
   userId: string,

@@ -38,7 +38,7 @@ const openToPages = (app: FastifyInstance, origins: OriginPolicy): void => {
   })
 }
 
-const answerPreflight = (reply: FastifyReply): FastifyReply =>
+const sendPreflightResponse = (reply: FastifyReply): FastifyReply =>
   reply
     .code(204)
     .headers({
@@ -94,6 +94,6 @@ export const publicDocumentRoutes =
     )
 
     for (const path of [RESOURCE_PATH, `${RESOURCE_PATH}/s/:uuid`, `${RESOURCE_PATH}/s/:uuid/sse`, REGISTRY_PATH]) {
-      app.options(path, { schema: hide }, (_request, reply) => answerPreflight(reply))
+      app.options(path, { schema: hide }, (_request, reply) => sendPreflightResponse(reply))
     }
   }

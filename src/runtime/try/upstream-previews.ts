@@ -51,7 +51,7 @@ const explainMismatch = (made: string, outputSchema: JsonObject): string | undef
 }
 
 /** An upstream tool that a builder calls to see its result. */
-export type ToolToLookAt = { upstream: Upstream; item: PresentedTool['item']; args: JsonObject; signal: AbortSignal }
+export type PreviewedTool = { upstream: Upstream; item: PresentedTool['item']; args: JsonObject; signal: AbortSignal }
 
 /** Returns the text that would be shaped. Each text is shaped separately, so the longest one is shown. */
 const textToShape = (result: ToolResult | PassedResult): string => {
@@ -69,7 +69,7 @@ export const createUpstreamPreviews = ({ db, sealing, ...parts }: UpstreamPrevie
   /** Calls the tool and returns its result before shaping, or why there is none. The call is recorded. */
   callUpstreamTool: async (
     actor: Actor,
-    { upstream, item, args, signal }: ToolToLookAt,
+    { upstream, item, args, signal }: PreviewedTool,
   ): Promise<{ text: string } | { failed: string }> => {
     const { serverId } = upstream
     const { organizationId } = await getServerFor(db, actor, serverId, 'build')

@@ -61,12 +61,12 @@ export const assertRoomForTools = async (
 export type Unchanged = { ifUnchangedSince?: Date | undefined }
 
 /** Path of the error that reports a concurrent change. */
-export const CHANGED_MEANWHILE = 'version'
+export const VERSION_CONFLICT = 'version'
 
 const assertUnchangedSince = ({ name, updatedAt }: Instance, { ifUnchangedSince }: Unchanged): void => {
   if (ifUnchangedSince === undefined || updatedAt.getTime() === ifUnchangedSince.getTime()) return
   throw new AppError('conflict', `Somebody else has changed the tool "${name}".`, {
-    errors: [{ path: CHANGED_MEANWHILE, message: 'is not the latest version' }],
+    errors: [{ path: VERSION_CONFLICT, message: 'is not the latest version' }],
   })
 }
 

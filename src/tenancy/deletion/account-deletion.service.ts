@@ -83,7 +83,7 @@ export const createAccountDeletion = (parts: AccountDeletionParts) => {
   /** Transfers the actor's servers in organizations that they no longer belong to. */
   const transferRemainingServers = async (tx: Transaction, announce: Announce, { userId }: Actor): Promise<void> => {
     for (const organizationId of await holdings.listOrganizationIdsOfOwner(tx, userId)) {
-      const heir = await members.findOldestOwnerBut(tx, organizationId, userId)
+      const heir = await members.findOldestOtherOwner(tx, organizationId, userId)
       if (heir !== undefined) await giveServers(tx, announce, organizationId, userId, heir.userId)
     }
   }
@@ -93,14 +93,14 @@ export const createAccountDeletion = (parts: AccountDeletionParts) => {
       const { userId } = actor
       const organizations = await Promise.all(
         (await members.listMembershipsOf(db, userId)).map(async ({ organizationId: id, name, role }) => {
-          const oldestOwner = await members.findOldestOwnerBut(db, id, userId)
+          const oldestOwner = await members.findOldestOtherOwner(db, id, userId)
           return {
             id,
             name,
             role,
             oldestOwner,
             mustDecide: oldestOwner === undefined,
-            otherMembers: await members.listMembersBut(db, id, userId, MAX_OTHERS_SHOWN),
+            otherMembers: await members.listOtherMembers(db, id, userId, MAX_OTHERS_SHOWN),
             servers: await holdings.countServers(db, id),
             toolkits: await holdings.countToolkits(db, id),
           }

@@ -9,7 +9,7 @@ import type { RewiringService } from '../../servers/bindings/bindings.service.ts
 import { knownGlobalsOf } from '../../servers/bindings/sockets.ts'
 import type { GlobalService } from '../../servers/globals/globals.service.ts'
 import { UpdateInstance } from '../../servers/servers.schema.ts'
-import { CHANGED_MEANWHILE, type InstanceService } from '../../servers/tools/instances.service.ts'
+import { type InstanceService, VERSION_CONFLICT } from '../../servers/tools/instances.service.ts'
 import { typedResponseTokens } from '../../tools/response/response-tokens.ts'
 import { assertDefinition } from '../../tools/tool-definition.ts'
 import type { ServerFrame, ServerFrameParts } from '../frame/server-frame.ts'
@@ -106,7 +106,7 @@ export const instancePages =
         return redirectDone(reply, instancePath(server.id, opened.instance.id), 'saved')
       } catch (error) {
         if (!(error instanceof AppError) || error.code === 'internal') throw error
-        const isConflict = error.errors?.some(({ path }) => path === CHANGED_MEANWHILE) === true
+        const isConflict = error.errors?.some(({ path }) => path === VERSION_CONFLICT) === true
         // The other user may have saved after we read the instance.
         const current = isConflict ? await open(request, server) : opened
         // Only a user who was shown the other version may overwrite it.
