@@ -141,7 +141,7 @@ it('works without scripts on a narrow screen, and warns of results that violate 
   await page.getByLabel('Text of an answer').fill(SAMPLE)
   await page.getByLabel('Drop fields').fill('orders')
   await page.getByRole('button', { name: 'Look without saving' }).click()
-  await page.getByText(/does not fit the tool's output schema/).waitFor()
+  await page.getByText(/does not match the tool's output schema/).waitFor()
   await page.getByLabel('Drop fields').fill('orders[].note')
   await page.getByLabel('Cache responses for (s)').fill('30')
   await page.getByLabel('Cache scope').selectOption('yes')
