@@ -25,8 +25,6 @@ export const EXPECTED: Readonly<Record<ParameterType, string>> = {
   url: 'an absolute http or https URL without credentials',
 }
 
-const TYPE_NAMES: Readonly<Record<ParameterType, string>> = { ...EXPECTED, boolean: 'a boolean', url: 'a valid URL' }
-
 const describeValue = (value: JsonValue): string => {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'an array'
@@ -91,7 +89,7 @@ const describeMismatch = (type: ParameterType, value: JsonValue): string => {
       return Number.isInteger(value) ? 'an integer beyond ±9007199254740991' : 'a number with a fraction'
     }
   }
-  if (typeof value === 'string') return `a string that is not ${TYPE_NAMES[type]}`
+  if (typeof value === 'string') return type === 'json' ? 'a string that is not JSON' : 'a string that is not one'
   return describeValue(value)
 }
 

@@ -16,7 +16,7 @@ const recordMany = ({ recorder, serverId }: HistoryWorld, count: number): Execut
 const listIds = async ({ db }: HistoryWorld): Promise<string[]> =>
   (await db.execution.findMany({ select: { id: true }, orderBy: { id: 'asc' } })).map(({ id }) => id)
 
-const CANNOT_BE_WRITTEN = /cannot be written/
+const CANNOT_BE_WRITTEN = /Cannot write/
 /** Characters; some records alone exceed a standard page. */
 const SIZES = [0, 30, 500, 7, 20_000, 100, 3_000, 60_000, 1, 90_000, 250]
 const IS_OVER_FULL = { maxQueued: 100 }

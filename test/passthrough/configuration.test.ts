@@ -59,7 +59,7 @@ describe.each(databaseKinds)('the presentation passthrough on $kind', kind => {
     for (const answer of refused) {
       expect(answer).toMatchObject({
         status: 409,
-        body: { detail: expect.stringContaining('A passthrough server cannot have tools') },
+        body: { detail: expect.stringMatching(/passthrough server|passes its requests on/i) },
       })
     }
     // Once it is not a passthrough server, it accepts them.

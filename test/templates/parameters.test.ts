@@ -34,7 +34,7 @@ describe('a value checked against the metadata of its parameter', () => {
     ['number', { maximum: 1.5 }, 2, { expected: 'a number of at most 1.5', got: 'a greater value' }],
     ['string', { pattern: '^a$' }, 'b', { expected: 'a string that matches ^a$', got: 'a string that does not' }],
     ['string', { pattern: '^a$' }, 'a\n', { expected: 'a string that matches ^a$', got: 'a string that does not' }],
-    ['integer', { minimum: 1 }, 'x', { expected: 'an integer', got: 'a string that is not an integer' }],
+    ['integer', { minimum: 1 }, 'x', { expected: 'an integer', got: 'a string that is not one' }],
     [
       'string',
       { pattern: 'a' },

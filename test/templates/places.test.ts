@@ -85,8 +85,8 @@ describe('a placeholder in the path', () => {
   })
 
   it.each(['', '.', '..'])('rejects %j, also next to other text', value => {
-    expect(refusal({ url: 'https://api.example.com/a/{{id}}' }, { id: value })).toMatch(/^id may not be empty/)
-    expect(refusal({ url: 'https://api.example.com/a/.{{id}}' }, { id: value })).toMatch(/^id may not be empty/)
+    expect(refusal({ url: 'https://api.example.com/a/{{id}}' }, { id: value })).toMatch(/^id must not be empty/)
+    expect(refusal({ url: 'https://api.example.com/a/.{{id}}' }, { id: value })).toMatch(/^id must not be empty/)
   })
 
   it('of type json becomes its JSON text', () => {

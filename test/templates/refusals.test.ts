@@ -287,10 +287,10 @@ describe('a template with several errors', () => {
     expect(errorsOf({ body: '{{1}} '.repeat(150) })).toHaveLength(100)
   })
 
-  it('may have 1000 places and no more', () => {
+  it('can have 1000 placeholders and no more', () => {
     expect(errorsOf({ body: '{{x}}'.repeat(1_000) })).toEqual([])
     expect(errorsOf({ body: '{{x}}\n'.repeat(1_001) })).toMatchObject([
-      { field: 'body', line: 1_001, column: 1, message: expect.stringMatching(/more than 1000 places/) },
+      { field: 'body', line: 1_001, column: 1, message: expect.stringMatching(/more than 1000 placeholders/) },
     ])
   })
 

@@ -214,13 +214,13 @@ describe('a tool', () => {
       'a default that is not allowed in the path',
       { url: 'https://a.example/{{x}}', parameters: { x: { default: '..' } } },
       'parameters.x.default',
-      /^x: the default may not be .*path/,
+      /^x: the default must not be .*path/,
     ],
     [
       'a default that is not allowed in a header',
       { headers: [{ name: 'X-Place', value: '{{x}}' }], parameters: { x: { default: '\u20ac' } } },
       'parameters.x.default',
-      /^x: the default may hold .*header/,
+      /^x: the default must not contain .*header/,
     ],
     [
       'metadata of an unknown parameter',

@@ -216,7 +216,7 @@ describe('the tool editor without scripts', () => {
     ['an invalid name', { name: 'مكتب 🚚' }, 'name', /The name must be 1 to 64 characters/],
     ['no URL', { url: ' ' }, 'url', /The URL is empty/],
     ['an unclosed placeholder', { url: 'https://a.example/{{id' }, 'url', /Line 1, column 19: .*add the closing/],
-    ['a relative URL', { url: 'a.example' }, 'url', /Line 1, column 1: the URL is not absolute: begin it with https/],
+    ['a relative URL', { url: 'a.example' }, 'url', /Line 1, column 1: the URL is not absolute: start it with https/],
     ['a header without a name', { headers: 'Accept: a\n\nnonsense' }, 'headers', /Line 3, column 1: write Name: value/],
     ['a forbidden header', { headers: 'A: b\nHost: evil' }, 'headers', /Line 2, column 1: /],
     [
@@ -365,7 +365,7 @@ describe('the tool editor without scripts', () => {
       url: 'https://a.example/?n={{integer:n}}',
       'parameter:n:default': 'many',
     })
-    expect(ofType.html).toContain('The default must be an integer, got a string that is not an integer.')
+    expect(ofType.html).toContain('The default must be an integer, got a string that is not one.')
   })
 
   it('warns that a body with invalid JSON is sent as text, and shows where the error is', async () => {

@@ -77,8 +77,8 @@ it('previews follow the input, and the tool is sent, saved and added to a server
   await page.getByText('"Which thing"').waitFor()
 
   await page.getByLabel('Headers').fill('X-Limit: {{number:limit}}')
-  await page.locator('#note-url .error').getByText('give it one type').waitFor()
-  await page.locator('#note-headers .error').getByText('give it one type').waitFor()
+  await page.locator('#note-url .error').getByText('Use the same type').waitFor()
+  await page.locator('#note-headers .error').getByText('Use the same type').waitFor()
   expect(await url.getAttribute('aria-invalid')).toBe('true')
   await page.getByLabel('Headers').fill('X-Limit: {{integer:limit}}')
   await page.locator('#note-url .error').waitFor({ state: 'detached' })
