@@ -146,7 +146,7 @@ describe('the matrix of bindings', () => {
     await page.getByLabel('Fixed value', { exact: true }).fill(HOSTILE)
     await page.getByRole('button', { name: 'Apply to selection' }).click()
     const alert = page.getByRole('alert')
-    await alert.getByText('Nothing was changed: 2 of the tools do not accept this binding.').waitFor()
+    await alert.getByText('Nothing was changed, because 2 of the tools do not accept this binding.').waitFor()
     expect(await alert.getByRole('listitem').allInnerTexts()).toEqual([
       'quote.count must be an integer',
       'track.count must be an integer',
