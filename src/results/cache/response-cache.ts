@@ -68,8 +68,8 @@ export type UpstreamToolCache = (call: Pick<CallContext, 'caller' | 'link'>) => 
 export type CachedUpstreamTool = { serverId: string; fingerprint: string; cacheSeconds: number; isShared: boolean }
 
 export const isCached = <Fresh extends object, Cached extends { ageMs: number }>(
-  answer: Fresh | Cached,
-): answer is Cached => 'ageMs' in answer
+  result: Fresh | Cached,
+): result is Cached => 'ageMs' in result
 
 /** Headers that choose between forms of the same result. Any other may say who the caller is. */
 const CHOOSES_FORM = /^(accept|accept-(language|charset|encoding)|content-type|prefer)$/i

@@ -22,7 +22,7 @@ const MAX_ROW_BYTES = 4 * 1_024 * 1_024
 /** What an entry costs besides its content: the key, what is known about it, places in maps. */
 const ENTRY_OVERHEAD_BYTES = 1_024
 const PURGE_EVERY_MS = 60_000
-/** A call takes a database that has not answered by then to have nothing. */
+/** A lookup that takes longer counts as a miss. */
 const MAX_LOOKUP_MS = 5_000
 /** Lookups of one caller at once, and those that wait: guessing ids must not delay other callers. */
 const LOOKUPS_PER_CALLER = 2

@@ -74,9 +74,9 @@ describe('an API that never changes', () => {
       fc.asyncProperty(fc.array(fc.array(call, { minLength: 1, maxLength: 4 }), { maxLength: 12 }), async rounds => {
         for (const round of rounds) {
           nowMs += Math.max(...round.map(({ pauseMs }) => pauseMs))
-          const answers = round.map(({ who, kind, args }) => ask(who, kind, args))
+          const results = round.map(({ who, kind, args }) => ask(who, kind, args))
           const plain = await Promise.all(round.map(({ who, args }) => ask(who, 'never', args)))
-          expect(await Promise.all(answers)).toEqual(plain)
+          expect(await Promise.all(results)).toEqual(plain)
           calls += 2 * round.length
         }
       }),
@@ -160,8 +160,8 @@ describe('the caching headers of an API', () => {
     const rules = { cacheSeconds: 60, isShared: false }
     const fresh = { 'cache-control': 'max-age=60' }
     for (let status = 100; status < 600; status++) {
-      const isKept = freshMsOf(REQUEST, responseWith(fresh, status), rules) > 0
-      expect([status, isKept]).toEqual([status, [200, 203, 204].includes(status)])
+      const isReused = freshMsOf(REQUEST, responseWith(fresh, status), rules) > 0
+      expect([status, isReused]).toEqual([status, [200, 203, 204].includes(status)])
     }
     const elsewhere = { ...responseWith(fresh), url: 'https://api.example/others' }
     expect(freshMsOf(REQUEST, elsewhere, rules)).toBe(0)

@@ -56,13 +56,13 @@ describe('the response cache', () => {
   let fake: FakeApi
   let builder: ApiClient & { email: string; userId: string }
   let nowMs = 1
-  let answer: ((request: SeenRequest, response: ServerResponse) => void) | undefined
+  let respond: ((request: SeenRequest, response: ServerResponse) => void) | undefined
   beforeAll(async () => {
     patchbay = await startTestApp({
       services: { responseCache: { now: () => nowMs, limits: { maxResultBytes: 20_000, maxServerBytes: 50_000 } } },
     })
     fake = await startFakeApi((request, response) => {
-      if (answer !== undefined) return answer(request, response)
+      if (respond !== undefined) return respond(request, response)
       response.writeHead(200, { 'content-type': 'application/json', ...HEADERS[request.url.split('?', 1)[0] ?? ''] })
       return response.end(JSON.stringify({ number: fake.seen.length }))
     })
@@ -73,7 +73,7 @@ describe('the response cache', () => {
     await fake.close()
   })
   beforeEach(() => {
-    answer = undefined
+    respond = undefined
   })
 
   const tool = (more: Record<string, unknown> = {}) => ({
@@ -308,12 +308,12 @@ describe('the response cache', () => {
     it('during a request, does not cache its response', async () => {
       const made = await make()
       const asked = Promise.withResolvers<ServerResponse>()
-      answer = (_, response) => asked.resolve(response)
+      respond = (_, response) => asked.resolve(response)
       const client = await made.caller()
       const call = callText(client, 'tool', { path: 'a' })
       const response = await asked.promise
       await builder.expectOk('PATCH', `/servers/${made.serverId}`, { description: 'changed' })
-      answer = undefined
+      respond = undefined
       response.end('{"number":-1}')
       expect(await call).toEqual({ text: '{"number":-1}', isError: false })
       expect(await countRequests(() => callText(client, 'tool', { path: 'a' }))).toBe(1)
@@ -334,7 +334,7 @@ describe('the response cache', () => {
   ])('does not cache %s', async (_, reply) => {
     const { caller } = await make()
     const client = await caller()
-    answer = (request, response) =>
+    respond = (request, response) =>
       request.url === '/elsewhere' ? response.writeHead(200).end('{"number":1}') : reply(response)
     for (const _time of ['first', 'second']) {
       expect(await countRequests(() => callText(client, 'tool', { path: 'a' }))).toBeGreaterThan(0)
@@ -346,7 +346,7 @@ describe('the response cache', () => {
     const { caller } = await make({ outputSchema })
     const client = await caller()
     expect(await countRequests(() => callText(client, 'tool', { path: 'a' }))).toBe(1)
-    answer = (_, response) => response.end('{"name":"x"}')
+    respond = (_, response) => response.end('{"name":"x"}')
     const requests = await countRequests(async () => {
       for (const structuredContent of [{ name: 'x' }, { name: 'x' }]) {
         expect(await client.callTool({ name: 'tool', arguments: { path: 'a' } })).toMatchObject({ structuredContent })
@@ -358,7 +358,7 @@ describe('the response cache', () => {
   describe('calls at the same time', () => {
     const hold = () => {
       const responses: ServerResponse[] = []
-      answer = (_, response) => {
+      respond = (_, response) => {
         responses.push(response)
       }
       return responses
@@ -398,7 +398,7 @@ describe('the response cache', () => {
 
       const last = new AbortController()
       const closed = Promise.withResolvers<void>()
-      answer = (_, response) => {
+      respond = (_, response) => {
         response.on('close', closed.resolve)
         last.abort()
       }
@@ -414,7 +414,7 @@ describe('the response cache', () => {
       const calls = clients.map(client => callText(client, 'tool', { path: 'no-store' }))
       await expect.poll(underWay).toBe(2)
       await expect.poll(() => responses.length).toBe(1)
-      answer = undefined
+      respond = undefined
       responses[0]?.writeHead(200, HEADERS['/no-store']).end('{"number":0}')
       const texts = (await Promise.all(calls)).map(({ text }) => text)
       expect(new Set(texts).size).toBe(2)
