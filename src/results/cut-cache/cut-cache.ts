@@ -24,10 +24,11 @@ const ENTRY_OVERHEAD_BYTES = 1_024
 const PURGE_EVERY_MS = 60_000
 /** A lookup that takes longer counts as a miss. */
 const MAX_LOOKUP_MS = 5_000
-/** Lookups of one caller at once, and those that wait: guessing ids must not delay other callers. */
-const LOOKUPS_PER_CALLER = 2
+/** Lookups of one caller at once, and likewise reads: a small entry may take a lot of memory uncompressed. */
+const TURNS_PER_CALLER = 2
+/** Lookups of one caller that wait. More are misses, because guessing ids must not delay other callers. */
 const WAITING_LOOKUPS_PER_CALLER = 14
-const MAX_LOOKING_CALLERS = 1_000
+const MAX_CALLERS_IN_TURN = 1_000
 
 const LIMITS = {
   ttlMs: CUT_RESULT_TTL_MS,
@@ -74,6 +75,16 @@ const codeOf = (error: unknown): string => {
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name
 }
 
+/** Returns the turns of a caller, created when first used. */
+const createTurns = (maxWaiting: number) => {
+  const turns = createNewestEntries<BulkheadPolicy>(MAX_CALLERS_IN_TURN)
+  return (caller: string): BulkheadPolicy => {
+    const own = turns.get(caller) ?? bulkhead(TURNS_PER_CALLER, maxWaiting)
+    turns.set(caller, own)
+    return own
+  }
+}
+
 /**
  * Stores results that were too large to send, compressed and for a few minutes, each under an id that only its caller
  * knows. On PostgreSQL each also becomes a row, where other replicas find it. Failures of the database never fail a call.
@@ -106,18 +117,14 @@ export const createCutCache = (options: CutCacheOptions = {}) => {
 
   const lookupTimeout = timeout(limits.maxLookupMs, TimeoutStrategy.Aggressive)
   const lookups = createSingleFlight<CutResultEntry | undefined>()
-  const turns = createNewestEntries<BulkheadPolicy>(MAX_LOOKING_CALLERS)
-  const turnsOf = (caller: string): BulkheadPolicy => {
-    const known = turns.get(caller) ?? bulkhead(LOOKUPS_PER_CALLER, WAITING_LOOKUPS_PER_CALLER)
-    turns.set(caller, known)
-    return known
-  }
+  const lookupTurns = createTurns(WAITING_LOOKUPS_PER_CALLER)
+  const readTurns = createTurns(Number.POSITIVE_INFINITY)
 
   /** Finds a result that another replica has stored, and adds it to this process's cache. */
   const lookUp = async (key: string, serverId: string, holder: string): Promise<CutResultEntry | undefined> => {
     if (store === undefined) return undefined
     try {
-      const turn = turnsOf(callerOf(serverId, holder))
+      const turn = lookupTurns(callerOf(serverId, holder))
       const find = () => store.find({ key, serverId, holder }, now(), limits.ttlMs)
       const found = await lookupTimeout.execute(() => turn.execute(find))
       if (found === undefined) return undefined
@@ -159,7 +166,8 @@ export const createCutCache = (options: CutCacheOptions = {}) => {
       if (entry === undefined) return undefined
       const { about, content } = entry
       if (content.length <= limits.maxRowBytes) rows?.save(key)
-      return { about: JSON.parse(about), read: () => decompressBytes(content, { maxOutputLength: MAX_RESULT_BYTES }) }
+      const read = () => decompressBytes(content, { maxOutputLength: MAX_RESULT_BYTES })
+      return { about: JSON.parse(about), read: () => readTurns(callerOf(serverId, holder)).execute(read) }
     },
     /** Deletes all results of a server. Its rows are deleted with the server. */
     delete: (serverId: string): void => entries.deleteWhere(entry => entry.serverId === serverId),

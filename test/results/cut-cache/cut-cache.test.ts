@@ -39,6 +39,14 @@ describe('a cut result', () => {
     }
   })
 
+  it('is read by a hundred calls at the same time', async () => {
+    const { cache } = createCacheWorld()
+    const content = randomBytes(100 * KIBIBYTE)
+    const cacheId = await put(cache, SERVER, ANYONE, content)
+    const found = await Promise.all(Array.from({ length: 100 }, () => read(cache, SERVER, ANYONE, cacheId)))
+    expect(found.every(bytes => bytes?.equals(content))).toBe(true)
+  })
+
   it('takes as much memory as it does compressed', async () => {
     const { cache } = createCacheWorld()
     await put(cache, SERVER, ANYONE, JSON.stringify(Array.from({ length: 50_000 }, (_, id) => ({ id, note: 'usual' }))))
