@@ -71,9 +71,10 @@ export default {
     ),
     onlyAt(
       'outgoing-connections',
-      'Only lib/outbound, lib/db, lib/mail and passthrough/proxy open outgoing connections',
-      '^src/(lib/(outbound|db|mail)|passthrough/proxy)/',
-      [`^(node:)?${anyOf(SOCKET_MODULES)}$`, 'node_modules/(undici|httpxy)/'],
+      'Only lib/outbound, lib/db and lib/mail open outgoing connections',
+      // upgrades.ts needs the sockets of incoming connections.
+      '^src/(lib/(outbound|db|mail)/|passthrough/proxy/upgrades\\.ts$)',
+      [`^(node:)?${anyOf(SOCKET_MODULES)}$`, 'node_modules/undici/'],
     ),
     onlyAt(
       'sdk-when-needed',

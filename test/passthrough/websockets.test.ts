@@ -113,20 +113,22 @@ describe('a WebSocket through a passthrough server', () => {
       response.end('no')
     })
     const server = await passTo(api, `http://127.0.0.1:${upstream.port}/mcp`)
-    const wish = `GET ${server.path} HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`
-    const refused = await sendRaw(patchbay.origin, wish)
+    const upgrade = `GET ${server.path} HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`
+    const refused = await sendRaw(patchbay.origin, upgrade)
     expect(refused.status).toBe(426)
     expect(refused.head.toLowerCase()).toContain('x-own: yes')
     expect(refused.head.toLowerCase()).not.toMatch(/set-cookie|www-authenticate/)
     expect(refused.head.toLowerCase()).toContain('content-security-policy: sandbox')
     status = 302
-    const led = await sendRaw(patchbay.origin, wish)
-    expect(led.head).toMatch(/^HTTP\/1\.1 502 .*redirected/)
-    expect(led.head).not.toContain('inside.test')
+    const redirected = await sendRaw(patchbay.origin, upgrade)
+    expect([redirected.status, redirected.body]).toEqual([502, expect.stringContaining('redirected')])
+    expect(`${redirected.head}${redirected.body}`).not.toContain('inside.test')
     status = 401
-    expect((await sendRaw(patchbay.origin, wish)).head).toMatch(/^HTTP\/1\.1 502 .*401/)
+    const rejected = await sendRaw(patchbay.origin, upgrade)
+    expect([rejected.status, rejected.body]).toEqual([502, expect.stringContaining('401')])
+    expect(rejected.head.toLowerCase()).not.toContain('www-authenticate')
     await upstream.stop()
-    const down = await sendRaw(patchbay.origin, wish)
+    const down = await sendRaw(patchbay.origin, upgrade)
     expect(down.status).toBe(503)
     expect(down.body).toContain('jsonrpc')
   })
@@ -135,8 +137,8 @@ describe('a WebSocket through a passthrough server', () => {
     const upstream = await startUpstream()
     const server = await passTo(api, `http://127.0.0.1:${upstream.port}/mcp`, { upstream: { timeoutMs: 2_000 } })
     const hidden = 'GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n'
-    const wish = `GET ${server.path} HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n`
-    expect((await sendRaw(patchbay.origin, `${wish}Content-Length: ${hidden.length}\r\n\r\n${hidden}`)).status).toBe(
+    const upgrade = `GET ${server.path} HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n`
+    expect((await sendRaw(patchbay.origin, `${upgrade}Content-Length: ${hidden.length}\r\n\r\n${hidden}`)).status).toBe(
       200,
     )
     await fetch(server.url, { method: 'POST', body: 'next' })

@@ -3,7 +3,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/kernel/json.ts'
 import { createLineReader } from '../../lib/kernel/line-reader.ts'
 import { success } from '../../lib/kernel/result.ts'
-import { createGuardedFetch } from '../../lib/outbound/guarded-fetch.ts'
+import { createStreamingFetch } from '../../lib/outbound/streaming-fetch.ts'
 import { explainBridgeFault } from './bridge-faults.ts'
 import { createBridgeRequests } from './bridge-requests.ts'
 
@@ -55,7 +55,7 @@ const messagesOf = (value: JsonValue): JsonObject[] => (Array.isArray(value) ? v
  */
 export const runStdioBridge = async (options: StdioBridgeOptions): Promise<void> => {
   const { url, token, input, output, log, maxMessageBytes, maxJsonDepth, stop } = options
-  const guarded = createGuardedFetch({
+  const guarded = createStreamingFetch({
     // The address comes from the operator alone, so every address is allowed.
     policy: () => success(undefined),
     maxRedirects: 0,

@@ -1,6 +1,6 @@
 import * as openid from 'openid-client'
 import { AppError } from '../../lib/kernel/errors.ts'
-import { createTrustedFetch } from '../../lib/outbound/trusted-fetch.ts'
+import { createTrustedFetch } from '../../lib/outbound/bounded-fetch.ts'
 import type { Logger } from '../../lib/process/logger.ts'
 import { Email } from '../accounts.schema.ts'
 

@@ -5,11 +5,11 @@ import { failure, type Result, success } from '../kernel/result.ts'
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 type Network = readonly [base: Address, prefixLength: number]
 
-/** Says whether an address may be connected to; the error says what it is, such as "127.0.0.1 is a loopback address". */
+/** Checks whether an address may be connected to. The error is like "127.0.0.1 is a loopback address". */
 export type AddressPolicy = (address: string) => Result<void, string>
 
 const parseAddress = (text: string): Address | undefined => {
-  // A zone (fe80::1%eth0) names an interface, not another address.
+  // A zone (fe80::1%eth0) names an interface and does not change the address.
   const address = text.split('%', 1)[0] ?? ''
   return isIP(address) === 0 ? undefined : ipaddr.parse(address)
 }
@@ -20,21 +20,21 @@ const parseNetwork = (text: string): Network | undefined => {
   const [address = '', prefix, ...rest] = text.split('/')
   if (isIP(address) === 0 || rest.length > 0) return undefined
   const base = ipaddr.parse(address)
-  // Policies look at mapped addresses as IPv4, so that a mapped network would match nothing.
+  // Policies treat mapped addresses as IPv4, so a mapped network would match nothing.
   if (base instanceof ipaddr.IPv6 && base.isIPv4MappedAddress()) return undefined
   if (prefix === undefined) return [base, bitsOf(base)]
   return /^\d{1,3}$/.test(prefix) && Number(prefix) <= bitsOf(base) ? [base, Number(prefix)] : undefined
 }
 
-/** Whether the text is a network such as 10.0.0.0/8 or fd00::/8, or a single address. */
+/** Whether a text is a network such as 10.0.0.0/8 or fd00::/8, or a single address. */
 export const isCidr = (text: string): boolean => parseNetwork(text) !== undefined
 
 const contains = ([base, prefixLength]: Network, address: Address): boolean =>
   base.kind() === address.kind() && address.match(base, prefixLength)
 
 /**
- * Where clouds hand out credentials: AWS, ECS, EKS, Azure, GCP, Alibaba, Oracle, OpenStack.
- * A wide allow-list does not open them; only an entry for exactly the address does.
+ * Addresses where clouds provide credentials: AWS, ECS, EKS, Azure, GCP, Alibaba, Oracle, OpenStack. Only an entry for
+ * exactly the address allows it, not one for a network.
  */
 const METADATA: readonly string[] = [
   '169.254.169.254',
@@ -60,10 +60,10 @@ const RANGES: Readonly<Record<string, string>> = {
   multicast: 'a multicast address',
 }
 
-/** IANA has given out global unicast addresses only here; the rest of IPv6 is special or reserved (RFC 4291 §2.4). */
+/** The only range of global unicast addresses; the rest of IPv6 is special or reserved (RFC 4291 §2.4). */
 const GLOBAL_IPV6: Network = [ipaddr.parse('2000::'), 3]
 
-/** What keeps a tool away from the address, or undefined when it is an ordinary public one. */
+/** Returns what kind of special address it is, or undefined if it is public. */
 const specialUseOf = (address: Address): string | undefined => {
   const range = address.range()
   if (range !== 'unicast') return RANGES[range] ?? 'a reserved address'
@@ -71,18 +71,18 @@ const specialUseOf = (address: Address): string | undefined => {
 }
 
 /**
- * The IPv4 address that a gateway or the kernel would take out of an IPv6 one: mapped and compatible (RFC 4291),
- * translated (RFC 2765), NAT64 well-known and local-use (RFC 6052, RFC 8215), 6to4 (RFC 3056), Teredo (RFC 4380).
+ * Returns the IPv4 address that a gateway or the kernel would extract: mapped and compatible (RFC 4291), translated
+ * (RFC 2765), NAT64 well-known and local-use (RFC 6052, RFC 8215), 6to4 (RFC 3056), Teredo (RFC 4380).
  */
 const hiddenIpv4 = ({ parts }: ipaddr.IPv6): ipaddr.IPv4 | undefined => {
   const [p0 = 0, p1 = 0, p2 = 0, p3 = 0, p4 = 0, p5 = 0, p6 = 0, p7 = 0] = parts
   const ipv4 = (high: number, low: number) => new ipaddr.IPv4([high >> 8, high & 255, low >> 8, low & 255])
   const startsWithZeros = p0 === 0 && p1 === 0 && p2 === 0 && p3 === 0
   if (startsWithZeros && p4 === 0 && p5 === 0xffff) return ipv4(p6, p7)
-  // :: and ::1 are addresses of their own.
+  // Except for :: and ::1.
   if (startsWithZeros && p4 === 0 && p5 === 0) return p6 === 0 && p7 <= 1 ? undefined : ipv4(p6, p7)
   if (startsWithZeros && p4 === 0xffff && p5 === 0) return ipv4(p6, p7)
-  // Prefixes longer than /96 would hide it elsewhere: those are left to the range, which refuses them.
+  // Other prefix lengths hide the address elsewhere; their whole range is refused.
   if (p0 === 0x64 && p1 === 0xff9b && p2 <= 1 && p3 === 0 && p4 === 0 && p5 === 0) return ipv4(p6, p7)
   if (p0 === 0x2002) return ipv4(p1, p2)
   if (p0 === 0x2001 && p1 === 0) return ipv4(p6 ^ 0xffff, p7 ^ 0xffff)
@@ -90,15 +90,14 @@ const hiddenIpv4 = ({ parts }: ipaddr.IPv6): ipaddr.IPv4 | undefined => {
 }
 
 /**
- * Which addresses the senders that tenants steer may connect to: public ones, and what `allow` lists (networks or
- * single addresses, from the operator's settings only). Give it the address a socket got, never a name.
- * Sources: IANA special-purpose registries (RFC 6890), and the clouds' manuals for their metadata addresses.
- * Throws when an entry of `allow` is no network; `isCidr` tells beforehand.
+ * Creates a policy that allows public addresses, and those in `allow`: networks or single addresses, from the operator's
+ * settings only. Check the address that a socket connects to, never a name. Throws if an entry of `allow` is invalid
+ * (see `isCidr`). Sources: IANA special-purpose registries (RFC 6890), and the clouds' manuals for metadata addresses.
  */
 export const createAddressPolicy = ({ allow }: { allow: readonly string[] }): AddressPolicy => {
   const networks = allow.map(text => {
     const network = parseNetwork(text)
-    if (network === undefined) throw new Error(`${text} is no network such as 10.0.0.0/8`)
+    if (network === undefined) throw new Error(`${text} is not a network such as 10.0.0.0/8`)
     return network
   })
   const exact = networks.filter(([base, prefixLength]) => prefixLength === bitsOf(base))
@@ -118,7 +117,7 @@ export const createAddressPolicy = ({ allow }: { allow: readonly string[] }): Ad
 
   return text => {
     const address = parseAddress(text)
-    if (address === undefined) return failure(`${text} is no address`)
+    if (address === undefined) return failure(`${text} is not an address`)
     const refusal = refusalOf(address)
     return refusal === undefined ? success(undefined) : failure(`${text} is ${refusal}`)
   }

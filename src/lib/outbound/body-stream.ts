@@ -1,13 +1,13 @@
 import { type Problem, tooLargeProblem } from './faults.ts'
 
-/** Bytes of an answer that wait for their reader; above it the socket is read no further until they are taken. */
+/** Bytes that wait for the reader; above it, nothing is read from the socket. */
 const MAX_WAITING_BYTES = 256 * 1_024
 
 const EVENT_ENDS = ['\n\n', '\r\n\r\n', '\r\r'] as const
-/** The longest end of an event but for its last byte: what a chunk may have left of one. */
+/** Most bytes of an event's end that a chunk may have without the rest. */
 const MAX_SPLIT_BYTES = 3
 
-/** Where the last event that ends in the chunk ends; `undefined` when none does (HTML standard §9.2.6). */
+/** Returns where the last event of a chunk ends, or undefined if none does (HTML standard §9.2.6). */
 const endOfLastEvent = (chunk: Buffer): number | undefined => {
   const ends = EVENT_ENDS.map(end => {
     const at = chunk.lastIndexOf(end)
@@ -17,7 +17,7 @@ const endOfLastEvent = (chunk: Buffer): number | undefined => {
   return last === -1 ? undefined : last
 }
 
-/** Counts the bytes of the event that is under way: a stream may go on without end, none of its events may. */
+/** Counts the bytes of the current event: a stream may be endless, an event may not. */
 const createEventCounter = () => {
   let bytes = 0
   let tail: Buffer = Buffer.alloc(0)
@@ -41,19 +41,19 @@ const createByteCounter = () => {
 
 export type BodyStreamOptions = {
   host: string
-  /** Server-sent events: without end, so that each event is bounded in place of the whole. */
+  /** In a stream of server-sent events each event is limited, not the whole. */
   isEvents: boolean
   maxBytes: number
-  /** Silence after which the body is given up. */
+  /** Longest silence. */
   idleMs: number
   onIdle: () => void
   pause: () => void
   resume: () => void
-  /** The reader wants no more. */
+  /** The reader has left. */
   onCancel: () => void
 }
 
-/** The body of an answer as a stream that is read no faster than it is taken. */
+/** Creates a stream of a response body, with backpressure. */
 export const createBodyStream = (options: BodyStreamOptions) => {
   const { host, isEvents, maxBytes } = options
   const count = isEvents ? createEventCounter() : createByteCounter()
@@ -62,7 +62,7 @@ export const createBodyStream = (options: BodyStreamOptions) => {
   const idle = setTimeout(options.onIdle, options.idleMs)
   idle.unref()
 
-  /** Says whether this is the end of it. */
+  /** Returns false if it was over before. */
   const finish = (): boolean => {
     if (isOver) return false
     isOver = true
@@ -86,7 +86,7 @@ export const createBodyStream = (options: BodyStreamOptions) => {
   )
   return {
     stream,
-    /** What breaks the limit is returned; the caller then fails the stream. */
+    /** Returns a problem if a limit is exceeded; the caller then fails the stream. */
     add: (chunk: Buffer): Problem | undefined => {
       if (isOver || target === undefined) return undefined
       if (count(chunk) > maxBytes) return tooLargeProblem(host, maxBytes)

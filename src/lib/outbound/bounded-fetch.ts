@@ -1,12 +1,18 @@
+import { CONNECT_TIMEOUT_MS } from '../kernel/limits.ts'
+import { success } from '../kernel/result.ts'
+import { createHttpClient } from './client.ts'
+import type { ResponseHead } from './dispatch.ts'
 import type { HttpClient } from './http-client.ts'
 
-/** Answers that have no body (Fetch standard, "null body status"). */
+/** Statuses of responses without a body (Fetch standard, "null body status"). */
 const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304])
+/** Sockets per origin of trusted addresses, which get few requests at once. */
+const MAX_SOCKETS = 16
 
-/** For one request, and the whole answer. */
+/** Limits of one request and its complete response. */
 export type FetchBounds = { timeoutMs: number; maxResponseBytes: number }
 
-/** What libraries give to a `fetch` in place of the global one. */
+/** What libraries pass to a custom `fetch`. */
 export type BoundedRequest = {
   method?: string | undefined
   headers?: ConstructorParameters<typeof Headers>[0]
@@ -16,27 +22,48 @@ export type BoundedRequest = {
 
 export type BoundedFetch = (url: string | URL, request?: BoundedRequest) => Promise<Response>
 
-const bodyOf = (body: unknown): string | undefined => {
+/** Builds a `Response`, without the body if the status has none. */
+export const toResponse = (
+  { status, statusText, headers }: Readonly<ResponseHead>,
+  body: ConstructorParameters<typeof Response>[0],
+): Response => {
+  const fields = new Headers()
+  for (const [name, values] of Object.entries(headers)) {
+    for (const value of [values].flat()) fields.append(name, value)
+  }
+  return new Response(NO_BODY.has(status) ? null : body, { status, statusText, headers: fields })
+}
+
+const toText = (body: unknown): string | undefined => {
   if (body === undefined || body === null) return undefined
   if (typeof body === 'string') return body
   if (body instanceof URLSearchParams) return body.toString()
-  throw new TypeError('only text and forms are sent')
+  throw new TypeError('only text and forms can be sent')
 }
 
 /**
- * A `fetch` for libraries that goes by a client of ours, whose checks every request passes: each answer comes whole,
- * within its time and its size. Throws OutboundError.
+ * Creates a `fetch` for libraries on top of a client, with complete responses within a timeout and a size limit. Throws
+ * OutboundError.
  */
 export const createBoundedFetch =
   ({ send }: Pick<HttpClient, 'send'>, bounds: FetchBounds): BoundedFetch =>
   async (url, { method = 'GET', headers, body, signal } = {}) => {
     const sent = [...new Headers(headers)]
-    const request = { method, url: String(url), headers: sent, body: bodyOf(body), ...bounds }
-    const answer = await send({ ...request, signal: signal ?? undefined })
-    const answerHeaders = new Headers()
-    for (const [name, values] of Object.entries(answer.headers)) {
-      for (const value of [values].flat()) answerHeaders.append(name, value)
-    }
-    const content = NO_BODY.has(answer.status) ? null : new Uint8Array(answer.body)
-    return new Response(content, { status: answer.status, statusText: answer.statusText, headers: answerHeaders })
+    const request = { method, url: String(url), headers: sent, body: toText(body), ...bounds }
+    const response = await send({ ...request, signal: signal ?? undefined })
+    return toResponse(response, new Uint8Array(response.body))
   }
+
+/**
+ * Creates a `fetch` for addresses from the operator's settings, and addresses found there: any address is allowed,
+ * including private ones, but no redirects.
+ */
+export const createTrustedFetch = (bounds: FetchBounds): { fetch: BoundedFetch; close: () => Promise<void> } => {
+  const client = createHttpClient({
+    policy: () => success(undefined),
+    maxRedirects: 0,
+    connectTimeoutMs: Math.min(CONNECT_TIMEOUT_MS, bounds.timeoutMs),
+    maxSockets: MAX_SOCKETS,
+  })
+  return { fetch: createBoundedFetch(client, bounds), close: () => client.close() }
+}

@@ -3,7 +3,7 @@ import type { buildConnector } from 'undici'
 import type { AddressPolicy } from './address-policy.ts'
 import { buildUndiciConnector } from './undici.ts'
 
-/** A connection that the policy refused. `message` may be shown; `cause` names the address behind a name and may not. */
+/** The policy refused a connection. `message` may be shown; `cause` may not, because it names the address of a host. */
 export class BlockedError extends Error {
   override readonly name = 'BlockedError'
 }
@@ -12,20 +12,20 @@ const HOW_TO_ALLOW = 'the operator can allow it with PATCHBAY_ALLOW_PRIVATE_NETW
 
 const refuseAddress = (reason: string) => new BlockedError(`${reason}; ${HOW_TO_ALLOW}`)
 
-/** Says nothing of the address: that would tell a tenant how a private network is numbered. */
+/** Does not name the address, which would tell a tenant how a private network is numbered. */
 const refuseName = (hostname: string, reason: string) =>
   new BlockedError(`${hostname} resolves to an address that is not public; ${HOW_TO_ALLOW}`, { cause: reason })
 
 /**
- * Resolves with `lookup` and refuses the name when any of its addresses is refused. The list that was checked is the
- * one that gets connected to, so there is no second answer to change in between (DNS rebinding).
+ * Resolves with `lookup`, and refuses a name if any of its addresses is refused. The socket connects to the checked list,
+ * so no second lookup can return something else (DNS rebinding).
  */
 const guardLookup =
   (policy: AddressPolicy, lookup: LookupFunction): LookupFunction =>
   (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
       if (error !== null) return callback(error, [])
-      // Asked for all, a resolver answers a list; anything else is not what can be checked.
+      // With `all`, a resolver returns a list; nothing else can be checked.
       const list = Array.isArray(addresses) ? addresses : []
       const first = list[0]
       if (first === undefined) {
@@ -43,9 +43,9 @@ const guardLookup =
 export type ConnectorOptions = { policy: AddressPolicy; lookup: LookupFunction; connectTimeoutMs: number }
 
 /**
- * Opens sockets to allowed addresses only: a literal address is checked before the connection (no lookup is made for
- * those), a name while it is resolved, and what the socket is really connected to once more.
- * HTTP/1.1 only, certificates always checked, no proxy, whatever the environment says.
+ * Creates a connector that opens sockets to allowed addresses only. A literal address is checked before connecting,
+ * because it needs no lookup; a name while it is resolved; and finally the address that the socket is connected to.
+ * HTTP/1.1 only. Certificates are always verified. Proxies in the environment are ignored.
  */
 export const createConnector = ({ policy, lookup, connectTimeoutMs }: ConnectorOptions): buildConnector.connector => {
   const connect = buildUndiciConnector({
@@ -57,7 +57,7 @@ export const createConnector = ({ policy, lookup, connectTimeoutMs }: ConnectorO
   })
 
   const refusePeer = ({ remoteAddress }: Socket): Error | undefined => {
-    // A socket that was reset at once has no other end any more.
+    // The socket has been reset already.
     if (remoteAddress === undefined) return Object.assign(new Error('closed at once'), { code: 'ECONNRESET' })
     const verdict = policy(remoteAddress)
     if (verdict.ok) return undefined

@@ -14,7 +14,7 @@ const rawDeflate: Decoder = { decode: promisify(zlib.inflateRaw), decodeSync: zl
 const brotli: Decoder = { decode: promisify(zlib.brotliDecompress), decodeSync: zlib.brotliDecompressSync }
 const zstd: Decoder = { decode: promisify(zlib.zstdDecompress), decodeSync: zlib.zstdDecompressSync }
 
-/** The standard means the zlib format (RFC 9110 §8.4.1.2); some servers send the bare stream, which starts otherwise. */
+/** The standard means the zlib format (RFC 9110 §8.4.1.2); some servers send the raw stream, which starts differently. */
 const deflateOf = (raw: Buffer): Decoder => (((raw[0] ?? 0) & 0x0f) === 8 ? zlibDeflate : rawDeflate)
 
 const DECODERS: ReadonlyMap<string, (raw: Buffer) => Decoder> = new Map([
@@ -25,12 +25,12 @@ const DECODERS: ReadonlyMap<string, (raw: Buffer) => Decoder> = new Map([
   ['zstd', () => zstd],
 ])
 
-/** What a request asks for unless the tool says otherwise: what every server that compresses at all knows. */
+/** Accept-Encoding unless the tool sets it: every server that compresses supports one of these. */
 export const ACCEPTED_ENCODINGS = 'gzip, br'
 
 /**
- * The encoding to undo, of an answer's Content-Encoding; undefined when there is none.
- * Stacked ones are refused: no honest API sends them, and each layer multiplies what a small answer can become.
+ * Parses Content-Encoding; undefined if the body is not encoded. Stacked encodings are refused: no honest API uses them,
+ * and each layer multiplies the size that a small response can decode to.
  */
 export const parseContentEncoding = (header: string | string[] | undefined): Result<string | undefined, string> => {
   if (header === undefined) return success(undefined)
@@ -45,7 +45,7 @@ export const parseContentEncoding = (header: string | string[] | undefined): Res
   return DECODERS.has(name) ? success(name) : failure('a Content-Encoding that is not known here')
 }
 
-/** Small answers are decoded at once, which costs a third of handing them to a thread; larger ones would hold up others. */
+/** Small bodies are decoded at once, for a third of the cost of a thread; larger ones would block the event loop. */
 const MAX_SYNC_ENCODED_BYTES = 8 * 1_024
 const MAX_SYNC_DECODED_BYTES = 64 * 1_024
 
@@ -63,8 +63,7 @@ const decodeSmall = (decoder: Decoder, raw: Buffer, maxBytes: number): Buffer | 
 }
 
 /**
- * Undoes an encoding that `parseContentEncoding` gave. Decoding stops as soon as the output passes `maxBytes`.
- * The error says whether it was too large or broken.
+ * Decodes a body, given its encoding from `parseContentEncoding`. Stops as soon as the output exceeds `maxBytes`.
  */
 export const decodeBody = async (
   encoding: string,

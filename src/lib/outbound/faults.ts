@@ -1,13 +1,13 @@
 import { BlockedError } from './connector.ts'
 import { OutboundError, type OutboundFault } from './http-client.ts'
 
-/** How far a request has come; `queued` waits for one of the origin's connections. */
+/** Progress of a request; `queued` waits for one of the origin's connections. */
 export type Phase = 'queued' | 'connecting' | 'sent' | 'receiving'
 
-/** What went wrong, in words for the caller: which, and what to change. */
+/** What went wrong, in words for the caller: what happened, and what to do. */
 export type Problem = { fault: OutboundFault; text: string; cause?: unknown }
 
-/** Where a request stood when something went wrong. */
+/** The state of a request when something went wrong. */
 export type Standing = { host: string; phase: Phase; isTls: boolean; maxHeaderBytes: number; bodyIdleMs: number }
 
 const CERTIFICATES: Readonly<Record<string, string>> = {
@@ -39,7 +39,7 @@ const connectTimeoutProblem = ({ host }: Standing): Problem => ({
   text: `${host} did not accept a connection in time; check the host and the port, and that it can be reached from here`,
 })
 
-/** Bytes that are no answer: broken HTTP, or what undici says of an answer unasked for and of an upgrade. */
+/** Broken HTTP, an unexpected response, or an unexpected upgrade. */
 const isNoHttp = (error: unknown): boolean =>
   error instanceof Error &&
   (error.name === 'HTTPParserError' || error.message === 'bad response' || error.message === 'bad upgrade')
@@ -47,7 +47,7 @@ const isNoHttp = (error: unknown): boolean =>
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 
-/** Whether the other end just closed the connection, or the network did. */
+/** Whether the connection was closed, by the server or the network. */
 export const isLostConnection = (error: unknown): boolean => {
   if (isNoHttp(error)) return false
   const code = codeOf(error)
@@ -59,8 +59,8 @@ export const isUnwritable = (error: unknown): boolean => codeOf(error) === 'UND_
 
 const lostProblem = ({ host, phase, isTls }: Standing): Problem => {
   if (phase === 'receiving')
-    return { fault: 'reset', text: `${host} closed the connection before its answer was whole` }
-  if (phase === 'sent') return { fault: 'reset', text: `${host} closed the connection without an answer; try again` }
+    return { fault: 'reset', text: `${host} closed the connection before its response was complete` }
+  if (phase === 'sent') return { fault: 'reset', text: `${host} closed the connection without a response; try again` }
   if (!isTls) return { fault: 'reset', text: `${host} closed the connection before the request; try again` }
   return {
     fault: 'tls',
@@ -70,7 +70,7 @@ const lostProblem = ({ host, phase, isTls }: Standing): Problem => {
 
 const noHttpProblem = ({ host, isTls }: Standing): Problem => {
   const advice = isTls ? 'check the port' : 'check the port, and whether the URL should be https'
-  return { fault: 'protocol', text: `${host} answered something that is not HTTP/1.1; ${advice}` }
+  return { fault: 'protocol', text: `${host} responded with something that is not HTTP/1.1; ${advice}` }
 }
 
 const unresolvedProblem = ({ host }: Standing): Problem => ({
@@ -81,7 +81,7 @@ const unresolvedProblem = ({ host }: Standing): Problem => ({
 const interruptedProblem = (standing: Standing): Problem =>
   standing.phase === 'receiving' ? lostProblem(standing) : noHttpProblem(standing)
 
-/** By the codes of the resolver, the system, undici and its parser. */
+/** By the error codes of the resolver, the system, undici and its parser. */
 const PROBLEMS: Readonly<Record<string, (standing: Standing) => Problem>> = {
   ENOTFOUND: unresolvedProblem,
   ENODATA: unresolvedProblem,
@@ -94,11 +94,11 @@ const PROBLEMS: Readonly<Record<string, (standing: Standing) => Problem>> = {
   UND_ERR_CONNECT_TIMEOUT: connectTimeoutProblem,
   UND_ERR_BODY_TIMEOUT: ({ host, bodyIdleMs }) => ({
     fault: 'timeout',
-    text: `${host} fell silent for ${bodyIdleMs} ms in the middle of its answer; see what holds up the API`,
+    text: `${host} fell silent for ${bodyIdleMs} ms in the middle of its response; check what delays the API`,
   }),
   UND_ERR_HEADERS_OVERFLOW: ({ host, maxHeaderBytes }) => ({
     fault: 'too_large',
-    text: `the headers of the answer of ${host} are larger than ${maxHeaderBytes} bytes; have the API send fewer`,
+    text: `the response headers of ${host} are larger than ${maxHeaderBytes} bytes; have the API send fewer`,
   }),
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: interruptedProblem,
   HPE_INVALID_EOF_STATE: lostProblem,
@@ -106,7 +106,7 @@ const PROBLEMS: Readonly<Record<string, (standing: Standing) => Problem>> = {
   UND_ERR_CLOSED: () => stoppingProblem,
   UND_ERR_INVALID_ARG: () => ({
     fault: 'blocked',
-    text: 'the method or a header of the request is not valid in HTTP; correct the tool',
+    text: 'the method or a header of the request is not valid in HTTP/1.1; correct it',
   }),
 }
 
@@ -115,7 +115,7 @@ const unreachableProblem = (code: string, host: string): Problem => {
   return { fault: 'unreachable', text: `${host} cannot be reached${detail}; check the host, and the network it is in` }
 }
 
-/** What an error of undici, the resolver, TLS or the system says, told in our words. */
+/** Explains an error of undici, the resolver, TLS or the system. */
 export const problemOf = (error: unknown, standing: Standing): Problem => {
   if (error instanceof BlockedError) return { fault: 'blocked', text: error.message }
   if (isLostConnection(error)) return lostProblem(standing)
@@ -128,13 +128,13 @@ export const problemOf = (error: unknown, standing: Standing): Problem => {
 }
 
 const WAITED_FOR: Readonly<Record<Phase, (host: string) => string>> = {
-  queued: host => `no connection to ${host} came free, with as many calls under way as are allowed at once`,
+  queued: host => `no connection to ${host} became free; too many calls are in progress`,
   connecting: host => `${host} did not accept a connection in time`,
-  sent: host => `${host} did not answer in time`,
-  receiving: host => `${host} did not finish its answer in time`,
+  sent: host => `${host} did not respond in time`,
+  receiving: host => `${host} did not finish its response in time`,
 }
 
-/** The call's own time ran out; what it was waiting for tells where the time went. */
+/** The timeout of the whole request; its phase tells where the time went. */
 export const timeoutProblem = (host: string, phase: Phase): Problem => ({
   fault: 'timeout',
   text: `${WAITED_FOR[phase](host)}; raise the tool's timeoutMs (PATCHBAY_MAX_TOOL_TIMEOUT_MS at most) or make the API faster`,
@@ -142,16 +142,17 @@ export const timeoutProblem = (host: string, phase: Phase): Problem => ({
 
 export const tooLargeProblem = (host: string, maxBytes: number): Problem => ({
   fault: 'too_large',
-  text: `the answer of ${host} is larger than ${maxBytes} bytes; ask for less, or raise PATCHBAY_MAX_RESPONSE_BYTES`,
+  text: `the response of ${host} is larger than ${maxBytes} bytes; ask for less, or raise PATCHBAY_MAX_RESPONSE_BYTES`,
 })
 
+export const blocked = (text: string): Problem => ({ fault: 'blocked', text })
 export const abortProblem: Problem = { fault: 'aborted', text: 'the call was cancelled' }
 export const stoppingProblem: Problem = { fault: 'aborted', text: 'the call was cut off because Patchbay is stopping' }
 
-/** Gives a problem its place in time: every message ends with how long the call had taken. */
+/** Turns a problem into an error. Every message ends with how long the request took. */
 export type ToError = (problem: Problem) => OutboundError
 
-/** `afterMs`: since the call began. */
+/** `afterMs`: since the request began. */
 export const toOutboundError = ({ fault, text, cause }: Problem, afterMs: number): OutboundError => {
   const rounded = Math.round(afterMs)
   return new OutboundError(fault, `${text} (after ${rounded} ms)`, rounded, cause === undefined ? {} : { cause })

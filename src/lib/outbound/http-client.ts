@@ -1,48 +1,48 @@
 import type { StopSignal } from '../kernel/stop-signal.ts'
 
-/** One request of a tool or another tenant-steered sender. */
+/** A request to an address that a tenant may have chosen. */
 export type OutboundRequest = {
   method: string
   /** Absolute http or https URL. */
   url: string
   headers: readonly (readonly [name: string, value: string])[]
   body?: string | undefined
-  /** For the whole call, redirects included. */
+  /** For the whole request, including redirects. */
   timeoutMs: number
   /** After decompression. */
   maxResponseBytes: number
   signal?: StopSignal | undefined
-  /** Asked before each hop, redirects included; false refuses it with kind `blocked`. */
+  /** Called for the origin of the request and of each redirect; false fails it with the fault `blocked`. */
   mayReach?: ((origin: string) => boolean) | undefined
 }
 
 export type OutboundResponse = {
   status: number
   statusText: string
-  /** Names in lower case; what came more than once is an array. */
+  /** Names are in lower case; repeated headers are arrays. */
   headers: Readonly<Record<string, string | string[]>>
   /** Decompressed. */
   body: Buffer
-  /** Where the answer came from, after redirects. */
+  /** The URL of the response, after redirects. */
   url: string
 }
 
 export type OutboundFault =
   | 'dns' // the name does not resolve
-  | 'refused' // nobody listens there
-  | 'reset' // closed or reset before the answer was whole
+  | 'refused' // the connection was refused
+  | 'reset' // closed or reset before the response was complete
   | 'connect_timeout'
-  | 'timeout' // the whole call's time ran out
+  | 'timeout' // of the whole request
   | 'too_large' // body or headers over the limit
-  | 'blocked' // the address guard, mayReach, or a forbidden redirect said no
+  | 'blocked' // by the address guard, `mayReach`, or a rule about redirects
   | 'too_many_redirects'
   | 'tls' // certificate or handshake
   | 'protocol' // not HTTP, or broken HTTP
   | 'encoding' // unknown, stacked or corrupt Content-Encoding
   | 'aborted' // `signal`
-  | 'unreachable' // no route, and whatever else the network says
+  | 'unreachable' // no route, and other errors of the network
 
-/** A request that got no answer. `message` is ours and may be shown; `cause` may not. */
+/** A request without a complete response. `message` may be shown; `cause` may not. */
 export class OutboundError extends Error {
   override readonly name = 'OutboundError'
   readonly fault: OutboundFault
@@ -55,11 +55,11 @@ export class OutboundError extends Error {
   }
 }
 
-/** Answers for an origin inside this process, such as the sample API: never the network. */
+/** Responds for an origin inside this process, such as the sample API, without the network. */
 export type InProcessOrigin = (request: OutboundRequest) => Promise<OutboundResponse>
 
 export type HttpClient = {
-  /** Throws OutboundError when there is no whole answer; any HTTP status is an answer. */
+  /** Throws OutboundError if there is no complete response. A response may have any status. */
   send: (request: OutboundRequest) => Promise<OutboundResponse>
   close: () => Promise<void>
 }

@@ -1,48 +1,78 @@
-import type { ResponseHeaders } from './answer.ts'
-import type { Problem, ToError } from './faults.ts'
-import { buildNextHop, type Hop, isRedirect } from './hop.ts'
-import { parseRedirectTarget, type TargetCheck } from './target.ts'
+import { failure, type Result } from '../kernel/result.ts'
+import type { ResponseHeaders } from './dispatch.ts'
+import { blocked, type Problem, type ToError } from './faults.ts'
+import { type PreparedRequest, prepareRequest } from './prepared-request.ts'
+import { parseRedirectTarget, type Target, type TargetCheck } from './target.ts'
 
-export type RedirectOptions<Answer> = {
-  /** Sends one request; must refuse what may not be reached. */
-  perform: (hop: Hop) => Promise<Answer>
-  /** 0 hands every redirect back as the answer that it is. */
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+const isRedirect = (status: number): boolean => REDIRECTS.has(status)
+
+/** Whether a redirect changes the method to GET; 301 and 302 do so for POST, as in browsers. */
+const becomesGet = (status: number, method: string): boolean =>
+  (status === 303 && method !== 'HEAD') || ((status === 301 || status === 302) && method === 'POST')
+
+export type RedirectOptions<Response> = {
+  /** Sends one request. Must refuse targets that are not allowed. */
+  perform: (request: PreparedRequest) => Promise<Response>
+  /** 0 returns every redirect as a response. */
   maxRedirects: number
   checkTarget: TargetCheck
   toError: ToError
-  /** Lets go of an answer that is only a step on the way. */
-  discard?: (answer: Answer) => void
-  /** Configured headers, by lower-case name, that go along to another origin too; none if left out. */
+  /** Discards the response of a redirect. */
+  discard?: (response: Response) => void
+  /** Whether a configured header, by its lower-case name, may be sent to another origin. By default none may. */
   keepsAcrossOrigins?: (lowerCaseName: string) => boolean
 }
 
-type Redirectable = { status: number; headers: Readonly<ResponseHeaders> }
+const NONE = (): boolean => false
 
-export const blocked = (text: string): Problem => ({ fault: 'blocked', text })
+/**
+ * Builds the request after a redirect (RFC 9110 §15.4). Another origin receives no body, and only the headers that
+ * `keepsAcrossOrigins` allows, because any other may hold a secret. Nothing is redirected from https to http. The error
+ * says which rule was broken.
+ */
+const redirectRequest = (
+  { target: from, method, configured, body }: PreparedRequest,
+  status: number,
+  to: Target,
+  keepsAcrossOrigins: (lowerCaseName: string) => boolean = NONE,
+): Result<PreparedRequest, string> => {
+  const isOtherOrigin = to.origin !== from.origin
+  if (from.origin.startsWith('https:') && !to.origin.startsWith('https:')) {
+    return failure(`${from.host} redirected from https to http`)
+  }
+  const isGet = becomesGet(status, method)
+  if (isOtherOrigin && !isGet && body !== undefined) {
+    return failure(`${from.host} redirected a request with a body to another origin, ${to.origin}`)
+  }
+  const headers = configured.filter(([name]) => {
+    const lower = name.toLowerCase()
+    return isOtherOrigin ? keepsAcrossOrigins(lower) : !(isGet && lower.startsWith('content-'))
+  })
+  return prepareRequest({ method: isGet ? 'GET' : method, headers, body: isGet ? undefined : body }, to)
+}
 
 const tooManyRedirects = (host: string, maxRedirects: number): Problem => ({
   fault: 'too_many_redirects',
   text: `${host} redirected again after ${maxRedirects} redirects (PATCHBAY_MAX_REDIRECTS); use the final address as the URL`,
 })
 
-/** Sends what redirects make of a request that was answered, each passing the checks of the first; answers the last answer. */
-export const followRedirects = async <Answer extends Redirectable>(
-  first: Hop,
-  firstAnswer: Answer,
-  { perform, maxRedirects, checkTarget, toError, discard, keepsAcrossOrigins }: RedirectOptions<Answer>,
-): Promise<{ answer: Answer; target: Hop['target'] }> => {
-  let hop = first
-  let answer = firstAnswer
+/** Sends a request and follows redirects; each passes the same checks as the first request. Returns the last response. */
+export const performWithRedirects = async <Response extends { status: number; headers: Readonly<ResponseHeaders> }>(
+  first: PreparedRequest,
+  { perform, maxRedirects, checkTarget, toError, discard, keepsAcrossOrigins }: RedirectOptions<Response>,
+): Promise<Response> => {
+  let request = first
   for (let redirects = 0; ; redirects++) {
-    const { target } = hop
-    const location = isRedirect(answer.status) ? answer.headers.location : undefined
-    if (location === undefined || maxRedirects === 0) return { answer, target }
-    discard?.(answer)
+    const response = await perform(request)
+    const location = isRedirect(response.status) ? response.headers.location : undefined
+    if (location === undefined || maxRedirects === 0) return response
+    discard?.(response)
+    const { target } = request
     if (redirects === maxRedirects) throw toError(tooManyRedirects(target.host, maxRedirects))
     const to = parseRedirectTarget(target, location, checkTarget)
-    const next = to.ok ? buildNextHop(hop, answer.status, to.value, keepsAcrossOrigins) : to
+    const next = to.ok ? redirectRequest(request, response.status, to.value, keepsAcrossOrigins) : to
     if (!next.ok) throw toError(blocked(`${target.host} redirected where no request may go: ${next.error}`))
-    hop = next.value
-    answer = await perform(hop)
+    request = next.value
   }
 }

@@ -1,18 +1,18 @@
 import { failure, type Result, success } from '../kernel/result.ts'
 
-/** Where a request goes. Everything is as the URL standard writes it; the fragment is gone. */
+/** The URL of a request, normalized by the URL standard and without its fragment. */
 export type Target = {
   /** The whole URL. */
   url: string
   /** Scheme, host and port, such as `https://api.example.com`. */
   origin: string
-  /** The host, and the port when it is not the scheme's own. */
+  /** The host, with the port if it is not the scheme's default. */
   host: string
   /** Path and query; starts with a slash. */
   path: string
 }
 
-/** All but controls, spaces and backslashes: over those, parsers disagree about where the host ends. */
+/** No control characters, spaces and backslashes: with those, parsers disagree about where the host ends. */
 const UNAMBIGUOUS = /^[\x21-\x5b\x5d-\x7e\u00a0-\uffff]*$/
 
 const AMBIGUITY = 'the URL holds a space, a backslash or a control character'
@@ -26,22 +26,22 @@ const parseTarget = (url: string): Result<Target, string> => {
   if (parsed.hostname === '') return failure('the URL has no host')
   const { origin, host } = parsed
   parsed.hash = ''
-  // Not put together from path and query: those cannot tell an empty query from none.
+  // Path and query would not distinguish an empty query from none.
   return success({ url: parsed.href, origin, host, path: parsed.href.slice(origin.length) })
 }
 
 export type TargetCheck = (url: string) => Result<Target, string>
 
-/** A path and query that the URL standard leaves as it is: nothing to encode, no fragment, no dot segment. */
+/** A path and query that the URL standard does not change: nothing to encode, no fragment. */
 const PLAIN_PATH = /^\/[\w\-.~!$&()*+,;=:@%/?]*$/
 const DOT_SEGMENT = /\/(?:\.|%2e)/i
 
-/** Origins remembered by one checker; past it they are forgotten and parsed again. */
+/** Maximum number of remembered origins; then all are forgotten. */
 const MAX_KNOWN_ORIGINS = 1_024
 
 /**
- * Makes the check that every URL passes before a request, redirects included: http or https, no user info, and
- * nothing that two parsers could read differently. URLs of an origin seen before are taken apart without parsing.
+ * Creates the check that every URL must pass, including redirects: http or https, no user info, and nothing that two
+ * parsers could read differently. URLs of a known origin are split without parsing.
  */
 export const createTargetCheck = (): TargetCheck => {
   const hosts = new Map<string, string>()
@@ -64,16 +64,25 @@ export const createTargetCheck = (): TargetCheck => {
   }
 }
 
-/** Where a Location header leads (RFC 9110 §10.2.2): relative ones start at `from`, and all pass the check of any URL. */
+/** Resolves a Location header (RFC 9110 §10.2.2) and checks the URL. */
 export const parseRedirectTarget = (
   from: Target,
   location: string | string[],
   check: TargetCheck,
 ): Result<Target, string> => {
   if (typeof location !== 'string') return failure('it names several places')
-  // Header bytes arrive as Latin-1; what is beyond ASCII is UTF-8, as browsers take it.
+  // Headers are decoded as Latin-1. Browsers read non-ASCII characters as UTF-8.
   const text = Buffer.from(location, 'latin1').toString('utf8')
   if (!UNAMBIGUOUS.test(text)) return failure(AMBIGUITY)
   const url = URL.parse(text, from.url)
   return url === null ? failure('the URL is not valid') : check(url.href)
+}
+
+/** A name with a dot at its end is the same name (RFC 1034 §3.1). */
+const withoutRootDot = (origin: string): string => origin.replace(/\.(?=$|:\d+$)/, '')
+
+/** Returns whether an origin is one of Patchbay's own, in any spelling. */
+export const createOwnOriginCheck = (ownOrigins: readonly string[] = []): ((origin: string) => boolean) => {
+  const own = new Set(ownOrigins.map(withoutRootDot))
+  return origin => own.has(withoutRootDot(origin))
 }

@@ -1,10 +1,9 @@
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import type { ReportFault } from '../../mcp/dispatcher.ts'
 import { hasDisconnected, writeRefusal } from '../../mcp/http-exchange.ts'
 import { ERROR } from '../../mcp/protocol.ts'
 import { type Refusal, refusal } from '../../mcp/rpc-response.ts'
-import type { ProxyFault } from '../proxy/pass-exchange.ts'
-import type { ReverseProxy } from '../proxy/reverse-proxy.ts'
+import type { ProxyFault, ReverseProxy } from '../proxy/reverse-proxy.ts'
 import type { Slot } from '../route/balancer.ts'
 import { type PassthroughTarget, pathAt } from '../route/target.ts'
 import { type ForwardedRequest, sessionOf } from './forwarded-request.ts'
@@ -14,8 +13,6 @@ import { takeBody } from './request-body.ts'
 
 /** Maximum number of addresses tried per request, if they refuse the connection. */
 const MAX_TRIES = 3
-/** Methods that may be sent twice (RFC 9110 §9.2.2). */
-const IDEMPOTENT: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE'])
 
 /** Responds with a refusal, or cuts the response off if it has started. */
 const createRefuse =
@@ -37,7 +34,6 @@ export const createPassRequest =
     const refuse = createRefuse(forwarded)
     const tried = new Set<PassthroughTarget>()
     let body: Buffer | Readable | undefined
-    let mayRepeat = IDEMPOTENT.has(method)
     let slot: Slot | undefined
     let abort = (): void => undefined
     raw.on('close', () => {
@@ -63,16 +59,11 @@ export const createPassRequest =
       failed.release()
       slot = undefined
       if (hasDisconnected(http) || raw.headersSent) return
-      if (mayRepeat && fault.wasReused && !(body instanceof Readable)) {
-        mayRepeat = false
-        attempt(send)
-      } else {
-        failed.failed(fault.error.message, fault.isUnsent)
-        tried.add(failed.target)
-        const mayTryAnother = fault.isUnsent && tried.size < MAX_TRIES && tried.size < route.balancer.targets.length
-        if (mayTryAnother) attempt(send)
-        else refuse(faultRefusal(fault))
-      }
+      failed.failed(fault.error.message, fault.isUnsent)
+      tried.add(failed.target)
+      const mayTryAnother = fault.isUnsent && tried.size < MAX_TRIES && tried.size < route.balancer.targets.length
+      if (mayTryAnother) attempt(send)
+      else refuse(faultRefusal(fault))
     }
 
     const send = (): void => {

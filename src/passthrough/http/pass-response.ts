@@ -1,10 +1,10 @@
 import type { Writable } from 'node:stream'
+import type { ResponseHead } from '../../lib/outbound/dispatch.ts'
 import { headerOf } from '../../mcp/headers.ts'
 import { writeHead } from '../../mcp/http-exchange.ts'
 import { ERROR } from '../../mcp/protocol.ts'
 import { type Refusal, refusal } from '../../mcp/rpc-response.ts'
 import { SESSION_HEADER } from '../../mcp/sessions/session-requirements.ts'
-import type { PassedHead } from '../proxy/pass-exchange.ts'
 import type { Slot } from '../route/balancer.ts'
 import { suffixOf } from '../route/target.ts'
 import { replaceEndpoint } from './endpoint-event.ts'
@@ -28,7 +28,7 @@ export type ForwardedResponse = Pick<
   abort: () => void
 }
 
-const isEventStream = ({ headers }: PassedHead): boolean =>
+const isEventStream = ({ headers }: ResponseHead): boolean =>
   headerOf(headers, 'content-type')?.trimStart().toLowerCase().startsWith('text/event-stream') === true
 
 /** Whether a text contains a secret of the upstream's configuration, or the token sent to it. */
@@ -72,7 +72,7 @@ const openStream = (forwarded: ForwardedResponse): Writable => {
   return first ?? raw
 }
 
-const sendHead = (head: PassedHead, location: string | undefined, forwarded: ForwardedResponse): Writable => {
+const sendHead = (head: ResponseHead, location: string | undefined, forwarded: ForwardedResponse): Writable => {
   const { http, passage } = forwarded
   const hasToken = http.headers.authorization !== undefined
   const { status, statusText, headers } = head
@@ -90,7 +90,7 @@ const sendHead = (head: PassedHead, location: string | undefined, forwarded: For
 }
 
 /** Handles the head of the upstream's response. Returns where the body goes, or undefined after refusing it. */
-export const passResponse = (head: PassedHead, forwarded: ForwardedResponse): Writable | undefined => {
+export const passResponse = (head: ResponseHead, forwarded: ForwardedResponse): Writable | undefined => {
   const { http, caller, token, passage, route, slot, upstreamUrl, publicPath, refuse } = forwarded
   const { status, headers } = head
   passage.status = status

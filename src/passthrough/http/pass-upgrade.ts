@@ -1,26 +1,45 @@
-import type { IncomingMessage } from 'node:http'
-import { writeRefusal } from '../../mcp/http-exchange.ts'
+import type { Socket } from 'node:net'
+import type { ResponseHead } from '../../lib/outbound/dispatch.ts'
+import { writeHead, writeRefusal } from '../../mcp/http-exchange.ts'
+import { ERROR } from '../../mcp/protocol.ts'
+import { type Refusal, refusal } from '../../mcp/rpc-response.ts'
 import type { ReverseProxy } from '../proxy/reverse-proxy.ts'
 import type { Upgrade } from '../proxy/upgrades.ts'
 import { pathAt } from '../route/target.ts'
 import { type ForwardedRequest, sessionOf } from './forwarded-request.ts'
-import { downRefusal, faultRefusal, isGatewayError, isUnauthorized } from './refusals.ts'
-import { CONFINED, isPassedBack } from './response-headers.ts'
+import { createHopCheck } from './hop-by-hop.ts'
+import { credentialsRefusal, downRefusal, faultRefusal, isGatewayError, isUnauthorized } from './refusals.ts'
+import { buildResponseHeaders, isPassedBack } from './response-headers.ts'
 
-/** Removes from the response what clients must not see. */
-const clean = (response: IncomingMessage): void => {
-  const { headers, statusCode = 502 } = response
-  for (const name of Object.keys(headers)) if (!isPassedBack(name)) delete headers[name]
-  if (statusCode === 101) return
-  for (const [name, value] of CONFINED) headers[name] = value
-  // A redirect would send the client to an address of the upstream.
-  const isRedirect = headers.location !== undefined
-  delete headers.location
-  delete headers['content-location']
-  if (!isRedirect && !isUnauthorized(statusCode)) return
-  const why = isRedirect ? 'redirected' : `responded with ${statusCode} to its credentials`
-  response.statusMessage = `Bad Gateway: the upstream ${why}`
-  response.statusCode = 502
+/** Returns why a response that does not switch protocols must not reach the client. */
+const refusalOf = ({ status, headers }: ResponseHead): Refusal | undefined => {
+  if (isUnauthorized(status)) return credentialsRefusal(status)
+  // The client would connect to an address of the upstream.
+  if (headers.location !== undefined) return refusal(502, ERROR.transport, 'The upstream redirected a WebSocket.')
+  return undefined
+}
+
+const buildSwitchingProtocols = ({ headers }: ResponseHead): string => {
+  const isHop = createHopCheck(headers.connection)
+  const lines = ['HTTP/1.1 101 Switching Protocols', 'connection: Upgrade', 'upgrade: websocket']
+  for (const [name, values] of Object.entries(headers)) {
+    if (isHop(name) || !isPassedBack(name)) continue
+    for (const value of [values].flat()) lines.push(`${name}: ${value}`)
+  }
+  return `${lines.join('\r\n')}\r\n\r\n`
+}
+
+/** Passes all data on in both directions, until one side closes. */
+const tunnel = (one: Socket, other: Socket): void => {
+  for (const [from, to] of [
+    [one, other],
+    [other, one],
+  ] as const) {
+    // 'close' follows.
+    from.on('error', () => {})
+    from.once('close', () => to.destroySoon())
+    from.pipe(to)
+  }
 }
 
 /** Counts the bytes after the upgrade only. */
@@ -38,12 +57,14 @@ export const createPassUpgrade =
   /** Passes a WebSocket upgrade on, and then all data until one side closes. */
   (upgrade: Upgrade, forwarded: ForwardedRequest): void => {
     const { http, passage, route, target } = forwarded
-    const { incoming, socket, head } = upgrade
+    const { incoming, socket, head: firstBytes } = upgrade
+    const refuse = (reason: Refusal): void => {
+      passage.error = reason.message
+      if (!socket.destroyed) writeRefusal(http, reason)
+    }
     const slot = route.balancer.take(sessionOf(forwarded), new Set())
     if (slot === undefined) {
-      const reason = downRefusal(route)
-      passage.error = reason.message
-      writeRefusal(http, reason)
+      refuse(downRefusal(route))
       return
     }
     const { url } = slot.target
@@ -51,30 +72,46 @@ export const createPassUpgrade =
     // It can be cut at any time: no response precedes the upgrade, and afterwards data is lost with either side anyway.
     passage.markStream(() => socket.destroy())
     countBytes(upgrade, forwarded)
+    const noteStatus = (status: number): void => {
+      passage.status = status
+      if (isGatewayError(status)) slot.failed(`${url.host} responded with ${status}`, false)
+      else slot.succeeded()
+    }
     // An upgrade has no body. With a length, the connection would wait for one and take it from the next request.
     const { 'content-length': _, ...headers } = forwarded.headers
-    proxy.passUpgrade(incoming, socket, head, {
+    const abort = proxy.pass({
       url,
+      method: incoming.method ?? 'GET',
       path: pathAt(slot.target, target.suffix, target.search),
-      headers: { ...headers, host: url.host, connection: 'Upgrade', upgrade: 'websocket' },
+      headers: { ...headers, host: url.host },
+      body: undefined,
       headTimeoutMs: route.timeoutMs,
-      onResponse: response => {
-        passage.status = response.statusCode
-        if (isGatewayError(response.statusCode ?? 502))
-          slot.failed(`${url.host} responded with ${response.statusCode}`, false)
-        else slot.succeeded()
-        clean(response)
+      onHead: head => {
+        noteStatus(head.status)
+        const reason = refusalOf(head)
+        if (reason !== undefined) {
+          refuse(reason)
+          return undefined
+        }
+        const hasToken = http.headers.authorization !== undefined
+        writeHead(http, head.status, buildResponseHeaders({ headers: head.headers, hasToken, location: undefined }))
+        return http.raw
       },
-      onOpen: other => {
-        socket.once('close', () => other.destroySoon())
-        other.once('close', () => socket.destroySoon())
+      onBytes: () => {},
+      onBroken: error => {
+        passage.error = error.message
+        socket.destroy()
       },
       onFault: fault => {
-        if (socket.destroyed) return
         slot.failed(fault.error.message, fault.isUnsent)
-        const reason = faultRefusal(fault)
-        passage.error = reason.message
-        writeRefusal(http, reason)
+        refuse(faultRefusal(fault))
+      },
+      onWebSocket: (head, other) => {
+        noteStatus(head.status)
+        socket.write(buildSwitchingProtocols(head), 'latin1')
+        socket.unshift(firstBytes)
+        tunnel(socket, other)
       },
     })
+    socket.once('close', abort)
   }

@@ -1,7 +1,7 @@
 import type { OutboundFault } from '../../lib/outbound/http-client.ts'
 import { ERROR } from '../../mcp/protocol.ts'
 import { type Refusal, refusal } from '../../mcp/rpc-response.ts'
-import type { ProxyFault } from '../proxy/pass-exchange.ts'
+import type { ProxyFault } from '../proxy/reverse-proxy.ts'
 import type { PassthroughRoute } from '../route/passthroughs.ts'
 
 /** The upstream, or a proxy before it, rejects its credentials. */

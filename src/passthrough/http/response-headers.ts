@@ -43,7 +43,7 @@ const DROPPED_PREFIXES =
   /^(?:access-control-|sec-session-|secure-session-|x-accel-(?!buffering$)|x-lighttpd-|x-litespeed-|x-reproxy-|.+-cdn-cache-control$)/
 
 /** An upstream's page is isolated from ours: nothing in it runs, and it cannot reach anything of ours. */
-export const CONFINED = [
+const CONFINED = [
   ['content-security-policy', "sandbox; default-src 'none'"],
   ['x-content-type-options', 'nosniff'],
 ] as const

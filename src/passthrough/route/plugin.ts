@@ -1,11 +1,11 @@
 import type { EventBus } from '../../lib/events/event-bus.ts'
 import type { Lifecycle } from '../../lib/process/lifecycle.ts'
-import { createReverseProxy, type ReverseProxyOptions } from '../proxy/reverse-proxy.ts'
+import { createReverseProxy } from '../proxy/reverse-proxy.ts'
 import { createPassthroughs, type PassthroughsParts } from './passthroughs.ts'
 
 export type PassthroughNeeds = {
   bus: EventBus
-  network: ReverseProxyOptions
+  network: Parameters<typeof createReverseProxy>[0]
   accounts: PassthroughsParts['accounts']
 }
 

@@ -1,5 +1,5 @@
-import type { GuardedFetch } from '../../lib/outbound/guarded-fetch.ts'
 import { OutboundError, type OutboundFault } from '../../lib/outbound/http-client.ts'
+import type { StreamingFetch } from '../../lib/outbound/streaming-fetch.ts'
 import { isEventStream, watchStream } from './event-streams.ts'
 import type { OutputLimits } from './output-meter.ts'
 import { AccountError, UpstreamError, type UpstreamFault } from './upstream-error.ts'
@@ -50,7 +50,7 @@ const streamEnded = (cause?: unknown): UpstreamError =>
   new UpstreamError('protocol', 'The upstream closed the stream of events that its answers come by.', { cause })
 
 export type RemoteFetchOptions = {
-  fetch: GuardedFetch['fetch']
+  fetch: StreamingFetch['fetch']
   /** Whether answers come by the one stream that a GET opens. */
   isSse: boolean
   /** Of each stream of events. */

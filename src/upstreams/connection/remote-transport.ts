@@ -1,5 +1,5 @@
 import type { Transport } from '@modelcontextprotocol/client'
-import { createGuardedFetch, type GuardedFetchOptions } from '../../lib/outbound/guarded-fetch.ts'
+import { createStreamingFetch, type StreamingFetchOptions } from '../../lib/outbound/streaming-fetch.ts'
 import { createAuthorizedFetch } from '../oauth-client/authorized-fetch.ts'
 import type { Authorizer } from '../oauth-client/authorizer.ts'
 import type { RemoteConfig } from '../upstream.ts'
@@ -12,7 +12,7 @@ import { UpstreamError } from './upstream-error.ts'
 
 /** How an upstream is reached: the guard and its limits. */
 export type RemoteNetwork = Pick<
-  GuardedFetchOptions,
+  StreamingFetchOptions,
   'policy' | 'maxRedirects' | 'connectTimeoutMs' | 'ownOrigins' | 'lookup' | 'maxResponseBytes'
 >
 
@@ -50,7 +50,7 @@ export const createRemoteTransport = (
   authorizer?: Authorizer,
 ): RemoteTransport => {
   const url = parseUrl(text)
-  const guarded = createGuardedFetch({
+  const guarded = createStreamingFetch({
     ...network,
     maxSockets: MAX_SOCKETS,
     headersTimeoutMs: HEADERS_TIMEOUT_MS,

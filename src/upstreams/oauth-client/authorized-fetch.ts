@@ -1,10 +1,10 @@
-import type { GuardedFetch } from '../../lib/outbound/guarded-fetch.ts'
+import type { StreamingFetch } from '../../lib/outbound/streaming-fetch.ts'
 import { mcpClient } from '../connection/mcp-client.ts'
 import { UpstreamError } from '../connection/upstream-error.ts'
 import type { Authorizer } from './authorizer.ts'
 
 export type AuthorizedFetchOptions = {
-  fetch: GuardedFetch['fetch']
+  fetch: StreamingFetch['fetch']
   authorizer: Authorizer
   /** The upstream's address: the token is for it and goes nowhere else. */
   url: string
@@ -25,7 +25,7 @@ const findLackOfScope = async (answer: Response): Promise<UpstreamError | undefi
 }
 
 /** A `fetch` that shows an account's token, and shows another one where the first is refused. */
-export const createAuthorizedFetch = ({ fetch, authorizer, url }: AuthorizedFetchOptions): GuardedFetch['fetch'] => {
+export const createAuthorizedFetch = ({ fetch, authorizer, url }: AuthorizedFetchOptions): StreamingFetch['fetch'] => {
   const { origin } = new URL(url)
   return async (target, init = {}) => {
     if (new URL(target).origin !== origin) return fetch(target, init)

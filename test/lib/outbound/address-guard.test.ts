@@ -23,18 +23,18 @@ describe('a target inside the network', () => {
     const client = buildClient({ policy, lookup: resolverOf(BAD_NAMES) })
     for (const url of badTargets(portOf(victims))) {
       const error = await faultOf(client.send(requestTo(url)))
-      // What is behind the # is no host: example.com is asked for, and unknown here.
+      // The part after # is not a host: example.com is requested, which is unknown here.
       expect([url, error.fault]).toEqual([url, url.includes('#@') ? 'dns' : 'blocked'])
     }
     expect(count).toBe(84)
     expect(connectionsOf(victims)).toBe(0)
   })
 
-  it('is reached by a client without the guard, so the test before can fail', async () => {
+  it('is reached by a client without the guard, which shows that the test before can fail', async () => {
     const victims = await startVictims()
     const port = portOf(victims)
     const plain = new Agent({ pipelining: 0, connect: { lookup: resolverOf(BAD_NAMES), timeout: 300 } })
-    // Without those that would send packets out of this machine.
+    // Without those that would send packets to the network.
     const near = badTargets(port).filter(
       url => url.includes(`:${port}/`) && !/\[(64|200|::ffff:0|::127)|mixed/.test(url),
     )
@@ -66,14 +66,14 @@ describe('a target inside the network', () => {
     expect(connectionsOf(victims)).toBe(0)
   })
 
-  it('is named in the message when it is an address, with how to allow it', async () => {
+  it('is named in the message if it is an address, with how to allow it', async () => {
     const error = await faultOf(buildClient({ policy }).send(requestTo('http://127.0.0.1/')))
     expect(error.message).toMatch(
       /^127\.0\.0\.1 is a loopback address; the operator can allow it with PATCHBAY_ALLOW_PRIVATE_NETWORKS \(after \d+ ms\)$/,
     )
   })
 
-  it('keeps its address out of the message when a name leads to it', async () => {
+  it('is not named in the message if a name resolves to it', async () => {
     const client = buildClient({ policy, lookup: resolverOf(BAD_NAMES) })
     const error = await faultOf(client.send(requestTo('http://lan.test/')))
     expect(error.message).toContain('lan.test resolves to an address that is not public')
@@ -81,8 +81,8 @@ describe('a target inside the network', () => {
   })
 })
 
-describe('a name whose address changes between two questions', () => {
-  it('is resolved once a connection, and what was checked is what gets connected to', async () => {
+describe('a name whose address changes between lookups', () => {
+  it('is resolved once per connection, and the checked address is connected to', async () => {
     const victims = await startVictims()
     const answers = [['127.0.0.2'], ['127.0.0.1']]
     const asked: string[] = []
@@ -95,14 +95,14 @@ describe('a name whose address changes between two questions', () => {
       },
     })
     const url = `http://rebind.test:${portOf(victims)}/`
-    // A HEAD request's connection is not kept, so the next one needs the name again.
+    // The connection of a HEAD request is not reused, so the next request resolves the name again.
     expect((await client.send(requestTo(url, { method: 'HEAD' }))).status).toBe(200)
     expect(asked).toHaveLength(1)
     expect((await faultOf(client.send(requestTo(url)))).fault).toBe('blocked')
     expect(connectionsOf(victims)).toBe(1)
   })
 
-  it('is refused when the socket turns out to be connected to another address than the one that was checked', async () => {
+  it('is refused if the socket is connected to an address other than the checked one', async () => {
     const victims = await startVictims()
     const seen: string[] = []
     const client = buildClient({
@@ -128,14 +128,14 @@ describe('an allowed private network', () => {
     }
   })
 
-  it('does not open the name that has one address outside of it', async () => {
+  it('does not allow a name that also has an address outside of it', async () => {
     const client = buildClient({ lookup: resolverOf({ 'mixed.test': ['127.0.0.1', '10.0.0.1'] }) })
     expect((await faultOf(client.send(requestTo('http://mixed.test/')))).fault).toBe('blocked')
   })
 })
 
 describe('a URL of Patchbay itself', () => {
-  it('is blocked, however it is spelled', async () => {
+  it('is blocked in every spelling', async () => {
     const client = buildClient({ ownOrigins: ['https://patchbay.test', 'http://localhost:3000'] })
     const urls = [
       'https://patchbay.test/s/1',
@@ -150,7 +150,7 @@ describe('a URL of Patchbay itself', () => {
 })
 
 describe('an origin that mayReach refuses', () => {
-  it('is blocked before a connection, at first and after a redirect', async () => {
+  it('is blocked before a connection, also after a redirect', async () => {
     const api = await startApi((_, response) => response.writeHead(302, { location: `http://other.test/` }).end())
     const client = buildClient()
     const asked: string[] = []

@@ -18,7 +18,7 @@ const closeAfterTest = (server: Server, sockets: Set<Socket>): void => {
   })
 }
 
-/** A server on loopback: its port, the sockets it has accepted so far and those still open. */
+/** A server on loopback: its port, the number of accepted connections and the open sockets. */
 export type Api = { port: number; connections: number; open: Set<Socket> }
 
 export const listen = async (server: Server, host = '127.0.0.1', port = 0): Promise<Api> => {
@@ -26,7 +26,7 @@ export const listen = async (server: Server, host = '127.0.0.1', port = 0): Prom
   server.on('connection', socket => {
     api.connections++
     api.open.add(socket)
-    // What a client does to its connection is its own matter here.
+    // Clients may close connections in any way.
     socket.on('error', () => {})
     socket.on('close', () => api.open.delete(socket))
   })
@@ -46,7 +46,7 @@ export const startApi = (answer: RequestListener, host?: string, port?: number):
 export const startTlsApi = (pair: { key: string; cert: string }, answer: RequestListener): Promise<Api> =>
   listen(createTlsServer(pair, answer))
 
-/** Answers the head of each request with whatever `answer` writes to the bare socket. */
+/** Calls `answer` with the socket and path of each request. */
 export const startRawApi = (answer: (socket: Socket, path: string) => void): Promise<Api> =>
   listen(
     createRawServer(socket => {
@@ -54,7 +54,7 @@ export const startRawApi = (answer: (socket: Socket, path: string) => void): Pro
     }),
   )
 
-/** A resolver that knows these names only; a trailing dot makes no difference, as in the real one. */
+/** Resolves only these names, with or without a trailing dot. */
 export const resolverOf = (names: Readonly<Record<string, readonly string[]>>): LookupFunction => {
   const known = new Map(Object.entries(names))
   return (hostname, _options, callback) => {
@@ -70,7 +70,7 @@ export const resolverOf = (names: Readonly<Record<string, readonly string[]>>): 
   }
 }
 
-/** A client that may reach loopback; `api.test` and `other.test` are there too. */
+/** Creates a client that may reach loopback, also as `api.test` and `other.test`. */
 export const buildClient = (options: Partial<HttpClientOptions> = {}): HttpClient => {
   const client = createHttpClient({
     policy: createAddressPolicy({ allow: ['127.0.0.1'] }),
@@ -93,9 +93,9 @@ export const requestTo = (url: string, request: Partial<OutboundRequest> = {}): 
   ...request,
 })
 
-/** The error that a request ends with; fails the test when there is an answer. */
+/** Returns the error of a request. Fails the test if there is a response. */
 export const faultOf = async (answer: Promise<OutboundResponse>): Promise<OutboundError> => {
   const outcome: unknown = await answer.catch((error: unknown) => error)
   if (outcome instanceof OutboundError) return outcome
-  throw new Error('there was an answer, or an error of another kind', { cause: outcome })
+  throw new Error('there was a response, or an error of another kind', { cause: outcome })
 }

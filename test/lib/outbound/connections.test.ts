@@ -4,10 +4,11 @@ import { describe, expect, it } from 'vitest'
 import { type Api, buildClient, faultOf, requestTo, startApi, startRawApi } from './apis.ts'
 
 const urlOf = ({ port }: Api, path = '/'): string => `http://api.test:${port}${path}`
+
 const nextImmediate = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
 describe('connections', () => {
-  it('are kept and used again', async () => {
+  it('are reused', async () => {
     const api = await startApi((_, response) => response.end('ok'))
     const client = buildClient()
     for (let count = 0; count < 20; count++) await client.send(requestTo(urlOf(api)))
@@ -20,10 +21,10 @@ describe('connections', () => {
     expect(api.connections).toBe(2)
   })
 
-  it('of one origin are never more than allowed; further calls wait their turn', async () => {
+  it('to one origin are limited; further requests wait in order', async () => {
     const held: ServerResponse[] = []
     const api = await startApi((_, response) => {
-      // Answers come in threes: fewer connections would wait for ever.
+      // Responds to three at a time: fewer connections would wait forever.
       if (held.push(response) === 3) for (const waiting of held.splice(0)) waiting.end('ok')
     })
     const client = buildClient({ maxSockets: 3 })
@@ -32,7 +33,7 @@ describe('connections', () => {
     expect(api.connections).toBe(3)
   })
 
-  it('that the API ends after each answer are replaced, also for those that wait', async () => {
+  it('that the API closes after each response are replaced, also for waiting requests', async () => {
     const api = await startApi((_, response) => response.writeHead(200, { connection: 'close' }).end('ok'))
     const client = buildClient({ maxSockets: 2 })
     const answers = await Promise.all(Array.from({ length: 12 }, () => client.send(requestTo(urlOf(api)))))
@@ -40,7 +41,7 @@ describe('connections', () => {
     expect(api.connections).toBe(12)
   })
 
-  it('that fail one after the other let every waiting call know', async () => {
+  it('that fail one after the other fail every waiting request', async () => {
     const api = await startRawApi(socket => socket.resetAndDestroy())
     const client = buildClient({ maxSockets: 1 })
     const errors = await Promise.all(Array.from({ length: 10 }, () => faultOf(client.send(requestTo(urlOf(api))))))
@@ -59,7 +60,7 @@ describe('connections', () => {
     expect(api.connections).toBe(connections)
   })
 
-  it('never mix up answers, whatever happens to the calls beside them', async () => {
+  it('never mix up responses, whatever happens to other requests', async () => {
     const api = await startApi((request, response) => {
       const id = Number(request.url?.slice(1))
       if (id % 7 === 1) request.socket.resetAndDestroy()
@@ -94,7 +95,7 @@ describe('connections', () => {
   })
 })
 
-/** Answers the first request of each connection; what it does with the second is the test's. */
+/** Responds to the first request of each connection; the second is up to the test. */
 const startFickleApi = async (second: (socket: Parameters<Parameters<typeof startRawApi>[0]>[0]) => void) => {
   const requests: string[] = []
   const answered = new WeakSet<object>()
@@ -107,8 +108,8 @@ const startFickleApi = async (second: (socket: Parameters<Parameters<typeof star
   return Object.assign(api, { requests })
 }
 
-describe('a kept connection that the API closes instead of answering', () => {
-  it.each(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])('has a %s sent once more over a fresh one', async method => {
+describe('a reused connection that the API closes instead of responding', () => {
+  it.each(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])('makes a %s be sent once more on a new one', async method => {
     for (const close of ['end', 'resetAndDestroy'] as const) {
       const api = await startFickleApi(socket => socket[close]())
       const client = buildClient()
@@ -120,7 +121,7 @@ describe('a kept connection that the API closes instead of answering', () => {
     }
   })
 
-  it.each(['POST', 'PATCH', 'QUERY'])('has a %s fail, which is never sent twice', async method => {
+  it.each(['POST', 'PATCH', 'QUERY'])('fails a %s, which is never sent twice', async method => {
     const api = await startFickleApi(socket => socket.end())
     const client = buildClient()
     await client.send(requestTo(urlOf(api, '/first')))
@@ -129,7 +130,7 @@ describe('a kept connection that the API closes instead of answering', () => {
     expect(api.requests).toEqual(['/first', '/second'])
   })
 
-  it('after a byte of the answer has nothing sent again', async () => {
+  it('after a byte of the response fails the request', async () => {
     const api = await startFickleApi(socket => socket.end('H'))
     const client = buildClient()
     await client.send(requestTo(urlOf(api, '/first')))
@@ -137,7 +138,7 @@ describe('a kept connection that the API closes instead of answering', () => {
     expect(api.requests).toEqual(['/first', '/second'])
   })
 
-  it('has the request sent only once more, also when the fresh one is closed as well', async () => {
+  it('makes the request be sent only once more, even if the new one is closed, too', async () => {
     const api = await startFickleApi(socket => socket.end())
     const client = buildClient()
     await client.send(requestTo(urlOf(api, '/first')))
@@ -145,7 +146,7 @@ describe('a kept connection that the API closes instead of answering', () => {
     expect(api.requests).toEqual(['/first', '/never', '/never'])
   })
 
-  it('has the second try over a connection that is really fresh, though others are kept or wait', async () => {
+  it('makes the request be sent on a new one, although other idle ones are open', async () => {
     const held: (() => void)[] = []
     const answered = new WeakSet<object>()
     const api = await startRawApi(socket => {
@@ -161,12 +162,12 @@ describe('a kept connection that the API closes instead of answering', () => {
     const burst = () => Promise.all([1, 2, 3].map(() => client.send(requestTo(urlOf(api)))))
     await burst()
     expect(api.connections).toBe(3)
-    // All three are stale now: each call finds that out, and gets a new one.
+    // All three are stale now: each request discovers that and gets a new one.
     expect((await burst()).map(({ status }) => status)).toEqual([200, 200, 200])
     expect(api.connections).toBe(6)
   })
 
-  it('had another before it, which the API ended as announced, has nothing sent again', async () => {
+  it('fails the request if the connection before it was closed as announced', async () => {
     const requests: string[] = []
     const api = await startRawApi((socket, path) => {
       requests.push(path)
@@ -178,14 +179,14 @@ describe('a kept connection that the API closes instead of answering', () => {
     expect(requests).toEqual(['/first', '/second'])
   })
 
-  it('on a fresh connection has nothing sent again', async () => {
+  it('fails the request if the connection is new', async () => {
     const api = await startFickleApi(socket => socket.end())
     expect((await faultOf(buildClient().send(requestTo(urlOf(api, '/never'))))).fault).toBe('reset')
     expect(api.requests).toEqual(['/never'])
   })
 
   it.each(['resetAndDestroy', 'destroy'] as const)(
-    'before the request was written (%s) has it sent over a fresh one, a POST too',
+    'before the request was written (%s) makes it be sent on a new one, even a POST',
     async close => {
       const api = await startFickleApi(socket => socket.end())
       const client = buildClient()
@@ -203,7 +204,7 @@ describe('a kept connection that the API closes instead of answering', () => {
 describe('a signal', () => {
   const held: RequestListener = () => {}
 
-  it('that fires while the API thinks closes its connection', async () => {
+  it('that aborts before the response closes the connection', async () => {
     const controller = new AbortController()
     const api = await startApi(request => {
       request.socket.on('close', () => closed.resolve())
@@ -215,7 +216,7 @@ describe('a signal', () => {
     await closed.promise
   })
 
-  it('that fires within the body closes the connection', async () => {
+  it('that aborts within the body closes the connection', async () => {
     const controller = new AbortController()
     const api = await startApi((_, response) => {
       response.write('some')
@@ -227,14 +228,14 @@ describe('a signal', () => {
     await expect.poll(() => api.open.size).toBe(0)
   })
 
-  it('that has fired before lets no request out', async () => {
+  it('that has aborted already prevents the request', async () => {
     const api = await startApi(held)
     const error = await faultOf(buildClient().send(requestTo(urlOf(api), { signal: AbortSignal.abort() })))
     expect(error.fault).toBe('aborted')
     expect(api.connections).toBe(0)
   })
 
-  it('that fires while the connection is being made lets no request out, and leaves the connection to others', async () => {
+  it('that aborts while connecting prevents the request, and leaves the connection to others', async () => {
     const requests: (string | undefined)[] = []
     const api = await startApi(({ url }, response) => {
       requests.push(url)
@@ -251,7 +252,7 @@ describe('a signal', () => {
     expect(api.connections).toBe(1)
   })
 
-  it('that fires while the call waits for a connection lets the next one have its turn', async () => {
+  it('that aborts while waiting for a connection lets the next request go on', async () => {
     const requests: (string | undefined)[] = []
     const api = await startApi(({ url }, response) => {
       requests.push(url)
@@ -272,7 +273,7 @@ describe('a signal', () => {
     expect(requests).toEqual(['/slow', '/last'])
   })
 
-  it('of a call that is over is let go', async () => {
+  it('of a finished request has no listeners left', async () => {
     const api = await startApi((_, response) => response.end('ok'))
     const client = buildClient()
     const { signal } = new AbortController()
@@ -283,7 +284,7 @@ describe('a signal', () => {
 })
 
 describe('closing the client', () => {
-  it('ends calls under way, those that wait and those that come later', async () => {
+  it('fails running, waiting and later requests', async () => {
     const api = await startApi(() => {})
     const client = buildClient({ maxSockets: 1 })
     const calls = [1, 2, 3].map(() => faultOf(client.send(requestTo(urlOf(api)))))
@@ -296,7 +297,7 @@ describe('closing the client', () => {
     await expect.poll(() => api.open.size).toBe(0)
   })
 
-  it('closes the connections that were kept', async () => {
+  it('closes idle connections', async () => {
     const api = await startApi((_, response) => response.end('ok'))
     const client = buildClient()
     await client.send(requestTo(urlOf(api)))

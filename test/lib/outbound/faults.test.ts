@@ -11,21 +11,21 @@ const interim = (count: number): string => 'HTTP/1.1 103 Early Hints\r\n\r\n'.re
 
 type RawAnswer = (socket: Socket) => void
 const RAW: readonly (readonly [what: string, answer: RawAnswer, fault: OutboundFault, says: string])[] = [
-  ['resets the connection', socket => socket.resetAndDestroy(), 'reset', 'without an answer'],
-  ['closes it without a byte', socket => socket.end(), 'reset', 'without an answer'],
+  ['resets the connection', socket => socket.resetAndDestroy(), 'reset', 'without a response'],
+  ['closes it without a byte', socket => socket.end(), 'reset', 'without a response'],
   ['closes it within the headers', socket => socket.end(`${HEAD}Content-`), 'reset', 'closed the connection'],
-  ['closes it within the body', socket => socket.end(`${HEAD}content-length: 9\r\n\r\nabc`), 'reset', 'whole'],
+  ['closes it within the body', socket => socket.end(`${HEAD}content-length: 9\r\n\r\nabc`), 'reset', 'complete'],
   [
     'closes it within a large body',
     socket => socket.end(`${HEAD}content-length: 3000000\r\n\r\n${'a'.repeat(2_000_000)}`),
     'reset',
-    'whole',
+    'complete',
   ],
   [
     'closes it within a chunk',
     socket => socket.end(`${HEAD}transfer-encoding: chunked\r\n\r\n5\r\nab`),
     'reset',
-    'whole',
+    'complete',
   ],
   [
     'resets it within the body',
@@ -57,11 +57,11 @@ const RAW: readonly (readonly [what: string, answer: RawAnswer, fault: OutboundF
     'protocol',
     'not HTTP/1.1',
   ],
-  ['floods with interim answers', socket => socket.write(interim(100)), 'protocol', 'interim'],
+  ['floods with interim responses', socket => socket.write(interim(100)), 'protocol', 'interim'],
 ]
 
 describe('an API that', () => {
-  it.each(RAW)('%s gives a fault of its own', async (_, answer, fault, says) => {
+  it.each(RAW)('%s gives a specific fault', async (_, answer, fault, says) => {
     const api = await startRawApi(answer)
     const error = await faultOf(buildClient().send(requestTo(`http://api.test:${api.port}/`)))
     expect([error.fault, error.message]).toEqual([fault, expect.stringContaining(says)])
@@ -69,7 +69,7 @@ describe('an API that', () => {
     await expect.poll(() => api.open.size).toBe(0)
   })
 
-  it('sends more than it announced is taken at its word, on a connection that is not used again', async () => {
+  it('sends more than its length loses the rest, and its connection is not reused', async () => {
     const api = await startRawApi(socket => socket.write(`${HEAD}content-length: 2\r\n\r\nabHTTP/1.1 200 OK\r\n\r\n`))
     const client = buildClient()
     for (let count = 1; count <= 2; count++) {
@@ -79,7 +79,7 @@ describe('an API that', () => {
     }
   })
 
-  it('listens nowhere refuses the connection', async () => {
+  it('does not listen gives refused', async () => {
     const api = await startApi((_, response) => response.end())
     const client = buildClient({
       lookup: resolverOf({ 'api.test': ['127.0.0.3'] }),
@@ -89,7 +89,7 @@ describe('an API that', () => {
     expect([error.fault, error.message]).toEqual(['refused', expect.stringContaining('check the port')])
   })
 
-  it('has no address cannot be resolved', async () => {
+  it('has no address gives dns', async () => {
     const client = buildClient({ lookup: resolverOf({ 'empty.test': [] }) })
     for (const host of ['nowhere.test', 'empty.test']) {
       const error = await faultOf(client.send(requestTo(`http://${host}/`)))
@@ -105,7 +105,7 @@ describe('an API that', () => {
     ['EHOSTUNREACH', 'unreachable', '(EHOSTUNREACH)'],
     ['ENETUNREACH', 'unreachable', '(ENETUNREACH)'],
     ['ETIMEDOUT', 'connect_timeout', 'did not accept a connection'],
-  ])('cannot be reached for %s gives %s', async (code, fault, says) => {
+  ])('cannot be reached with %s gives %s', async (code, fault, says) => {
     const client = buildClient({
       lookup: (_host, _options, callback) => callback(Object.assign(new Error(), { code }), []),
     })
@@ -114,8 +114,8 @@ describe('an API that', () => {
   })
 })
 
-describe('time', () => {
-  it('for the connection runs out with connect_timeout, while the call had more', async () => {
+describe('a timeout', () => {
+  it('of the connection is shorter than that of the request', async () => {
     const client = buildClient({ lookup: () => {}, connectTimeoutMs: 50 })
     const error = await faultOf(client.send(requestTo('http://api.test/')))
     expect([error.fault, error.message]).toEqual([
@@ -125,24 +125,20 @@ describe('time', () => {
   })
 
   const WAITS: readonly (readonly [what: string, answer: RawAnswer, says: string])[] = [
-    ['for the answer', () => {}, 'did not answer in time'],
-    ['for the rest of the headers', socket => socket.write(`${HEAD}x: `), 'did not answer in time'],
+    ['before the response', () => {}, 'did not respond in time'],
+    ['within the headers', socket => socket.write(`${HEAD}x: `), 'did not respond in time'],
+    ['within the body', socket => socket.write(`${HEAD}content-length: 9\r\n\r\na`), 'did not finish its response'],
     [
-      'for the rest of the body',
-      socket => socket.write(`${HEAD}content-length: 9\r\n\r\na`),
-      'did not finish its answer',
-    ],
-    [
-      'of the whole call, although something always comes',
+      'while data keeps arriving',
       socket => {
         socket.write(`${HEAD}content-length: 999999\r\n\r\n`)
         const drip = setInterval(() => socket.write('a'), 5)
         socket.on('close', () => clearInterval(drip))
       },
-      'did not finish its answer',
+      'did not finish its response',
     ],
   ]
-  it.each(WAITS)('%s runs out with the time of the call, and closes the connection', async (_, answer, says) => {
+  it.each(WAITS)('%s fails the request and closes the connection', async (_, answer, says) => {
     const api = await startRawApi(answer)
     const error = await faultOf(buildClient().send(requestTo(`http://api.test:${api.port}/`, { timeoutMs: 60 })))
     expect([error.fault, error.message]).toEqual(['timeout', expect.stringContaining(says)])
@@ -150,21 +146,21 @@ describe('time', () => {
     await expect.poll(() => api.open.size).toBe(0)
   })
 
-  it('of silence within the body runs out by itself', async () => {
+  it('of silence within the body fails the request', async () => {
     const api = await startRawApi(socket => socket.write(`${HEAD}content-length: 9\r\n\r\na`))
     const client = buildClient({ bodyIdleMs: 50 })
     const error = await faultOf(client.send(requestTo(`http://api.test:${api.port}/`)))
     expect([error.fault, error.message]).toEqual(['timeout', expect.stringContaining('fell silent for 50 ms')])
   })
 
-  it('before a connection comes free runs out with the time of the call', async () => {
+  it('while waiting for a connection fails the request', async () => {
     const api = await startRawApi(() => {})
     const client = buildClient({ maxSockets: 1 })
     const url = `http://api.test:${api.port}/`
     const controller = new AbortController()
     const first = faultOf(client.send(requestTo(url, { signal: controller.signal })))
     const error = await faultOf(client.send(requestTo(url, { timeoutMs: 30 })))
-    expect([error.fault, error.message]).toEqual(['timeout', expect.stringContaining('came free')])
+    expect([error.fault, error.message]).toEqual(['timeout', expect.stringContaining('became free')])
     controller.abort()
     expect((await first).fault).toBe('aborted')
   })
@@ -180,7 +176,7 @@ describe('TLS', () => {
     onTestFinished(() => setDefaultCACertificates(before))
   }
 
-  it('with a trusted certificate brings the answer, in HTTP/1.1 although the API would rather speak HTTP/2', async () => {
+  it('with a trusted certificate uses HTTP/1.1, although the API prefers HTTP/2', async () => {
     const options = { ...certificate('self-signed'), allowHTTP1: true }
     const api = await listen(createSecureServer(options, (request, response) => response.end(request.httpVersion)))
     trust('self-signed')
@@ -208,7 +204,7 @@ describe('TLS', () => {
     expect(requests).toEqual([])
   })
 
-  it('is required by an https URL: a plain port fails the handshake, and a closed one says so', async () => {
+  it('is required by an https URL: a plain port and a closing one fail the handshake', async () => {
     const plain = await startApi((_, response) => response.end())
     const client = buildClient()
     const error = await faultOf(client.send(requestTo(`https://api.test:${plain.port}/`)))
@@ -218,7 +214,7 @@ describe('TLS', () => {
     expect([closed.fault, closed.message]).toEqual(['tls', expect.stringContaining('TLS handshake')])
   })
 
-  it('is not spoken to by an http URL', async () => {
+  it('fails a request to an http URL', async () => {
     const api = await startTlsApi(certificate('self-signed'), (_, response) => response.end())
     const error = await faultOf(buildClient().send(requestTo(`http://api.test:${api.port}/`)))
     expect(['protocol', 'reset']).toContain(error.fault)

@@ -17,7 +17,7 @@ const inside = (origin: InProcessOrigin) =>
   buildClient({ policy: createAddressPolicy({ allow: [] }), inProcess: new Map([['http://inside.test', origin]]) })
 
 describe('an origin inside this process', () => {
-  it('answers without the network, whatever the address policy says', async () => {
+  it('responds without the network, whatever the address policy', async () => {
     const seen: OutboundRequest[] = []
     const client = inside(async request => {
       seen.push(request)
@@ -31,19 +31,19 @@ describe('an origin inside this process', () => {
     expect(seen).toMatchObject([{ method: 'POST', url: 'http://inside.test/a?b=1', headers, body: '{}' }])
   })
 
-  it('is asked for by mayReach like any other', async () => {
+  it('is checked by mayReach like any other', async () => {
     const client = inside(async () => answerWith({}))
     const error = await faultOf(client.send(requestTo('http://inside.test/', { mayReach: () => false })))
     expect(error.fault).toBe('blocked')
   })
 
-  it('that answers too much fails with too_large', async () => {
+  it('that responds with too much fails with too_large', async () => {
     const client = inside(async () => answerWith({ body: Buffer.alloc(11) }))
     const error = await faultOf(client.send(requestTo('http://inside.test/', { maxResponseBytes: 10 })))
     expect(error.fault).toBe('too_large')
   })
 
-  it('that throws fails without showing why', async () => {
+  it('that throws fails without revealing why', async () => {
     const client = inside(async () => {
       throw new Error('a detail of ours')
     })
@@ -52,7 +52,7 @@ describe('an origin inside this process', () => {
     expect(error.message).not.toContain('detail')
   })
 
-  it('that never answers ends with the time of the call, or with its signal', async () => {
+  it('that never responds ends with the timeout or the signal', async () => {
     const client = inside(() => new Promise(() => {}))
     expect((await faultOf(client.send(requestTo('http://inside.test/', { timeoutMs: 20 })))).fault).toBe('timeout')
     const controller = new AbortController()
@@ -61,7 +61,7 @@ describe('an origin inside this process', () => {
     expect((await call).fault).toBe('aborted')
   })
 
-  it('is reached by a redirect from the network and redirects to it, under the same checks', async () => {
+  it('can be the target and the source of a redirect, under the same checks', async () => {
     const api = await startApi(({ url }, response) => {
       if (url === '/in') response.writeHead(302, { location: 'http://inside.test/' }).end()
       else response.end('back')
@@ -78,8 +78,8 @@ describe('an origin inside this process', () => {
   })
 })
 
-describe('a URL of an origin that was seen before', () => {
-  it('is taken apart exactly as the URL standard does it', async () => {
+describe('a URL of a known origin', () => {
+  it('is parsed exactly as by the URL standard', async () => {
     const client = inside(async ({ url }) => answerWith({ body: Buffer.from(url) }))
     await client.send(requestTo('http://inside.test/'))
     const piece = fc.oneof(
@@ -116,7 +116,7 @@ describe('a URL of an origin that was seen before', () => {
         const expected = new URL(url)
         expected.hash = ''
         const answer = await client.send(requestTo(url)).catch(() => undefined)
-        // What is refused is another test's; what goes out is what the standard says.
+        // Refusals have their own test. What is sent must follow the standard.
         const unambiguous = /^[\x21-\x5b\x5d-\x7e\u00a0-\uffff]*$/.test(url)
         expect(answer?.body.toString()).toBe(unambiguous ? expected.href : undefined)
       }),

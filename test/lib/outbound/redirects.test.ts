@@ -4,7 +4,7 @@ import { type Api, buildClient, faultOf, requestTo, startApi } from './apis.ts'
 
 type Seen = { method: string; url: string; headers: IncomingHttpHeaders; body: string }
 
-/** Redirects `/r?status=…&to=…` and answers everything else with 200, remembering what it was asked. */
+/** Redirects `/r?status=…&to=…`, responds with 200 to everything else, and records all requests. */
 const startRedirector = async (): Promise<Api & { seen: Seen[] }> => {
   const seen: Seen[] = []
   const api = await startApi((request, response) => {
@@ -46,7 +46,7 @@ const SECRETS = [
 ] as const
 
 describe('a redirect', () => {
-  it('within the origin keeps every header and says where the answer came from', async () => {
+  it('within the origin keeps every header, and the response has the final URL', async () => {
     const api = await startRedirector()
     const origin = `http://api.test:${api.port}`
     const answer = await buildClient().send(requestTo(`${origin}/r?to=/x?y=1`, { headers: SECRETS }))
@@ -73,7 +73,7 @@ describe('a redirect', () => {
     }
   })
 
-  it('back to the first origin does not bring the headers back', async () => {
+  it('back to the first origin does not restore the headers', async () => {
     const api = await startRedirector()
     const home = `http://api.test:${api.port}`
     const away = `http://other.test:${api.port}/r?to=${encodeURIComponent(`${home}/x`)}`
@@ -105,7 +105,7 @@ describe('a redirect', () => {
     if (isDropped) expect(api.seen.at(-1)?.headers['content-type']).toBeUndefined()
   })
 
-  it.each([307, 308])('%i that would carry a body to another origin is blocked', async status => {
+  it.each([307, 308])('%i of a request with a body to another origin is blocked', async status => {
     const api = await startRedirector()
     const to = encodeURIComponent(`http://other.test:${api.port}/x`)
     const request = requestTo(`http://api.test:${api.port}/r?status=${status}&to=${to}`, { method: 'POST', body: 'b' })
@@ -122,7 +122,7 @@ describe('a redirect', () => {
     expect((await buildClient().send(request)).url).toBe(`http://other.test:${api.port}/x`)
   })
 
-  it('in a loop ends after as many as are allowed', async () => {
+  it('in a loop ends after the allowed number', async () => {
     const api = await startRedirector()
     const error = await faultOf(buildClient({ maxRedirects: 3 }).send(requestTo(`http://api.test:${api.port}/loop`)))
     expect(error.fault).toBe('too_many_redirects')
@@ -130,7 +130,7 @@ describe('a redirect', () => {
     expect(api.seen).toHaveLength(4)
   })
 
-  it('is the answer itself when none are to be followed, or when it leads nowhere', async () => {
+  it('is returned as the response if none are followed, or without a location', async () => {
     const api = await startRedirector()
     const unfollowed = await buildClient({ maxRedirects: 0 }).send(requestTo(`http://api.test:${api.port}/loop`))
     expect(unfollowed).toMatchObject({ status: 302, headers: { location: '/loop' } })
@@ -156,7 +156,7 @@ describe('a redirect', () => {
     expect(api.seen).toHaveLength(1)
   })
 
-  it('shares the time of the call with what came before it', async () => {
+  it('does not restart the timeout', async () => {
     const times: number[] = []
     const clock = [0, 0, 950, 1_000]
     const inProcess = new Map([

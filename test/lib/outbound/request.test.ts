@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { buildClient, faultOf, requestTo, startApi } from './apis.ts'
 
-/** Answers with what it was sent. */
+/** Responds with what it received. */
 const startEcho = () =>
   startApi((request, response) => {
     const chunks: Buffer[] = []
@@ -15,7 +15,7 @@ const startEcho = () =>
 type Headers = readonly (readonly [string, string])[]
 
 describe('a request', () => {
-  it('goes out as it is given: method, path and query, headers in order, body', async () => {
+  it('is sent as given: method, path and query, headers in order, body', async () => {
     const api = await startEcho()
     const headers: Headers = [
       ['X-One', '1'],
@@ -43,7 +43,7 @@ describe('a request', () => {
     })
   })
 
-  it('says what it accepts and who sends it, unless told otherwise', async () => {
+  it('has Accept, Accept-Encoding and User-Agent unless they are set', async () => {
     const api = await startEcho()
     const answer = await buildClient().send(requestTo(`http://api.test:${api.port}/`))
     expect(JSON.parse(answer.body.toString()).rawHeaders.slice(4)).toEqual([
@@ -95,7 +95,17 @@ describe('a request', () => {
     expect((await client.send(requestTo(`http://api.test:${api.port}/`))).status).toBe(200)
   })
 
-  it('that is refused on a kept connection leaves it in use', async () => {
+  it('that cannot be written leaves its only connection to others', async () => {
+    const api = await startApi((_, response) => response.end('ok'))
+    const client = buildClient({ maxSockets: 1 })
+    const url = `http://api.test:${api.port}/`
+    for (let count = 0; count < 3; count++) {
+      expect((await faultOf(client.send(requestTo(url, { headers: [['x-a', 'a\nb']] })))).fault).toBe('blocked')
+    }
+    expect((await client.send(requestTo(url))).status).toBe(200)
+  })
+
+  it('that cannot be written does not close a connection', async () => {
     const api = await startEcho()
     const client = buildClient()
     const url = `http://api.test:${api.port}/`

@@ -2,20 +2,20 @@ import type { RequestListener, ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createAddressPolicy } from '../../../src/lib/outbound/address-policy.ts'
-import {
-  createGuardedFetch,
-  type GuardedFetch,
-  type GuardedFetchOptions,
-} from '../../../src/lib/outbound/guarded-fetch.ts'
 import { OutboundError } from '../../../src/lib/outbound/http-client.ts'
+import {
+  createStreamingFetch,
+  type StreamingFetch,
+  type StreamingFetchOptions,
+} from '../../../src/lib/outbound/streaming-fetch.ts'
 import { type Api, resolverOf, startApi, startRawApi } from './apis.ts'
 import { BAD_NAMES, badTargets } from './bad-targets.ts'
 
 const LIMIT = 4_096
 
-/** May reach loopback; `api.test` and `other.test` are there too. */
-const openFetch = (options: Partial<GuardedFetchOptions> = {}): GuardedFetch => {
-  const guarded = createGuardedFetch({
+/** Creates a fetch that may reach loopback, also as `api.test` and `other.test`. */
+const openFetch = (options: Partial<StreamingFetchOptions> = {}): StreamingFetch => {
+  const guarded = createStreamingFetch({
     policy: createAddressPolicy({ allow: ['127.0.0.1'] }),
     lookup: resolverOf({ 'api.test': ['127.0.0.1'], 'other.test': ['127.0.0.1'] }),
     maxRedirects: 3,
@@ -37,12 +37,12 @@ const faultOf = async (outcome: Promise<unknown>): Promise<OutboundError> => {
     (reason: unknown) => reason,
   )
   if (error instanceof OutboundError) return error
-  throw new Error('there was an answer, or an error of another kind', { cause: error })
+  throw new Error('there was a response, or an error of another kind', { cause: error })
 }
 
 const urlOf = ({ port }: Api, path = '/'): string => `http://api.test:${port}${path}`
 
-/** An API that begins a stream of events, and hands over the response to go on with. */
+/** Starts an API that begins a stream of events and provides the response to continue it. */
 const startStream = async (headers: Record<string, string> = { 'content-type': 'text/event-stream' }) => {
   const begun = Promise.withResolvers<ServerResponse>()
   const closed = Promise.withResolvers<void>()
@@ -85,7 +85,7 @@ describe('a target inside the network', () => {
     expect([error.fault, error.message]).toEqual(['blocked', expect.stringContaining('10.0.0.1 is a private address')])
   })
 
-  it('is blocked when a name leads there at its second lookup', async () => {
+  it('is blocked if a name resolves to it in a second lookup', async () => {
     const api = await startApi((_, response) => response.setHeader('connection', 'close').end('here'))
     const answers = [['127.0.0.1'], ['127.0.0.2']]
     let asked = 0
@@ -100,7 +100,7 @@ describe('a target inside the network', () => {
   })
 })
 
-it('refuses the origins of Patchbay itself, also after a redirect', async () => {
+it('the origins of Patchbay itself are blocked, also after a redirect', async () => {
   const api = await startApi((_, response) => response.writeHead(302, { location: 'http://self.test/s/1' }).end())
   const { fetch } = openFetch({ ownOrigins: ['http://self.test'] })
   for (const url of ['http://self.test./s/1', urlOf(api)]) {
@@ -118,7 +118,7 @@ describe('a redirect', () => {
     else response.writeHead(307, { location: to }).end('moved')
   }
 
-  it('to another origin drops every header but how the answer should look', async () => {
+  it('to another origin drops every header except Accept and Accept-Encoding', async () => {
     const api = await startApi(redirect)
     const other = await startApi(redirect)
     seen.length = 0
@@ -131,7 +131,7 @@ describe('a redirect', () => {
     expect(sent).toEqual({ accept: 'text/event-stream', 'accept-encoding': 'identity', 'user-agent': 'patchbay' })
   })
 
-  it('of a body to another origin is refused', async () => {
+  it('of a request with a body to another origin is refused', async () => {
     const api = await startApi(redirect)
     const error = await faultOf(
       openFetch().fetch(urlOf(api, '/?to=http://other.test/'), { method: 'POST', body: '{"secret":1}' }),
@@ -139,7 +139,7 @@ describe('a redirect', () => {
     expect(error.message).toContain('redirected a request with a body to another origin')
   })
 
-  it('in a loop ends after as many as are allowed', async () => {
+  it('in a loop ends after the allowed number', async () => {
     const api = await startApi((_, response) => response.writeHead(302, { location: '/' }).end())
     const error = await faultOf(openFetch().fetch(urlOf(api)))
     expect([error.fault, error.message]).toEqual(['too_many_redirects', expect.stringContaining('after 3 redirects')])
@@ -147,7 +147,7 @@ describe('a redirect', () => {
 })
 
 describe('a stream of events', () => {
-  it('is handed on piece by piece, as each is sent', async () => {
+  it('delivers each chunk as it is sent', async () => {
     const { api, begun } = await startStream()
     const reader = readerOf(await openFetch().fetch(urlOf(api)))
     const response = await begun
@@ -159,13 +159,13 @@ describe('a stream of events', () => {
     expect(await reader.next()).toBeUndefined()
   })
 
-  it('may be longer than the limit as long as no event is', async () => {
+  it('may be longer than the limit if no event is', async () => {
     const { api, begun } = await startStream()
     const reader = readerOf(await openFetch().fetch(urlOf(api)))
     const response = await begun
     const half = 'x'.repeat(LIMIT / 2)
     for (let i = 0; i < 6; i++) {
-      // The end of an event comes in two pieces, as it may on the network.
+      // The end of an event arrives in two chunks.
       response.write(`data: ${half}\n`)
       expect(await reader.next()).toContain(half)
       response.write('\n')
@@ -176,14 +176,14 @@ describe('a stream of events', () => {
     expect((await rest).fault).toBe('too_large')
   })
 
-  it('that falls silent for longer than it may ends with a timeout', async () => {
+  it('that is silent for too long ends with a timeout', async () => {
     const { api, closed } = await startStream()
     const reader = readerOf(await openFetch({ streamIdleMs: 50 }).fetch(urlOf(api)))
     expect((await faultOf(reader.next())).message).toContain('fell silent for 50 ms')
     await closed
   })
 
-  it('whose reader stops closes the connection', async () => {
+  it('whose reader leaves closes the connection', async () => {
     const { api, closed } = await startStream()
     await readerOf(await openFetch().fetch(urlOf(api))).cancel()
     await closed
@@ -210,7 +210,7 @@ describe('a stream of events', () => {
     expect((await faultOf(guarded.fetch(urlOf(api)))).fault).toBe('aborted')
   })
 
-  it('that nobody reads fills no memory: the sender is held up until it is read', async () => {
+  it('that nobody reads does not fill memory: the sender waits until it is read', async () => {
     const { api, begun } = await startStream()
     const other = await startApi((_, response) => response.end('here'))
     const { fetch } = openFetch()
@@ -225,7 +225,7 @@ describe('a stream of events', () => {
       })
     })
     for (let i = 0; i < 10_000; i++) response.write(event)
-    // As many round trips as would have carried it all.
+    // Enough round trips for everything to arrive.
     for (let i = 0; i < 100; i++) await (await fetch(urlOf(other))).text()
     expect(isDrained).toBe(false)
     const reader = readerOf(answer)
@@ -234,8 +234,8 @@ describe('a stream of events', () => {
   })
 })
 
-describe('a body that has an end', () => {
-  it('is refused above the limit, said or not', async () => {
+describe('a body that is not a stream of events', () => {
+  it('is refused above the limit, with or without a Content-Length', async () => {
     const said = await startApi((_, response) => response.end('x'.repeat(LIMIT + 1)))
     expect((await faultOf(openFetch().fetch(urlOf(said)))).fault).toBe('too_large')
     const unsaid = await startApi((_, response) => {
@@ -246,24 +246,24 @@ describe('a body that has an end', () => {
     expect((await faultOf(answer.text())).fault).toBe('too_large')
   })
 
-  it('that is cut off fails where it is read', async () => {
+  it('that is cut off fails its reader', async () => {
     const api = await startRawApi(socket => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf'))
     const answer = await openFetch().fetch(urlOf(api))
     expect((await faultOf(answer.text())).fault).toBe('reset')
   })
 
-  it('that stops coming ends with a timeout', async () => {
+  it('that falls silent ends with a timeout', async () => {
     const { api } = await startStream({ 'content-type': 'application/json' })
     const answer = await openFetch({ bodyIdleMs: 50 }).fetch(urlOf(api))
     expect((await faultOf(answer.text())).message).toContain('fell silent for 50 ms')
   })
 
-  it('that is compressed unasked is refused', async () => {
+  it('that is compressed without a request for it is refused', async () => {
     const api = await startApi((_, response) => response.setHeader('content-encoding', 'gzip').end(gzipSync('{}')))
     expect((await faultOf(openFetch().fetch(urlOf(api)))).fault).toBe('encoding')
   })
 
-  it('may be none', async () => {
+  it('may be missing', async () => {
     const api = await startApi((_, response) => response.writeHead(204).end())
     const answer = await openFetch().fetch(urlOf(api))
     expect([answer.status, answer.body]).toEqual([204, null])
@@ -271,7 +271,7 @@ describe('a body that has an end', () => {
 })
 
 describe('a request', () => {
-  it('goes out with its method, headers and body, and keeps the connection', async () => {
+  it('is sent with its method, headers and body, and reuses the connection', async () => {
     const api = await startApi((request, response) => {
       const parts: Buffer[] = []
       request.on('data', part => parts.push(part))
@@ -285,19 +285,19 @@ describe('a request', () => {
     expect(api.connections).toBe(1)
   })
 
-  it('that is never answered ends with a timeout', async () => {
+  it('without a response ends with a timeout', async () => {
     const api = await startApi(() => {})
     expect((await faultOf(openFetch({ headersTimeoutMs: 50 }).fetch(urlOf(api)))).fault).toBe('timeout')
   })
 
-  it('that was given up before it began goes nowhere', async () => {
+  it('that was aborted before it began is not sent', async () => {
     const api = await startApi((_, response) => response.end())
     const reason = new Error('no longer wanted')
     await expect(openFetch().fetch(urlOf(api), { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
     expect(api.connections).toBe(0)
   })
 
-  it('that nobody listens for is refused', async () => {
+  it('to a closed port is refused', async () => {
     const api = await startRawApi(() => {})
     const { port } = api
     const gone = await startApi((_, response) => response.end())

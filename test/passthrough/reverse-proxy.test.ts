@@ -1,11 +1,11 @@
 import { createServer } from 'node:net'
 import { Writable } from 'node:stream'
 import { expect, it, onTestFinished } from 'vitest'
-import { createAddressPolicy } from '../../../src/lib/outbound/address-policy.ts'
-import { createReverseProxy } from '../../../src/passthrough/proxy/reverse-proxy.ts'
-import { listen } from './apis.ts'
+import { createAddressPolicy } from '../../src/lib/outbound/address-policy.ts'
+import { createReverseProxy } from '../../src/passthrough/proxy/reverse-proxy.ts'
+import { listen } from '../lib/outbound/apis.ts'
 
-it('an answer that is whole is no broken one, though its connection ends while the reader rests', async () => {
+it('a complete response is not reported as cut off if its connection closes while the reader is paused', async () => {
   const closed = Promise.withResolvers<void>()
   const server = createServer(socket =>
     socket

@@ -26,8 +26,8 @@ const ENCODINGS: readonly (readonly [encoding: string, encode: (body: Buffer) =>
   ['gzip, identity', zlib.gzipSync],
 ]
 
-describe('an answer', () => {
-  it('comes whole: status, reason, headers in lower case, repeated ones as a list, body', async () => {
+describe('a response', () => {
+  it('has its status, reason, headers in lower case, repeated ones as a list, and body', async () => {
     const answer = await sendTo((_, response) => {
       response.writeHead(404, 'Not Here', ['X-One', '1', 'Set-Cookie', 'a=1', 'set-cookie', 'b=2', '__proto__', 'p'])
       response.write('first ')
@@ -39,7 +39,7 @@ describe('an answer', () => {
     expect(answer.body.toString()).toBe('first second')
   })
 
-  it('of many pieces is put together in order', async () => {
+  it('of many chunks is assembled in order', async () => {
     const body = Buffer.from(Array.from({ length: 500_000 }, (_, at) => at % 251))
     const answer = await sendTo((_, response) => response.end(body))
     expect(answer.body.equals(body)).toBe(true)
@@ -50,7 +50,7 @@ describe('an answer', () => {
     expect(answer).toMatchObject({ status, body: Buffer.alloc(0) })
   })
 
-  it('after interim answers is the real one', async () => {
+  it('after interim responses is the final one', async () => {
     const answer = await sendTo((_, response) => {
       response.writeEarlyHints({ link: '</style.css>; rel=preload' })
       response.end('real')
@@ -65,7 +65,7 @@ describe('an answer', () => {
     }
   })
 
-  it('to HEAD may name a length and an encoding that are not there', async () => {
+  it('to HEAD may have a length and an encoding of a body that is not sent', async () => {
     const answer = await sendTo(
       (_, response) => response.writeHead(200, { 'content-encoding': 'x', 'content-length': 2_000_000_000 }).end(),
       { method: 'HEAD' },
@@ -74,25 +74,25 @@ describe('an answer', () => {
   })
 
   it.each([
-    ['of a length that is named', (body: Buffer) => ({ 'content-length': body.length })],
-    ['of a length that only its end tells', () => ({})],
-  ])('large and %s is there to its last byte', async (_, headersFor) => {
+    ['of a known length', (body: Buffer) => ({ 'content-length': body.length })],
+    ['of an unknown length', () => ({})],
+  ])('that is large and %s is complete', async (_, headersFor) => {
     const body = randomBytes(3_000_001)
     const answer = await sendTo((__, response) => response.writeHead(200, headersFor(body)).end(body))
     expect(body.equals(answer.body)).toBe(true)
   })
 
-  it('without a body may name an encoding', async () => {
+  it('without a body may have an encoding', async () => {
     expect((await sendTo(encoded('gzip', Buffer.alloc(0)))).body).toHaveLength(0)
   })
 })
 
-describe('an answer whose encoding', () => {
+describe('a response whose encoding', () => {
   const BAD: readonly (readonly [what: string, encoding: string | string[], body: Buffer])[] = [
     ['is stacked', 'gzip, gzip', zlib.gzipSync(zlib.gzipSync('x'))],
     ['is stacked over two headers', ['gzip', 'br'], zlib.gzipSync('x')],
-    ['is not known', 'compress', Buffer.from('x')],
-    ['is not a name we could take from an object', '__proto__', Buffer.from('x')],
+    ['is unknown', 'compress', Buffer.from('x')],
+    ['is the name of an object property', '__proto__', Buffer.from('x')],
     ['is not what the body is', 'gzip', Buffer.from('no gzip')],
     ['is cut off', 'gzip', zlib.gzipSync(TEXT).subarray(0, 40)],
     ['is cut off, of a large body', 'br', zlib.brotliCompressSync(Buffer.alloc(900_000, 'z')).subarray(0, -4)],
@@ -104,7 +104,7 @@ describe('an answer whose encoding', () => {
   })
 })
 
-describe('an answer larger than allowed', () => {
+describe('a response larger than allowed', () => {
   const limits = { maxResponseBytes: 100_000 }
   const faultAnd = async (answer: RequestListener) => {
     const api = await startApi(answer)
@@ -114,19 +114,19 @@ describe('an answer larger than allowed', () => {
 
   const BODIES: readonly (readonly [what: string, answer: RequestListener])[] = [
     ['by its Content-Length', (_, response) => response.writeHead(200, { 'content-length': 100_001 }).flushHeaders()],
-    ['without an announcement', (_, response) => response.write(Buffer.alloc(100_001))],
+    ['without a Content-Length', (_, response) => response.write(Buffer.alloc(100_001))],
     ['after decompression, of little gzip', encoded('gzip', zlib.gzipSync(Buffer.alloc(100_001)))],
     ['after decompression, of more gzip', encoded('gzip', zlib.gzipSync(Buffer.alloc(50_000_000)))],
     ['after decompression, of brotli', encoded('br', zlib.brotliCompressSync(Buffer.alloc(20_000_000)))],
     ['after decompression, of zstd', encoded('zstd', zlib.zstdCompressSync(Buffer.alloc(20_000_000)))],
   ]
-  it.each(BODIES)('%s fails with too_large, naming the limit', async (_, answer) => {
+  it.each(BODIES)('%s fails with too_large and the limit', async (_, answer) => {
     const { error } = await faultAnd(answer)
     expect(error.fault).toBe('too_large')
     expect(error.message).toContain('larger than 100000 bytes; ask for less, or raise PATCHBAY_MAX_RESPONSE_BYTES')
   })
 
-  it('without an end is cut off at the limit, and its connection closed', async () => {
+  it('without an end is cut off at the limit, and its connection is closed', async () => {
     let sentBytes = 0
     const { error, api } = await faultAnd((_, response) => {
       const more = (): void => {
@@ -140,7 +140,7 @@ describe('an answer larger than allowed', () => {
     expect(sentBytes).toBeLessThan(50_000_000)
   })
 
-  it('by exactly nothing is an answer', async () => {
+  it('may be exactly as large as the limit', async () => {
     const api = await startApi((_, response) => response.end(Buffer.alloc(100_000)))
     expect((await buildClient().send(requestTo(`http://api.test:${api.port}/`, limits))).body).toHaveLength(100_000)
     const packed = await startApi(encoded('gzip', zlib.gzipSync(Buffer.alloc(100_000))))
@@ -151,6 +151,6 @@ describe('an answer larger than allowed', () => {
     const api = await startRawApi(socket => socket.end(`HTTP/1.1 200 OK\r\nX: ${'a'.repeat(200_000)}\r\n\r\nhi`))
     const error = await faultOf(buildClient().send(requestTo(`http://api.test:${api.port}/`)))
     expect(error.fault).toBe('too_large')
-    expect(error.message).toContain('headers of the answer')
+    expect(error.message).toContain('response headers')
   })
 })

@@ -1,0 +1,230 @@
+import { lookup as systemLookup } from 'node:dns'
+import { type LookupFunction, Socket } from 'node:net'
+import type { Dispatcher } from 'undici'
+import { MAX_RESPONSE_HEADER_BYTES } from '../kernel/limits.ts'
+import type { AddressPolicy } from './address-policy.ts'
+import { type Connection, type ConnectionPool, createConnectionPools, type PendingRequest } from './connection-pools.ts'
+import { createConnector } from './connector.ts'
+import {
+  blocked,
+  isLostConnection,
+  isUnwritable,
+  type Phase,
+  type Problem,
+  problemOf,
+  stoppingProblem,
+} from './faults.ts'
+import { createOwnOriginCheck } from './target.ts'
+
+/** Methods that may be sent twice (RFC 9110 §9.2.2). */
+const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE'])
+/** Maximum number of interim responses (1xx). */
+const MAX_INTERIM_RESPONSES = 32
+/** Given to undici as the reason of an abort; never shown. */
+const IS_OVER = new Error('the request is over')
+
+export type DispatcherOptions = {
+  /** Which addresses may be connected to. No connection is shared between dispatchers, whose policies may differ. */
+  policy: AddressPolicy
+  connectTimeoutMs: number
+  /** Per origin; further requests wait in order. Unlimited if undefined. */
+  maxSockets?: number | undefined
+  /** Origins of Patchbay itself, which would call itself. */
+  ownOrigins?: readonly string[] | undefined
+  /** Returns all addresses of a name. Defaults to the system's resolver. */
+  lookup?: LookupFunction | undefined
+}
+
+export type DispatchRequest = {
+  /** Scheme, host and port. */
+  origin: string
+  /** As in error messages: the port only if it is not the scheme's default. */
+  host: string
+  method: string
+  /** Path and query. */
+  path: string
+  /** Lists have names and values in turn. */
+  headers: string[] | Record<string, string | string[]>
+  body: Dispatcher.DispatchOptions['body']
+  /** Whether to send it once more if a reused connection turns out to be closed before any byte of the response. */
+  mayRetry: boolean
+  /** Longest silence within the body of the response; 0 for no limit. */
+  bodyIdleMs: number
+  /** Protocol to switch to, or null. */
+  upgrade: string | null
+}
+
+export type ResponseHeaders = Record<string, string | string[]>
+/** Names are in lower case, values in Latin-1. */
+export type ResponseHead = { status: number; statusText: string; headers: Readonly<ResponseHeaders> }
+
+/** Receives a response. Nothing is called before `start`, and nothing after `onEnd`, `onUpgrade`, `onFault` or `abort`. */
+export type ResponseHandler = {
+  onHead: (head: ResponseHead) => void
+  onData: (chunk: Buffer) => void
+  onEnd: () => void
+  /** The server has switched protocols. The socket belongs to the handler from here on. */
+  onUpgrade?: (head: ResponseHead, socket: Socket) => void
+  /** There is no response, or only a part of it. `isUnsent`: nothing was sent, so another server may be tried. */
+  onFault: (problem: Problem, isUnsent: boolean) => void
+}
+
+/**
+ * Creates the only way out to other HTTP servers. A request streams in both directions, over connections that the address
+ * guard has checked, and is never redirected. Timeouts are up to the caller.
+ */
+export const createDispatcher = ({ policy, connectTimeoutMs, maxSockets, ownOrigins, lookup }: DispatcherOptions) => {
+  const connector = createConnector({ policy, lookup: lookup ?? systemLookup, connectTimeoutMs })
+  const maxHeaderBytes = MAX_RESPONSE_HEADER_BYTES
+  const pools = createConnectionPools({ connector, maxSockets: maxSockets ?? Number.POSITIVE_INFINITY, maxHeaderBytes })
+  const isOwn = createOwnOriginCheck(ownOrigins)
+
+  /** Prepares a request, to be started and aborted by what it returns. */
+  const dispatch = (request: DispatchRequest, handler: ResponseHandler) => {
+    const { origin, host, method } = request
+    let phase: Phase = 'queued'
+    let pool: ConnectionPool | undefined
+    let connection: Connection | undefined
+    let controller: Dispatcher.DispatchController | undefined
+    let hasBegun = false
+    let isRetry = false
+    let isOver = false
+    let interimResponses = 0
+    /** Remaining bytes of the body; NaN if its length is unknown. */
+    let missingBytes = Number.NaN
+
+    const fail = (problem: Problem, isUnsent = false): void => {
+      if (isOver) return
+      isOver = true
+      handler.onFault(problem, isUnsent)
+    }
+    const end = (): void => {
+      if (isOver) return
+      isOver = true
+      handler.onEnd()
+    }
+    const abort = (): void => {
+      isOver = true
+      pool?.forget(pending)
+      controller?.abort(IS_OVER)
+    }
+    const mayRetry = (error: Error): boolean =>
+      request.mayRetry &&
+      !isOver &&
+      !isRetry &&
+      !hasBegun &&
+      connection !== undefined &&
+      connection.responses > 0 &&
+      isLostConnection(error) &&
+      (phase === 'connecting' || IDEMPOTENT.has(method))
+    const onError = (error: unknown): void => {
+      // The end of a body is not processed while it is paused. If the connection closes then, nothing is missing.
+      if (missingBytes === 0) {
+        end()
+        return
+      }
+      const isTls = origin.startsWith('https:')
+      const problem = problemOf(error, { host, phase, isTls, maxHeaderBytes, bodyIdleMs: request.bodyIdleMs })
+      fail({ ...problem, cause: error }, (phase === 'queued' || phase === 'connecting') && !isUnwritable(error))
+    }
+    const send = (): void => {
+      phase = 'connecting'
+      const { path, headers, body = null, bodyIdleMs: bodyTimeout, upgrade } = request
+      const options = { path, method, headers, body, upgrade, bodyTimeout, blocking: false }
+      connection?.client.dispatch(options, undiciHandler)
+    }
+
+    const undiciHandler: Dispatcher.DispatchHandler = {
+      onRequestStart: started => {
+        // Thrown here, the connection can still be used.
+        if (isOver) throw IS_OVER
+        controller = started
+        phase = 'sent'
+      },
+      onResponseStarted: () => {
+        hasBegun = true
+      },
+      onResponseStart: (_, status, headers: ResponseHeaders, statusText = '') => {
+        if (isOver) return
+        if (status >= 200) {
+          phase = 'receiving'
+          missingBytes = Number(headers['content-length'])
+          handler.onHead({ status, statusText, headers })
+        } else if (++interimResponses > MAX_INTERIM_RESPONSES) {
+          fail({ fault: 'protocol', text: `${host} sent too many interim responses` })
+          abort()
+        }
+      },
+      onResponseData: (_, chunk) => {
+        if (isOver) return
+        missingBytes -= chunk.length
+        handler.onData(chunk)
+      },
+      onResponseEnd: () => {
+        controller = undefined
+        if (connection !== undefined) {
+          connection.responses++
+          pool?.release(connection)
+        }
+        end()
+      },
+      onRequestUpgrade: (_, status, headers: ResponseHeaders, socket) => {
+        controller = undefined
+        if (connection !== undefined) pool?.discard(connection)
+        if (isOver || handler.onUpgrade === undefined || !(socket instanceof Socket)) {
+          socket.destroy()
+          return
+        }
+        isOver = true
+        handler.onUpgrade({ status, statusText: '', headers }, socket)
+      },
+      onResponseError: (_, error) => {
+        controller = undefined
+        if (connection === undefined) return
+        if (mayRetry(error)) {
+          isRetry = true
+          // The socket is gone, so the client opens another. In a microtask, because undici is still cleaning up.
+          queueMicrotask(send)
+          return
+        }
+        if (phase === 'connecting' && (error === IS_OVER || isUnwritable(error))) pool?.release(connection)
+        else pool?.discard(connection)
+        onError(error)
+      },
+    }
+
+    const pending: PendingRequest = {
+      start: given => {
+        connection = given
+        send()
+      },
+      fail: onError,
+    }
+
+    return {
+      start: (): void => {
+        if (isOwn(origin)) {
+          fail(blocked(`${origin} is Patchbay itself, which cannot call itself`), true)
+          return
+        }
+        pool = pools.get(origin)
+        if (pool === undefined) fail(stoppingProblem)
+        else pool.acquire(pending)
+      },
+      phase: (): Phase => phase,
+      /** Stops reading from the socket. */
+      pause: (): void => controller?.pause(),
+      resume: (): void => controller?.resume(),
+      /** Ends the request silently. The server sees its connection close. */
+      abort,
+    }
+  }
+
+  return {
+    dispatch,
+    /** Closes all connections and fails the requests on them. */
+    close: (): Promise<void> => pools.close(),
+  }
+}
+
+export type OutboundDispatcher = ReturnType<typeof createDispatcher>

@@ -1,0 +1,45 @@
+import { isReservedHeader } from '../kernel/http-headers.ts'
+import { failure, type Result, success } from '../kernel/result.ts'
+import { ACCEPTED_ENCODINGS } from './content-encoding.ts'
+import type { OutboundRequest } from './http-client.ts'
+import type { Target } from './target.ts'
+
+/** A checked request: the first of a call, or what a redirect made of it. */
+export type PreparedRequest = {
+  target: Target
+  method: string
+  /** Configured headers. */
+  configured: OutboundRequest['headers']
+  /** Names and values in turn: the configured headers and our own. */
+  headers: string[]
+  body: string | undefined
+}
+
+const buildHeaders = (configured: OutboundRequest['headers']): Result<string[], string> => {
+  const headers: string[] = []
+  let hasUserAgent = false
+  let hasAccept = false
+  let hasAcceptEncoding = false
+  for (const [name, value] of configured) {
+    const lower = name.toLowerCase()
+    if (isReservedHeader(lower)) return failure(`the header ${name} cannot be set by a tool`)
+    if (lower === 'user-agent') hasUserAgent = true
+    else if (lower === 'accept') hasAccept = true
+    else if (lower === 'accept-encoding') hasAcceptEncoding = true
+    headers.push(name, value)
+  }
+  if (!hasUserAgent) headers.push('user-agent', 'patchbay')
+  if (!hasAccept) headers.push('accept', '*/*')
+  if (!hasAcceptEncoding) headers.push('accept-encoding', ACCEPTED_ENCODINGS)
+  return success(headers)
+}
+
+/** Prepares a request. The error says which part of it is not allowed. */
+export const prepareRequest = (
+  { method, headers: configured, body }: Pick<OutboundRequest, 'method' | 'headers' | 'body'>,
+  target: Target,
+): Result<PreparedRequest, string> => {
+  if (method === 'CONNECT') return failure('the method CONNECT opens a tunnel and cannot be used')
+  const headers = buildHeaders(configured)
+  return headers.ok ? success({ target, method, configured, headers: headers.value, body }) : headers
+}
