@@ -355,7 +355,7 @@ describe('importing MCP servers into a running Patchbay', () => {
     const wanted = ['./mcp.json', '--yes', '--server', '00000000-0000-4000-8000-000000000000']
     expect(await take(wanted, place, builder)).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/no such server/i),
+      stderr: expect.stringMatching(/server not found/i),
     })
     const wrong = await take(wanted, place, builder, { PATCHBAY_TOKEN: 'pbk_wrong' })
     expect(wrong).toMatchObject({ code: 1, stderr: expect.stringMatching(/^patchbay: [^\n]+\n$/) })
