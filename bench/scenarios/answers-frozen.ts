@@ -2,7 +2,7 @@
 
 import { createJobPool } from '../../src/job-pool.ts'
 import { JOBS } from '../../src/jobs.ts'
-import type { AnswerSteps } from '../../src/lib/json/answer-steps.ts'
+import type { AnswerSteps } from '../../src/lib/json/pipeline.ts'
 import { type AnswerToolName, readAnswerWish } from '../../src/results/budget/answer-tool-params.ts'
 import { createAnswerWork } from '../../src/results/budget/answer-work.ts'
 import { ANSWERS, type FrozenAnswer, readAnswer } from '../answers/answers.ts'

@@ -1,8 +1,8 @@
 /** The time to search a result of 1 MB, with a new index and with an existing one. */
-import type { AnswerDocument } from '../../src/lib/json/answer-document.ts'
+import type { AnswerDocument } from '../../src/lib/json/result-document.ts'
 import type { SearchParams } from '../../src/lib/search/params.ts'
 import { searchIndex } from '../../src/lib/search/search.ts'
-import { buildIndex } from '../../src/lib/search/search-search-index.ts'
+import { buildIndex } from '../../src/lib/search/search-index.ts'
 import type { Bench } from '../bench.ts'
 import { show } from '../report.ts'
 import { median, quantile } from '../statistics.ts'

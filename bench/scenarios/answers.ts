@@ -1,7 +1,7 @@
 /** The time to read parts of a result of 1 MB, and whether questions about large results can be answered. */
 import { explore } from '../../src/lib/json/explore.ts'
 import { filter } from '../../src/lib/json/filter.ts'
-import { parseAnswer } from '../../src/lib/json/parse-answer.ts'
+import { parseAnswer } from '../../src/lib/json/parse-document.ts'
 import { renderDocument } from '../../src/lib/json/render-document.ts'
 import type { Bench } from '../bench.ts'
 import { show } from '../report.ts'

@@ -1,4 +1,4 @@
-import type { AnswerDocument } from './answer-document.ts'
+import type { AnswerDocument } from './result-document.ts'
 
 type TextFormat = Extract<AnswerDocument, { kind: 'text' }>['format']
 

@@ -1,5 +1,5 @@
-import { countLines, formatAmount, formatNumber } from './amounts.ts'
-import type { AnswerDocument } from './answer-document.ts'
+import { countLines, formatAmount, formatNumber } from './format-counts.ts'
+import type { AnswerDocument } from './result-document.ts'
 
 type TextDocument = Extract<AnswerDocument, { kind: 'text' }>
 

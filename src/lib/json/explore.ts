@@ -1,14 +1,14 @@
 import type { JsonValue } from '../kernel/json.ts'
 import { failure, type Result, success } from '../kernel/result.ts'
-import { formatNumber } from './amounts.ts'
-import type { AnswerDocument, Processed } from './answer-document.ts'
+import { formatNumber } from './format-counts.ts'
+import type { AnswerDocument, Processed } from './result-document.ts'
 import { describeText } from './describe-text.ts'
 import { follow, type Path, parsePath, renderPath } from './path.ts'
-import type { Processor } from './processor.ts'
+import type { Processor } from './pipeline-step.ts'
 import { renderDocument } from './render-document.ts'
-import { renderShape } from './shape-outline.ts'
+import { renderShape } from './render-shape.ts'
 import { addValue, createShape, MAX_SAMPLES } from './value-shape.ts'
-import { describeMiss } from './what-there-is.ts'
+import { describeMiss } from './describe-miss.ts'
 
 export type ExploreParams = {
   /** Where to begin, such as `users[].address`; the whole when it is left out. */

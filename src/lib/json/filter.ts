@@ -1,11 +1,11 @@
 import type { JsonValue } from '../kernel/json.ts'
 import { failure, type Result, success } from '../kernel/result.ts'
-import type { AnswerDocument, Processed } from './answer-document.ts'
+import type { AnswerDocument, Processed } from './result-document.ts'
 import { type Page, pageLines, pageValue } from './paging.ts'
 import { type Path, parsePaths } from './path.ts'
-import type { Processor } from './processor.ts'
+import type { Processor } from './pipeline-step.ts'
 import { excludePaths, includePaths } from './project.ts'
-import { describeMiss, matches } from './what-there-is.ts'
+import { describeMiss, matches } from './describe-miss.ts'
 
 export type FilterParams = {
   /** Paths such as `users[].name`, `meta.*`, `[0]`; none means all that there is. */

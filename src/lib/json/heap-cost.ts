@@ -1,5 +1,5 @@
 import type { JsonValue } from '../kernel/json.ts'
-import type { AnswerDocument } from './answer-document.ts'
+import type { AnswerDocument } from './result-document.ts'
 import { findExactNumber } from './exact-numbers.ts'
 
 // A thread whose memory runs out takes with it all that it holds, and its process where V8 has no way out, as inside of

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../kernel/json.ts'
-import { countLines } from './amounts.ts'
-import type { ShownPage } from './answer-document.ts'
+import { countLines } from './format-counts.ts'
+import type { ShownPage } from './result-document.ts'
 import { hasMembers, type Path, renderPath } from './path.ts'
 
 export type Page = { offset: number; limit: number | undefined }

@@ -1,4 +1,4 @@
-import type { AnswerDocument } from './answer-document.ts'
+import type { AnswerDocument } from './result-document.ts'
 import { renderTable } from './parse-table.ts'
 
 /** The document as a model reads it: JSON without blanks, lines and tables as they came while they still are such. */

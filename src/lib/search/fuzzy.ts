@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein'
 import { failure, type Result, success } from '../kernel/result.ts'
 import type { Span } from './matcher.ts'
-import { wordSpansOf } from './words.ts'
+import { wordSpansOf } from './split-words.ts'
 
 /** What comes nearest to a pattern in a text: as many words as it has, or one more or fewer. */
 export type Near = { readonly span: Span; readonly distance: number }

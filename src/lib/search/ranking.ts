@@ -1,5 +1,5 @@
 import { distance } from 'fastest-levenshtein'
-import { foldPlural, wordsOf } from './words.ts'
+import { foldPlural, wordsOf } from './split-words.ts'
 
 /** How much a word that occurs again adds, and how much a long text is held against (Robertson's BM25). */
 const K1 = 1.2

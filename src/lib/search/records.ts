@@ -1,7 +1,7 @@
 import { hasMembers } from '../json/path.ts'
 import type { JsonValue } from '../kernel/json.ts'
-import type { Leaves, Place } from './leaves.ts'
-import { keysTo } from './path.ts'
+import type { Leaves, Place } from './searchable-texts.ts'
+import { keysTo } from './place-paths.ts'
 
 /** What is ranked as one: a part of a JSON document, with its texts. */
 export type JsonRecord = { readonly place: Place; readonly texts: readonly string[] }

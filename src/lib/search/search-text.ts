@@ -1,13 +1,13 @@
-import { formatAmount } from '../json/amounts.ts'
-import type { Processed } from '../json/answer-document.ts'
+import { formatAmount } from '../json/format-counts.ts'
+import type { Processed } from '../json/result-document.ts'
 import { type Result, success } from '../kernel/result.ts'
 import { excerptOf } from './excerpt.ts'
 import { findHits, type Hit, pickHits } from './find-hits.ts'
 import { parseFuzzy } from './fuzzy.ts'
-import { locate } from './json-results.ts'
-import { describeCount, describeGaps, type Look, matcherFor } from './look.ts'
+import { locate } from './json-matches.ts'
+import { describeCount, describeGaps, type Look, matcherFor } from './query.ts'
 import type { Matcher, Span } from './matcher.ts'
-import type { TextIndex } from './search-search-index.ts'
+import type { TextIndex } from './search-index.ts'
 import { contextAround } from './sentences.ts'
 
 /** All results together: what no model reads at once anyway. */

@@ -1,9 +1,9 @@
-import type { AnswerDocument, Processed } from '../json/answer-document.ts'
+import type { AnswerDocument, Processed } from '../json/result-document.ts'
 import { parsePaths } from '../json/path.ts'
-import type { Processor } from '../json/processor.ts'
+import type { Processor } from '../json/pipeline-step.ts'
 import { failure, type Result } from '../kernel/result.ts'
 import { threadTimeMs } from '../worker/thread-time.ts'
-import type { Look } from './look.ts'
+import type { Look } from './query.ts'
 import {
   DEFAULT_TOP_K,
   MAX_CONTEXT_LINES,
@@ -14,9 +14,9 @@ import {
   type SearchParams,
 } from './params.ts'
 import { searchJson } from './search-json.ts'
-import { buildIndex, type SearchIndex } from './search-search-index.ts'
+import { buildIndex, type SearchIndex } from './search-index.ts'
 import { searchText } from './search-text.ts'
-import { wordsOf } from './words.ts'
+import { wordsOf } from './split-words.ts'
 
 /** What one search may take of a core, in milliseconds; what it found until then is answered. */
 const MAX_SEARCH_MS = 2_000

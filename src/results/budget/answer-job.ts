@@ -1,5 +1,5 @@
-import type { AnswerDocument } from '../../lib/json/answer-document.ts'
-import type { AnswerSteps } from '../../lib/json/answer-steps.ts'
+import type { AnswerDocument } from '../../lib/json/result-document.ts'
+import type { AnswerSteps } from '../../lib/json/pipeline.ts'
 
 /** What a worker is asked: to look into one answer. */
 export type AnswerJob = {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { AnswerSteps } from '../../lib/json/answer-steps.ts'
+import type { AnswerSteps } from '../../lib/json/pipeline.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import { MAX_PATTERN_CHARS } from '../../lib/search/params.ts'

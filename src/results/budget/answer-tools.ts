@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { formatNumber } from '../../lib/http/pages/format.ts'
-import type { AnswerSteps } from '../../lib/json/answer-steps.ts'
+import type { AnswerSteps } from '../../lib/json/pipeline.ts'
 import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
 import type { Result } from '../../lib/kernel/result.ts'
 import { type CallAccount, type Shortened, withShortened } from '../../runtime/call/call-account.ts'

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { AnswerSteps } from '../../lib/json/answer-steps.ts'
+import type { AnswerSteps } from '../../lib/json/pipeline.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import type { Tenant } from '../../lib/worker/fair-queue.ts'
 import type { Job, JobEnding } from '../../lib/worker/job.ts'

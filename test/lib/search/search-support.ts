@@ -1,4 +1,4 @@
-import type { AnswerDocument } from '../../../src/lib/json/answer-document.ts'
+import type { AnswerDocument } from '../../../src/lib/json/result-document.ts'
 import type { JsonValue } from '../../../src/lib/kernel/json.ts'
 import type { SearchParams } from '../../../src/lib/search/params.ts'
 import { createSearch } from '../../../src/lib/search/search.ts'

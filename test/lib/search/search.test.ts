@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { MAX_PATTERN_CHARS, MAX_TOP_K, SEARCH_MODES } from '../../../src/lib/search/params.ts'
 import { searchIndex } from '../../../src/lib/search/search.ts'
-import { buildIndex } from '../../../src/lib/search/search-search-index.ts'
+import { buildIndex } from '../../../src/lib/search/search-index.ts'
 import { json, LOG, PEOPLE, refusal, search, text } from './search-support.ts'
 
 describe('search in JSON', () => {

@@ -1,10 +1,10 @@
 import type { Result } from '../kernel/result.ts'
 import type { SearchParams } from '../search/params.ts'
 import { createSearch } from '../search/search.ts'
-import type { AnswerDocument, Processed, ShownPage } from './answer-document.ts'
+import type { AnswerDocument, Processed, ShownPage } from './result-document.ts'
 import { type ExploreParams, explore } from './explore.ts'
 import { type FilterParams, filter } from './filter.ts'
-import type { Processor } from './processor.ts'
+import type { Processor } from './pipeline-step.ts'
 
 /** The parameters of each step, in the order in which they are taken: the next one goes on from what one has found. */
 export type AnswerSteps = {

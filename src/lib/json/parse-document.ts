@@ -1,7 +1,7 @@
-import type { AnswerDocument, Processed } from './answer-document.ts'
+import type { AnswerDocument, Processed } from './result-document.ts'
 import { decodeText, type MediaType, parseMediaType } from './decode-text.ts'
 import { heapOfTable, MAX_HEAP_BYTES } from './heap-cost.ts'
-import { parseJsonAnswer, parseLines } from './parse-json-answer.ts'
+import { parseJsonAnswer, parseLines } from './parse-json-text.ts'
 import { looksLikeTable, parseTable } from './parse-table.ts'
 
 const JSON_TYPE = /^(?:application|text)\/(?:[\w.-]+\+)?json$/

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { type FilterParams, filter } from '../../../src/lib/json/filter.ts'
-import { parseAnswer } from '../../../src/lib/json/parse-answer.ts'
+import { parseAnswer } from '../../../src/lib/json/parse-document.ts'
 import { renderDocument } from '../../../src/lib/json/render-document.ts'
 
 const SHOP = JSON.stringify({

@@ -1,5 +1,5 @@
 import { indexOfName, type Path, type PathStep, renderPath } from '../json/path.ts'
-import type { Place } from './leaves.ts'
+import type { Place } from './searchable-texts.ts'
 
 /** The places from the document's first member or item down to this one. */
 const chainTo = (place: Place): readonly Place[] => {

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from '../kernel/json.ts'
 import { failure, type Result, success } from '../kernel/result.ts'
-import { countLines } from './amounts.ts'
+import { countLines } from './format-counts.ts'
 import { findExactNumber, parseExactly } from './exact-numbers.ts'
 import { heapOfJson, MAX_HEAP_BYTES } from './heap-cost.ts'
 

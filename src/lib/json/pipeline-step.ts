@@ -1,5 +1,5 @@
 import type { Result } from '../kernel/result.ts'
-import type { AnswerDocument, Processed } from './answer-document.ts'
+import type { AnswerDocument, Processed } from './result-document.ts'
 
 /**
  * One way of looking into an answer: filter, search, explore. Pure and synchronous; it runs in a worker.

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { parseAnswer } from '../../../src/lib/json/parse-answer.ts'
+import { parseAnswer } from '../../../src/lib/json/parse-document.ts'
 import { renderDocument } from '../../../src/lib/json/render-document.ts'
 
 const parseBytes = (bytes: readonly number[] | string, mediaType?: string) =>

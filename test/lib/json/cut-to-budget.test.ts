@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { beginAnswer } from '../../../src/lib/json/begin-answer.ts'
-import { parseAnswer } from '../../../src/lib/json/parse-answer.ts'
+import { beginAnswer } from '../../../src/lib/json/cut-to-budget.ts'
+import { parseAnswer } from '../../../src/lib/json/parse-document.ts'
 import { isJsonObject, type JsonValue } from '../../../src/lib/kernel/json.ts'
 import { countTokens } from '../../../src/lib/tokens/tokens.ts'
 

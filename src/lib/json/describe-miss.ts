@@ -1,5 +1,5 @@
 import type { JsonValue } from '../kernel/json.ts'
-import { formatAmount } from './amounts.ts'
+import { formatAmount } from './format-counts.ts'
 import { follow, hasMembers, type Path, renderPath } from './path.ts'
 
 /** What a path that matches nothing is answered by: enough to write the right one, and no more. */

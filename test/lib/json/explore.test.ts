@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { type ExploreParams, explore } from '../../../src/lib/json/explore.ts'
-import { parseAnswer } from '../../../src/lib/json/parse-answer.ts'
+import { parseAnswer } from '../../../src/lib/json/parse-document.ts'
 
 const run = (source: string | Uint8Array, params: ExploreParams = {}) => {
   const outcome = explore.apply(parseAnswer(source).document, params)

@@ -1,4 +1,4 @@
-import { formatAmount, formatNumber } from './amounts.ts'
+import { formatAmount, formatNumber } from './format-counts.ts'
 import { MAX_SAMPLES, type ValueShape } from './value-shape.ts'
 
 const MAX_SHOWN_CHARACTERS = 60

@@ -1,11 +1,11 @@
 import { countTokens } from '../tokens/tokens.ts'
-import { countLines, formatNumber } from './amounts.ts'
-import type { AnswerDocument } from './answer-document.ts'
+import { countLines, formatNumber } from './format-counts.ts'
+import type { AnswerDocument } from './result-document.ts'
 import { type Cut, cutJson } from './cut-json.ts'
 import { cutText } from './cut-text.ts'
 import { renderPath } from './path.ts'
 import { renderDocument } from './render-document.ts'
-import { nameMembers } from './shape-lines.ts'
+import { nameMembers } from './name-members.ts'
 
 /** The beginning of an answer that a model is shown. */
 export type Beginning = {

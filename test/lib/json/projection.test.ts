@@ -4,8 +4,8 @@ import { expect, it } from 'vitest'
 import { parsePath } from '../../../src/lib/json/path.ts'
 import { excludePaths, includePaths } from '../../../src/lib/json/project.ts'
 import type { JsonValue } from '../../../src/lib/kernel/json.ts'
-import { keysTo } from '../../../src/lib/search/path.ts'
-import { buildIndex } from '../../../src/lib/search/search-search-index.ts'
+import { keysTo } from '../../../src/lib/search/place-paths.ts'
+import { buildIndex } from '../../../src/lib/search/search-index.ts'
 
 // The reference is an implementation of JSONPath (RFC 9535): it says where the paths lead, and what is built of these
 // places must be what the projection makes.
