@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { listCatalogue } from '../../bench/finding/catalogue.ts'
 import { DIRECT, PARAPHRASED, type Question } from '../../bench/finding/questions.ts'
 import { wordsOfTool } from '../../src/tool-search/ranking/tool-words.ts'
-import { isStopWord, splitWords, stemOf } from '../../src/tool-search/ranking/words.ts'
+import { isStopWord, searchWordsOf, stemOf } from '../../src/tool-search/ranking/words.ts'
 
 const CATALOGUE = new Map(listCatalogue().map(tool => [tool.name, tool]))
 
@@ -13,12 +13,12 @@ const sharedOf = (asked: ReadonlySet<string>, words: readonly string[]): string[
 
 /** Stems that a question shares with the names of its tools, and with what each is said to be for. */
 const sharedBy = ({ ask, tools }: Question) => {
-  const asked = stemsOf(splitWords(ask))
+  const asked = stemsOf(searchWordsOf(ask))
   const perTool = tools.map(name => {
     const tool = CATALOGUE.get(name)
     const words = tool === undefined ? undefined : wordsOfTool(tool)
     const text = words === undefined ? [] : Object.values(words).flat()
-    return { name: sharedOf(asked, splitWords(name)), text: sharedOf(asked, text) }
+    return { name: sharedOf(asked, searchWordsOf(name)), text: sharedOf(asked, text) }
   })
   return { asked, perTool }
 }

@@ -1,12 +1,12 @@
 import { distance } from 'fastest-levenshtein'
-import { foldPlural, wordsOf } from './split-words.ts'
+import { rarityOf, relativeCount, saturate } from './bm25.ts'
+import { foldPlural, splitWords } from './split-words.ts'
 
-/** How much a word that occurs again adds, and how much a long text is held against (Robertson's BM25). */
-const K1 = 1.2
-const B = 0.75
+/** How much the length of a text counts, from 0 to 1. */
+const LENGTH_EFFECT = 0.75
 
-/** Words taken in place of one that is nowhere. */
-const MAX_STAND_INS = 5
+/** Words that replace one that does not occur. */
+const MAX_REPLACEMENTS = 5
 const MIN_PREFIX_CHARS = 3
 const MIN_TYPO_CHARS = 4
 const MIN_TWO_TYPOS_CHARS = 8
@@ -15,11 +15,11 @@ export type Ranked = { readonly index: number; readonly score: number }
 
 export type Ranking = {
   readonly size: number
-  /** Every text that holds a word of the query, the best first; and the words taken in place of unknown ones. */
-  rank: (query: string) => { ranked: readonly Ranked[]; standIns: ReadonlyMap<string, readonly string[]> }
+  /** Returns every text that contains a word of the query, best first, and the words that replaced unknown ones. */
+  rank: (query: string) => { ranked: readonly Ranked[]; replacements: ReadonlyMap<string, readonly string[]> }
 }
 
-/** Pairs of a text's index and how often the word is in it, one behind the other. */
+/** For each text that contains a word, its index followed by the number of occurrences. */
 type Postings = number[]
 
 const addWord = (postings: Postings, index: number): void => {
@@ -35,7 +35,7 @@ const isNear = (word: string, other: string): boolean => {
   return Math.abs(word.length - other.length) <= most && distance(word, other) <= most
 }
 
-/** An index of texts, each the list of its parts, by BM25 over words; English plurals count as their singular. */
+/** Indexes texts, each a list of parts, for BM25 over words. English plurals count as their singular. */
 export const buildRanking = (texts: readonly (readonly string[])[]): Ranking => {
   const byWord = new Map<string, Postings>()
   const lengths = new Uint32Array(texts.length)
@@ -43,13 +43,13 @@ export const buildRanking = (texts: readonly (readonly string[])[]): Ranking => 
     const folded = foldPlural(word)
     const postings = byWord.get(folded) ?? []
     byWord.set(folded, postings)
-    // Known under both forms, so that each is folded once.
+    // Stored under both forms, so that each is folded once.
     byWord.set(word, postings)
     return postings
   }
   for (const [index, parts] of texts.entries()) {
     for (const part of parts) {
-      const words = wordsOf(part)
+      const words = splitWords(part)
       lengths[index] = (lengths[index] ?? 0) + words.length
       for (const word of words) addWord(byWord.get(word) ?? postingsOf(word), index)
     }
@@ -57,37 +57,34 @@ export const buildRanking = (texts: readonly (readonly string[])[]): Ranking => 
   const meanLength = lengths.reduce((sum, length) => sum + length, 0) / Math.max(1, texts.length)
 
   const addScores = (postings: Postings, weight: number, scores: Map<number, number>) => {
-    const holding = postings.length / 2
-    const rarity = Math.log(1 + (texts.length - holding + 0.5) / (holding + 0.5))
+    const rarity = weight * rarityOf(postings.length / 2, texts.length)
     for (let at = 0; at < postings.length; at += 2) {
       const index = postings[at] ?? 0
-      const times = postings[at + 1] ?? 0
-      const length = (lengths[index] ?? 0) / meanLength
-      const score = (rarity * times * (K1 + 1)) / (times + K1 * (1 - B + B * length))
-      scores.set(index, (scores.get(index) ?? 0) + weight * score)
+      const count = relativeCount(postings[at + 1] ?? 0, lengths[index] ?? 0, meanLength, LENGTH_EFFECT)
+      scores.set(index, (scores.get(index) ?? 0) + rarity * saturate(count))
     }
   }
-  const standInsFor = (word: string): readonly string[] =>
+  const findReplacements = (word: string): readonly string[] =>
     [...byWord.keys()]
       .filter(other => isNear(word, other))
       .sort((one, other) => distance(word, one) - distance(word, other))
-      .slice(0, MAX_STAND_INS)
+      .slice(0, MAX_REPLACEMENTS)
 
   const rank: Ranking['rank'] = query => {
     const scores = new Map<number, number>()
-    const standIns = new Map<string, readonly string[]>()
-    for (const word of new Set(wordsOf(query))) {
+    const replacements = new Map<string, readonly string[]>()
+    for (const word of new Set(splitWords(query))) {
       const postings = byWord.get(word) ?? byWord.get(foldPlural(word))
       if (postings !== undefined) {
         addScores(postings, 1, scores)
         continue
       }
-      const others = standInsFor(word)
-      if (others.length > 0) standIns.set(word, others)
+      const others = findReplacements(word)
+      if (others.length > 0) replacements.set(word, others)
       for (const each of new Set(others.map(other => byWord.get(other) ?? []))) addScores(each, 0.5, scores)
     }
     const ranked = Array.from(scores, ([index, score]) => ({ index, score }))
-    return { ranked: ranked.sort((one, other) => other.score - one.score || one.index - other.index), standIns }
+    return { ranked: ranked.sort((one, other) => other.score - one.score || one.index - other.index), replacements }
   }
   return { size: texts.length, rank }
 }

@@ -1,15 +1,15 @@
-import type { AnswerDocument } from '../json/result-document.ts'
 import type { Path } from '../json/path.ts'
+import type { ResultDocument } from '../json/result-document.ts'
 import { once } from '../kernel/once.ts'
 import { linesOf } from './find-hits.ts'
-import { type Leaves, type Place, readLeaves, selectTexts } from './searchable-texts.ts'
 import { type Paragraph, readParagraphs } from './paragraphs.ts'
 import { createPassages, type Passages } from './passages.ts'
-import { isBelow } from './place-paths.ts'
+import { createPathFilter } from './place-paths.ts'
 import { buildRanking, type Ranking } from './ranking.ts'
 import { type JsonRecord, readRecords } from './records.ts'
+import { collectTexts, type Place, type SearchableTexts, selectTexts } from './searchable-texts.ts'
 
-export type LeafIndex = {
+export type ValueIndex = {
   /** Where the texts stand. */
   values: readonly Place[]
   names: readonly Place[]
@@ -20,14 +20,14 @@ export type LeafIndex = {
 
 export type JsonIndex = {
   kind: 'json'
-  document: Extract<AnswerDocument, { kind: 'json' }>
+  document: Extract<ResultDocument, { kind: 'json' }>
   /** All of it, or what stands at the paths and below. */
-  within: (paths: readonly Path[]) => LeafIndex
+  within: (paths: readonly Path[]) => ValueIndex
 }
 
 export type TextIndex = {
   kind: 'text'
-  document: Extract<AnswerDocument, { kind: 'text' }>
+  document: Extract<ResultDocument, { kind: 'text' }>
   lines: Passages
   /** Where each line begins in the text. */
   lineStarts: readonly number[]
@@ -36,9 +36,9 @@ export type TextIndex = {
 }
 
 /** What is made of a document to search it, each part with the first search that needs it. */
-export type SearchIndex = JsonIndex | TextIndex | Extract<AnswerDocument, { kind: 'binary' }>
+export type SearchIndex = JsonIndex | TextIndex | Extract<ResultDocument, { kind: 'binary' }>
 
-const createLeafIndex = (leaves: Leaves): LeafIndex => ({
+const createValueIndex = (leaves: SearchableTexts): ValueIndex => ({
   values: leaves.values.places,
   names: leaves.names.places,
   valueTexts: createPassages(leaves.values.texts),
@@ -50,20 +50,20 @@ const createLeafIndex = (leaves: Leaves): LeafIndex => ({
 })
 
 const buildJsonIndex = (document: JsonIndex['document']): JsonIndex => {
-  const leaves = once(() => readLeaves(document.value))
-  const all = once(() => createLeafIndex(leaves()))
+  const leaves = once(() => collectTexts(document.value))
+  const all = once(() => createValueIndex(leaves()))
   // The fields asked for last: whoever searches them again has changed the pattern.
-  let last: { key: string; index: LeafIndex } | undefined
-  const select = (paths: readonly Path[]): LeafIndex => {
-    const isBelowOne = (place: Place | undefined) => place !== undefined && isBelow(paths, place)
+  let last: { key: string; index: ValueIndex } | undefined
+  const select = (paths: readonly Path[]): ValueIndex => {
+    const isSelected = createPathFilter(paths)
     const { values, names } = leaves()
     // The name that a path ends with is no part of what it leads to.
-    return createLeafIndex({
-      values: selectTexts(values, isBelowOne),
-      names: selectTexts(names, ({ parent }) => isBelowOne(parent)),
+    return createValueIndex({
+      values: selectTexts(values, isSelected),
+      names: selectTexts(names, ({ parent }) => parent !== undefined && isSelected(parent)),
     })
   }
-  const within = (paths: readonly Path[]): LeafIndex => {
+  const within = (paths: readonly Path[]): ValueIndex => {
     if (paths.length === 0) return all()
     const key = JSON.stringify(paths)
     if (last?.key !== key) last = { key, index: select(paths) }
@@ -89,7 +89,7 @@ const buildTextIndex = (document: TextIndex['document']): TextIndex => {
 }
 
 /** Makes a document ready for searching; what a search takes besides is made with the first one, and kept. */
-export const buildIndex = (document: AnswerDocument): SearchIndex => {
+export const buildIndex = (document: ResultDocument): SearchIndex => {
   switch (document.kind) {
     case 'json':
       return buildJsonIndex(document)

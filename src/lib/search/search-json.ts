@@ -1,18 +1,18 @@
-import { formatAmount } from '../json/format-counts.ts'
-import type { Processed } from '../json/result-document.ts'
-import type { Path } from '../json/path.ts'
 import { describeMiss, matches } from '../json/describe-miss.ts'
+import { formatAmount } from '../json/format-counts.ts'
+import type { Path } from '../json/path.ts'
+import type { StepOutput } from '../json/result-document.ts'
 import type { JsonObject, JsonValue } from '../kernel/json.ts'
 import { failure, type Result, success } from '../kernel/result.ts'
 import { findHits, type Hit, pickHits } from './find-hits.ts'
 import { type Near, parseFuzzy } from './fuzzy.ts'
 import { locate, showRecord, toContextResults, toResult } from './json-matches.ts'
-import type { Leaf, Place } from './searchable-texts.ts'
-import { describeCount, describeGaps, type Look, matcherFor } from './query.ts'
 import type { Passages } from './passages.ts'
 import { fieldOf, pathOf } from './place-paths.ts'
-import type { JsonIndex, LeafIndex } from './search-index.ts'
-import { foldPlural, wordsOf } from './split-words.ts'
+import { createMatcher, describeCount, describeGaps, type Look } from './query.ts'
+import type { JsonIndex, ValueIndex } from './search-index.ts'
+import type { Place, SearchableText } from './searchable-texts.ts'
+import { foldPlural, splitWords } from './split-words.ts'
 
 /** All results together, as JSON: what no model reads at once anyway. */
 const MAX_RESULTS_CHARS = 200_000
@@ -21,7 +21,7 @@ const MAX_RANKED_VALUES = 1_000_000
 /** Names of fields that a search which found nothing is answered by. */
 const MAX_FIELDS_TOLD = 12
 
-const toDocument = (value: JsonValue, notes: readonly string[]): Processed => ({
+const toDocument = (value: JsonValue, notes: readonly string[]): StepOutput => ({
   document: { kind: 'json', value, format: 'json' },
   notes,
 })
@@ -39,7 +39,7 @@ const fitting = (results: Iterable<JsonObject>): JsonObject[] => {
 }
 
 const describeNothing = (
-  { values, names }: LeafIndex,
+  { values, names }: ValueIndex,
   pattern: string,
   hints: readonly string[],
 ): readonly string[] => {
@@ -63,19 +63,19 @@ const share = <T>(names: readonly T[], values: readonly T[], topK: number): read
 }
 
 /** The one leaf at an index, or none. */
-type LeafAt = (at: number) => readonly Leaf[]
+type TextAt = (at: number) => readonly SearchableText[]
 
-const leavesOf =
-  ({ texts }: Passages, places: readonly Place[], isName: boolean): LeafAt =>
+const textsAt =
+  ({ texts }: Passages, places: readonly Place[], isName: boolean): TextAt =>
   at => {
     const [text, place] = [texts[at], places[at]]
     return text === undefined || place === undefined ? [] : [{ text, place, isName }]
   }
-const namesOf = ({ names, nameTexts }: LeafIndex): LeafAt => leavesOf(nameTexts, names, true)
-const valuesOf = ({ values, valueTexts }: LeafIndex): LeafAt => leavesOf(valueTexts, values, false)
+const namesOf = ({ names, nameTexts }: ValueIndex): TextAt => textsAt(nameTexts, names, true)
+const valuesOf = ({ values, valueTexts }: ValueIndex): TextAt => textsAt(valueTexts, values, false)
 
-const searchMatches = (index: LeafIndex, look: Look): Result<Processed, string> => {
-  const parsed = matcherFor(look)
+const searchMatches = (index: ValueIndex, look: Look): Result<StepOutput, string> => {
+  const parsed = createMatcher(look)
   if (!parsed.ok) return parsed
   const { matcher, notes } = parsed.value
   const options = { multiline: look.multiline, eachMatch: look.mode === 'context', isLate: look.isLate }
@@ -91,8 +91,8 @@ const searchMatches = (index: LeafIndex, look: Look): Result<Processed, string> 
       ]),
     )
 
-  const pick = (leafAt: LeafAt, hits: readonly Hit[]) =>
-    hits.flatMap(hit => leafAt(hit.passage).map(leaf => ({ leaf, hit })))
+  const pick = (textAt: TextAt, hits: readonly Hit[]) =>
+    hits.flatMap(hit => textAt(hit.passage).map(leaf => ({ leaf, hit })))
   const isContext = look.mode === 'context'
   const all = { picked: inValues.hits.slice(0, look.topK), covered: look.topK }
   const { picked, covered } = isContext ? all : pickHits(inValues.hits, look.topK)
@@ -114,26 +114,26 @@ const searchMatches = (index: LeafIndex, look: Look): Result<Processed, string> 
   )
 }
 
-const hintCase = (index: LeafIndex, look: Look): readonly string[] => {
+const hintCase = (index: ValueIndex, look: Look): readonly string[] => {
   if (look.caseInsensitive) return []
-  const parsed = matcherFor({ ...look, caseInsensitive: true })
+  const parsed = createMatcher({ ...look, caseInsensitive: true })
   if (!parsed.ok) return []
   const options = { multiline: look.multiline, eachMatch: false, isLate: look.isLate }
   const { total } = findHits(index.valueTexts, parsed.value.matcher, options)
   return total === 0 ? [] : [`Values that match with case_insensitive: ${total.toLocaleString('en')}.`]
 }
 
-const searchFuzzy = (index: LeafIndex, look: Look): Result<Processed, string> => {
+const searchFuzzy = (index: ValueIndex, look: Look): Result<StepOutput, string> => {
   const parsed = parseFuzzy(look.pattern, look.maxDistance)
   if (!parsed.ok) return parsed
-  const found: { leaf: Leaf; near: Near }[] = []
+  const found: { leaf: SearchableText; near: Near }[] = []
   let isPartial = false
-  const findNear = (texts: readonly string[], leafAt: LeafAt): void => {
+  const findNear = (texts: readonly string[], textAt: TextAt): void => {
     for (const [at, text] of texts.entries()) {
       isPartial ||= look.isLate()
       if (isPartial) return
       const near = parsed.value.find(text)
-      if (near !== undefined) found.push(...leafAt(at).map(leaf => ({ leaf, near })))
+      if (near !== undefined) found.push(...textAt(at).map(leaf => ({ leaf, near })))
     }
   }
   findNear(index.nameTexts.texts, namesOf(index))
@@ -159,21 +159,21 @@ const searchFuzzy = (index: LeafIndex, look: Look): Result<Processed, string> =>
   )
 }
 
-const searchRanked = (index: LeafIndex, look: Look): Result<Processed, string> => {
+const searchRanked = (index: ValueIndex, look: Look): Result<StepOutput, string> => {
   if (index.values.length > MAX_RANKED_VALUES) {
     const many = `${index.values.length.toLocaleString('en')} values, too many to be ranked`
     return failure(`There are ${many}: use mode "text" or "regex", or give fields of which there are fewer.`)
   }
   const { records, ranking } = index.ranked()
-  const { ranked, standIns } = ranking.rank(look.pattern)
+  const { ranked, replacements } = ranking.rank(look.pattern)
   const notes = Array.from(
-    standIns,
+    replacements,
     ([word, others]) => `Nothing holds "${word}": searched for ${others.join(', ')} instead.`,
   )
   if (ranked.length === 0)
     return success(toDocument({ matches: 0, results: [] }, describeNothing(index, look.pattern, [])))
-  const words = new Set([...wordsOf(look.pattern), ...[...standIns.values()].flat()].map(foldPlural))
-  const isWanted = (text: string) => wordsOf(text).some(word => words.has(foldPlural(word)))
+  const words = new Set([...splitWords(look.pattern), ...[...replacements.values()].flat()].map(foldPlural))
+  const isWanted = (text: string) => splitWords(text).some(word => words.has(foldPlural(word)))
   const best = ranked.slice(0, look.topK)
   const results = fitting(
     best.flatMap(({ index: at, score }) => {
@@ -192,7 +192,7 @@ const searchRanked = (index: LeafIndex, look: Look): Result<Processed, string> =
 }
 
 /** Searches JSON value by value, and the names of fields each path once; what is found stands with its path. */
-export const searchJson = (index: JsonIndex, paths: readonly Path[], look: Look): Result<Processed, string> => {
+export const searchJson = (index: JsonIndex, paths: readonly Path[], look: Look): Result<StepOutput, string> => {
   const missed = paths.filter(path => !matches(index.document.value, path))
   const misses = missed.map(path => describeMiss(index.document.value, path))
   if (paths.length > 0 && missed.length === paths.length)

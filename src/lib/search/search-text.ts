@@ -1,21 +1,21 @@
 import { formatAmount } from '../json/format-counts.ts'
-import type { Processed } from '../json/result-document.ts'
+import type { StepOutput } from '../json/result-document.ts'
 import { type Result, success } from '../kernel/result.ts'
 import { excerptOf } from './excerpt.ts'
 import { findHits, type Hit, pickHits } from './find-hits.ts'
 import { parseFuzzy } from './fuzzy.ts'
 import { locate } from './json-matches.ts'
-import { describeCount, describeGaps, type Look, matcherFor } from './query.ts'
 import type { Matcher, Span } from './matcher.ts'
+import { createMatcher, describeCount, describeGaps, type Look } from './query.ts'
 import type { TextIndex } from './search-index.ts'
 import { contextAround } from './sentences.ts'
 
 /** All results together: what no model reads at once anyway. */
 const MAX_RESULTS_CHARS = 200_000
-/** Beginning of a text that a search which found nothing is answered by. */
+/** CutDocument of a text that a search which found nothing is answered by. */
 const BEGINNING_CHARS = 200
 
-const toDocument = (text: string, notes: readonly string[]): Processed => ({
+const toDocument = (text: string, notes: readonly string[]): StepOutput => ({
   document: { kind: 'text', text, format: 'text' },
   notes,
 })
@@ -33,7 +33,7 @@ const joinFitting = (blocks: readonly string[], separator: string): { text: stri
   return { text: blocks.slice(0, shown).join(separator), shown }
 }
 
-const describeNothing = ({ document, lines }: TextIndex, pattern: string, hints: readonly string[]): Processed => {
+const describeNothing = ({ document, lines }: TextIndex, pattern: string, hints: readonly string[]): StepOutput => {
   const shown = pattern.length > 80 ? `${pattern.slice(0, 80)}…` : pattern
   const start = document.text.slice(0, BEGINNING_CHARS).trim()
   const begins =
@@ -120,7 +120,7 @@ const renderContexts = (index: TextIndex, matches: readonly LineMatch[], sentenc
 
 const hintCase = (index: TextIndex, look: Look): readonly string[] => {
   if (look.caseInsensitive) return []
-  const parsed = matcherFor({ ...look, caseInsensitive: true })
+  const parsed = createMatcher({ ...look, caseInsensitive: true })
   if (!parsed.ok) return []
   const { total } = findHits(index.lines, parsed.value.matcher, {
     multiline: false,
@@ -130,8 +130,8 @@ const hintCase = (index: TextIndex, look: Look): readonly string[] => {
   return total === 0 ? [] : [`Lines that match with case_insensitive: ${format(total)}.`]
 }
 
-const searchMatches = (index: TextIndex, look: Look): Result<Processed, string> => {
-  const parsed = matcherFor(look)
+const searchMatches = (index: TextIndex, look: Look): Result<StepOutput, string> => {
+  const parsed = createMatcher(look)
   if (!parsed.ok) return parsed
   const { matcher, notes } = parsed.value
   const { multiline } = look
@@ -157,7 +157,7 @@ const searchMatches = (index: TextIndex, look: Look): Result<Processed, string> 
   return success(toDocument(text, [...notes, ...describeCount(found.total, covered, what, found.isAtLeast), ...late]))
 }
 
-const searchFuzzy = (index: TextIndex, look: Look): Result<Processed, string> => {
+const searchFuzzy = (index: TextIndex, look: Look): Result<StepOutput, string> => {
   const parsed = parseFuzzy(look.pattern, look.maxDistance)
   if (!parsed.ok) return parsed
   const found: (LineMatch & { distance: number })[] = []
@@ -181,9 +181,9 @@ const searchFuzzy = (index: TextIndex, look: Look): Result<Processed, string> =>
   return success(toDocument(text, [...describeCount(found.length, shown.length, 'lines match'), ...late]))
 }
 
-const searchRanked = (index: TextIndex, look: Look): Result<Processed, string> => {
+const searchRanked = (index: TextIndex, look: Look): Result<StepOutput, string> => {
   const { paragraphs, ranking } = index.ranked()
-  const { ranked, standIns } = ranking.rank(look.pattern)
+  const { ranked, replacements } = ranking.rank(look.pattern)
   if (ranked.length === 0) return success(describeNothing(index, look.pattern, []))
   const blocks = ranked.slice(0, look.topK).flatMap(({ index: at, score }) => {
     const paragraph = paragraphs[at]
@@ -194,7 +194,7 @@ const searchRanked = (index: TextIndex, look: Look): Result<Processed, string> =
   })
   const { text, shown } = joinFitting(blocks, '\n\n')
   const notes = Array.from(
-    standIns,
+    replacements,
     ([word, others]) => `Nothing holds "${word}": searched for ${others.join(', ')} instead.`,
   )
   return success(
@@ -203,7 +203,7 @@ const searchRanked = (index: TextIndex, look: Look): Result<Processed, string> =
 }
 
 /** Searches a text line by line, or by paragraphs; what is found stands with the numbers of its lines. */
-export const searchText = (index: TextIndex, look: Look): Result<Processed, string> => {
+export const searchText = (index: TextIndex, look: Look): Result<StepOutput, string> => {
   if (look.mode === 'bm25') return searchRanked(index, look)
   if (look.mode === 'fuzzy') return searchFuzzy(index, look)
   return searchMatches(index, look)

@@ -1,9 +1,8 @@
-import type { AnswerDocument, Processed } from '../json/result-document.ts'
 import { parsePaths } from '../json/path.ts'
-import type { Processor } from '../json/pipeline-step.ts'
+import type { PipelineStep } from '../json/pipeline-step.ts'
+import type { ResultDocument, StepOutput } from '../json/result-document.ts'
 import { failure, type Result } from '../kernel/result.ts'
 import { threadTimeMs } from '../worker/thread-time.ts'
-import type { Look } from './query.ts'
 import {
   DEFAULT_TOP_K,
   MAX_CONTEXT_LINES,
@@ -13,10 +12,11 @@ import {
   SEARCH_MODES,
   type SearchParams,
 } from './params.ts'
-import { searchJson } from './search-json.ts'
+import type { Look } from './query.ts'
 import { buildIndex, type SearchIndex } from './search-index.ts'
+import { searchJson } from './search-json.ts'
 import { searchText } from './search-text.ts'
-import { wordsOf } from './split-words.ts'
+import { splitWords } from './split-words.ts'
 
 /** What one search may take of a core, in milliseconds; what it found until then is answered. */
 const MAX_SEARCH_MS = 2_000
@@ -44,7 +44,7 @@ const refusalOf = ({ pattern, mode, topK, contextLines, maxDistance }: SearchPar
   if (pattern.length > MAX_PATTERN_CHARS) {
     return `The pattern is too long: at most ${MAX_PATTERN_CHARS.toLocaleString('en')} characters.`
   }
-  if (mode === 'bm25' && wordsOf(pattern).length === 0) {
+  if (mode === 'bm25' && splitWords(pattern).length === 0) {
     return 'Mode "bm25" ranks by words, and the pattern has none: use mode "text".'
   }
   if (mode !== undefined && !SEARCH_MODES.includes(mode)) return `mode is one of ${SEARCH_MODES.join(', ')}.`
@@ -68,7 +68,7 @@ const toLook = ({ pattern = '', mode = 'text', ...params }: SearchParams): Look 
 })
 
 /** Searches what was read before: the second search on one document is the faster for it. The error is a sentence. */
-export const searchIndex = (index: SearchIndex, params: SearchParams): Result<Processed, string> => {
+export const searchIndex = (index: SearchIndex, params: SearchParams): Result<StepOutput, string> => {
   const refusal = refusalOf(params)
   if (refusal !== undefined) return failure(refusal)
   const paths = parsePaths(params.fields ?? [])
@@ -91,9 +91,9 @@ export const searchIndex = (index: SearchIndex, params: SearchParams): Result<Pr
 }
 
 /** The search as a step of what looks into an answer; it keeps the index of a document as long as that is kept. */
-export const createSearch = (): Processor<SearchParams> => {
-  const indices = new WeakMap<AnswerDocument, SearchIndex>()
-  const indexOf = (document: AnswerDocument): SearchIndex => {
+export const createSearch = (): PipelineStep<SearchParams> => {
+  const indices = new WeakMap<ResultDocument, SearchIndex>()
+  const indexOf = (document: ResultDocument): SearchIndex => {
     const index = indices.get(document) ?? buildIndex(document)
     indices.set(document, index)
     return index

@@ -11,12 +11,12 @@ export type Place = {
 }
 
 /** One text that can be found: a value that is no list and no object, or the name of a field where it first occurs. */
-export type Leaf = { readonly text: string; readonly place: Place; readonly isName: boolean }
+export type SearchableText = { readonly text: string; readonly place: Place; readonly isName: boolean }
 
 /** Texts and where each of them stands: two lists, as an answer of a megabyte has tens of thousands. */
 export type PlacedTexts = { readonly texts: readonly string[]; readonly places: readonly Place[] }
 
-export type Leaves = {
+export type SearchableTexts = {
   /** Values in the order of the document. */
   readonly values: PlacedTexts
   /** Names in the order of the document, each path once: `users[].name` is one, however many users there are. */
@@ -45,7 +45,7 @@ type Shape = { fields: Map<string, Shape>; items: Shape | undefined }
 const newShape = (): Shape => ({ fields: new Map(), items: undefined })
 
 /** All that can be found in a JSON value, null and the empty left out; by recursion, as documents are not deep. */
-export const readLeaves = (root: JsonValue): Leaves => {
+export const collectTexts = (root: JsonValue): SearchableTexts => {
   const values = startTexts()
   const names = startTexts()
 

@@ -1,21 +1,36 @@
 import type { Span } from './matcher.ts'
 
 const WORD = /[\p{L}\p{M}\p{N}]+/gu
-/** The same for a text of ASCII alone, where it takes a third of the time. */
+/** The same for ASCII text, in a third of the time. */
 const ASCII_WORD = /[a-z0-9]+/g
 const IS_ASCII = /^[ -~\s]*$/
 
-/** Runs of letters and digits, in lower case. */
-export const wordsOf = (text: string): readonly string[] => {
+/** Returns the runs of letters and digits, in lower case. */
+export const splitWords = (text: string): readonly string[] => {
   const lower = text.toLowerCase()
   return lower.match(IS_ASCII.test(lower) ? ASCII_WORD : WORD) ?? []
 }
 
-/** Where they stand. */
+/** Returns where the words of a text are. */
 export const wordSpansOf = (text: string): readonly Span[] =>
   Array.from(text.matchAll(WORD), match => ({ start: match.index, end: match.index + match[0].length }))
 
-/** One form for the singular and the plural of English words; both sides of a comparison are folded. */
+/** Borders between words of names such as `listSites`, `HTTPServer`, `sha256`. */
+const NAME_BORDER =
+  /(?<=\p{Ll}|\p{N})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=[\p{L}\p{M}])(?=\p{N})|(?<=\p{N})(?=\p{L})/gu
+const APOSTROPHE = /(?<=\p{L})['’](?=\p{L})/gu
+
+/** Returns the words of a text or name in lower case without accents: `createDnsZone` gives `create`, `dns`, `zone`. */
+export const splitNames = (text: string): readonly string[] =>
+  splitWords(
+    text
+      .replaceAll(APOSTROPHE, '')
+      .replaceAll(NAME_BORDER, ' ')
+      .normalize('NFKD')
+      .replaceAll(/\p{M}+/gu, ''),
+  )
+
+/** Returns one form for the singular and plural of an English word. Fold both sides of a comparison. */
 export const foldPlural = (word: string): string => {
   if (word.length <= 3 || !word.endsWith('s') || word.endsWith('ss') || word.endsWith('us') || word.endsWith('is')) {
     return word

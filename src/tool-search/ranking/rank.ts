@@ -1,12 +1,11 @@
 import type SearchableMap from 'minisearch/SearchableMap'
+import { saturate } from '../../lib/search/bm25.ts'
 import type { WordMeaning } from './expansion.ts'
 import { CANDIDATES, spreadOut } from './spread-out.ts'
 
 /** The tools that contain a word, its weight in each, and whether it is in the tool's name or title. */
 export type Postings = { tools: Uint32Array; counts: Float32Array; called: Uint8Array; idf: number }
 
-/** BM25's k1: how fast repetitions of a word saturate. */
-const SATURATION = 1.2
 /** Share of the score that depends on how much of the query a tool covers. */
 const COVERAGE = 0.6
 /** Bonus if the query contains all words of the tool's name. */
@@ -50,7 +49,7 @@ export const createRanking = (map: SearchableMap<Postings>, names: readonly Read
       for (let at = 0; at < tools.length; at++) {
         const tool = tools[at] ?? 0
         const count = counts[at] ?? 0
-        const score = full * ((count * (SATURATION + 1)) / (count + SATURATION))
+        const score = full * saturate(count)
         if (best[tool] === 0) found.push(tool)
         if (score > (best[tool] ?? 0)) best[tool] = score
         if (postings.called[at] === 1) {

@@ -1,10 +1,11 @@
 import SearchableMap from 'minisearch/SearchableMap'
+import { rarityOf, relativeCount } from '../../lib/search/bm25.ts'
 import { createPause } from '../../lib/worker/pause.ts'
 import { type ApiWords, replacePhrases } from './api-words.ts'
 import { expandWord, type Vocabulary } from './expansion.ts'
 import { createRanking, type Postings } from './rank.ts'
 import { FIELDS, type Field, type ToolText, wordsOfTool } from './tool-words.ts'
-import { isStopWord, splitWords, stemOf } from './words.ts'
+import { isStopWord, searchWordsOf, stemOf } from './words.ts'
 
 /** Weight of a word by the field it occurs in. */
 const FIELD_WEIGHTS: Readonly<Record<Field, number>> = {
@@ -99,9 +100,8 @@ const weigh = (
   FIELDS.reduce((sum, field) => {
     const count = counts[field]
     if (count === undefined) return sum
-    const effect = LENGTH_EFFECT[field]
-    const length = 1 - effect + (effect * lengths[field]) / Math.max(average[field], 1)
-    return sum + (FIELD_WEIGHTS[field] * count) / length
+    const mean = Math.max(average[field], 1)
+    return sum + FIELD_WEIGHTS[field] * relativeCount(count, lengths[field], mean, LENGTH_EFFECT[field])
   }, 0)
 
 const seal = (drafts: ReadonlyMap<string, Draft>, toolCount: number): SearchableMap<Postings> => {
@@ -111,7 +111,7 @@ const seal = (drafts: ReadonlyMap<string, Draft>, toolCount: number): Searchable
       tools: Uint32Array.from(tools),
       counts: Float32Array.from(counts),
       called: Uint8Array.from(called),
-      idf: Math.log(1 + (toolCount - tools.length + 0.5) / (tools.length + 0.5)),
+      idf: rarityOf(tools.length, toolCount),
     })
   }
   return map
@@ -119,7 +119,7 @@ const seal = (drafts: ReadonlyMap<string, Draft>, toolCount: number): Searchable
 
 /** What the words of a question say, each with the stems that stand for it; the same word counts once. */
 const readQuery = (query: string): string[] => {
-  const words = splitWords(replacePhrases(query.slice(0, MAX_QUERY_CHARACTERS)))
+  const words = searchWordsOf(replacePhrases(query.slice(0, MAX_QUERY_CHARACTERS)))
   const telling = words.filter(word => !isStopWord(word))
   return [...new Set(telling.length > 0 ? telling : words)].slice(0, MAX_WORDS)
 }

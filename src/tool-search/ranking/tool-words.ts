@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
-import { isStopWord, splitWords } from './words.ts'
+import { isStopWord, searchWordsOf } from './words.ts'
 
 /** The texts of a tool. */
 export type ToolText = {
@@ -33,7 +33,7 @@ const NOISE = /https?:\/\/\S+|\]\([^()]*\)|`[^`/{]*[/{][^`]*`/g
 
 const plainText = (text: string): string => text.slice(0, MAX_TEXT_CHARACTERS).replaceAll(NOISE, ' ')
 
-const wordsOf = (text: string): string[] => splitWords(text).filter(word => !isStopWord(word))
+const wordsOf = (text: string): string[] => searchWordsOf(text).filter(word => !isStopWord(word))
 
 /** Splits a description into its first sentence and the rest. */
 const partSummary = (description: string): [summary: string, rest: string] => {
@@ -73,7 +73,7 @@ export const wordsOfTool = ({ name, title, description, inputSchema }: ToolText)
   const [summary, rest] = partSummary(description ?? '')
   const parameters = readParameters(inputSchema)
   return {
-    name: splitWords(name),
+    name: searchWordsOf(name),
     title: wordsOf(title ?? ''),
     summary: wordsOf(summary),
     rest: wordsOf(rest),
@@ -85,8 +85,8 @@ export const wordsOfTool = ({ name, title, description, inputSchema }: ToolText)
 /** Returns a tool's texts as one, most significant first; never empty. */
 export const textOfTool = ({ name, title, description, inputSchema }: ToolText): string => {
   const { names, texts } = readParameters(inputSchema)
-  const parameters = [...new Set(names.map(parameter => splitWords(parameter).join(' ')))]
-  const parts = [splitWords(name).join(' ') || name, title ?? '', plainText(description ?? '').trim()]
+  const parameters = [...new Set(names.map(parameter => searchWordsOf(parameter).join(' ')))]
+  const parts = [searchWordsOf(name).join(' ') || name, title ?? '', plainText(description ?? '').trim()]
   return [...parts, parameters.join(', '), plainText(texts.join(' '))]
     .filter(part => part !== '')
     .join('\n')

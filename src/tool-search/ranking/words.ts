@@ -1,4 +1,5 @@
 import { stemmer } from 'stemmer'
+import { splitNames } from '../../lib/search/split-words.ts'
 
 /** Words without significance for a search, including question words. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
@@ -12,21 +13,9 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
 /** Longer words are ignored: they are tokens or hashes. */
 const MAX_WORD_CHARACTERS = 40
 
-/** Word boundaries in identifiers such as `listSites`, `HTTPServer`, `sha256Sum`. */
-const CAMEL_BORDER = /(?<=\p{Ll}|\d)(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu
-const WORD = /[\p{L}\p{M}]+|\p{N}+/gu
-
-const fold = (text: string): string =>
-  text
-    .normalize('NFKD')
-    .replaceAll(/\p{M}+/gu, '')
-    .toLowerCase()
-
-/** Returns the words of a text or name in lower case without accents: `createDnsZone` gives `create`, `dns`, `zone`. */
-export const splitWords = (text: string): string[] => {
-  const plain = fold(text.replaceAll(/(?<=\p{L})['’](?=\p{L})/gu, '').replaceAll(CAMEL_BORDER, ' '))
-  return (plain.match(WORD) ?? []).filter(word => word.length <= MAX_WORD_CHARACTERS)
-}
+/** Returns the words of a text or name that an index or query considers. */
+export const searchWordsOf = (text: string): string[] =>
+  splitNames(text).filter(word => word.length <= MAX_WORD_CHARACTERS)
 
 export const isStopWord = (word: string): boolean => STOP_WORDS.has(word)
 

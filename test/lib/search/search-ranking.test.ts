@@ -43,7 +43,7 @@ describe('ranking', () => {
 
   it('a word of no text: what begins so, or is spelt nearly so, stands in for it, and is named', () => {
     const ranking = buildRanking([['connection refused'], ['connected']])
-    expect(ranking.rank('refuzed').standIns.get('refuzed')).toEqual(['refused'])
+    expect(ranking.rank('refuzed').replacements.get('refuzed')).toEqual(['refused'])
     expect(
       ranking
         .rank('connec')
