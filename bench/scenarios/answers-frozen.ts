@@ -2,7 +2,7 @@
 
 import { createJobPool } from '../../src/job-pool.ts'
 import { JOBS } from '../../src/jobs.ts'
-import type { AnswerSteps } from '../../src/lib/json/pipeline.ts'
+import type { PipelineSteps } from '../../src/lib/json/pipeline.ts'
 import { type AnswerToolName, readAnswerWish } from '../../src/results/budget/answer-tool-params.ts'
 import { createAnswerWork } from '../../src/results/budget/answer-work.ts'
 import { ANSWERS, type FrozenAnswer, readAnswer } from '../answers/answers.ts'
@@ -26,7 +26,7 @@ const TOOLS: Record<string, AnswerToolName> = {
 }
 
 /** Returns the steps that a call of one of the three tools requests. */
-const stepsOf = (call: AnswerCall): AnswerSteps => {
+const stepsOf = (call: AnswerCall): PipelineSteps => {
   const [[name, args] = ['', {}]] = Object.entries(call)
   const tool = TOOLS[name]
   const input = tool && readAnswerWish(tool, false, { ...JSON.parse(JSON.stringify(args)), cache_id: 'x' })
@@ -34,7 +34,7 @@ const stepsOf = (call: AnswerCall): AnswerSteps => {
   return input.value.steps
 }
 
-const read = async (work: Work, source: Source, steps: AnswerSteps = {}) => {
+const read = async (work: Work, source: Source, steps: PipelineSteps = {}) => {
   const seen = await work.look({
     owner: 'bench',
     group: 'bench',

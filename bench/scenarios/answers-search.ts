@@ -1,5 +1,5 @@
 /** The time to search a result of 1 MB, with a new index and with an existing one. */
-import type { AnswerDocument } from '../../src/lib/json/result-document.ts'
+import type { ResultDocument } from '../../src/lib/json/result-document.ts'
 import type { SearchParams } from '../../src/lib/search/params.ts'
 import { searchIndex } from '../../src/lib/search/search.ts'
 import { buildIndex } from '../../src/lib/search/search-index.ts'
@@ -35,7 +35,7 @@ const took = (work: () => { ok: boolean }): number => {
 /** Rounds before the measurement: V8 takes a quarter of a second to compile hot code. */
 const WARM_UP_ROUNDS = 20
 
-export const measureSearch = (bench: Bench, document: AnswerDocument): void => {
+export const measureSearch = (bench: Bench, document: ResultDocument): void => {
   const rounds = bench.options.quick ? 3 : 30
   for (let round = 0; round < (bench.options.quick ? 1 : WARM_UP_ROUNDS); round++) {
     for (const { params } of SEARCHES) took(() => searchIndex(buildIndex(document), params))

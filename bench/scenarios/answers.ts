@@ -1,7 +1,7 @@
 /** The time to read parts of a result of 1 MB, and whether questions about large results can be answered. */
 import { explore } from '../../src/lib/json/explore.ts'
 import { filter } from '../../src/lib/json/filter.ts'
-import { parseAnswer } from '../../src/lib/json/parse-document.ts'
+import { parseDocument } from '../../src/lib/json/parse-document.ts'
 import { renderDocument } from '../../src/lib/json/render-document.ts'
 import type { Bench } from '../bench.ts'
 import { show } from '../report.ts'
@@ -42,13 +42,13 @@ const assertFound = (isFound: boolean, what: string): void => {
 /** Times each processor alone, in this thread. */
 const measureProcessors = (bench: Bench, bytes: Buffer): void => {
   const rounds = bench.options.quick ? 5 : 100
-  const { document } = parseAnswer(bytes, 'application/json')
+  const { document } = parseDocument(bytes, 'application/json')
   const project = (): void => {
     const made = filter.apply(document, { fields: ['items[].title', 'items[].maker.name'] })
     assertFound(made.ok && renderDocument(made.value.document).includes('Maker 112'), 'the projection')
   }
   const times = {
-    'parse and infer the shape': timeAll(rounds, () => void parseAnswer(bytes, 'application/json')),
+    'parse and infer the shape': timeAll(rounds, () => void parseDocument(bytes, 'application/json')),
     'projection, written as text': timeAll(rounds, project),
     explore: timeAll(rounds, () => assertFound(explore.apply(document, {}).ok, 'explore')),
   }
@@ -79,7 +79,7 @@ const measureProcessors = (bench: Bench, bytes: Buffer): void => {
 export const runAnswers = async (bench: Bench): Promise<void> => {
   const bytes = answerOfOneMb()
   measureProcessors(bench, bytes)
-  measureSearch(bench, parseAnswer(bytes, 'application/json').document)
+  measureSearch(bench, parseDocument(bytes, 'application/json').document)
   await measureEventLoop(bench)
   await measureFrozen(bench)
 }

@@ -1,6 +1,6 @@
-import type { AnswerDocument } from './result-document.ts'
+import type { ResultDocument } from './result-document.ts'
 
-type TextFormat = Extract<AnswerDocument, { kind: 'text' }>['format']
+type TextFormat = Extract<ResultDocument, { kind: 'text' }>['format']
 
 /** A border is looked for in this share of the end; further back too much would be lost for it. */
 const BORDER_SHARE = 0.25

@@ -1,18 +1,18 @@
 import { countTokens } from '../tokens/tokens.ts'
-import { countLines, formatNumber } from './format-counts.ts'
-import type { AnswerDocument } from './result-document.ts'
 import { type Cut, cutJson } from './cut-json.ts'
 import { cutText } from './cut-text.ts'
+import { countLines, formatNumber } from './format-counts.ts'
+import { nameMembers } from './name-members.ts'
 import { renderPath } from './path.ts'
 import { renderDocument } from './render-document.ts'
-import { nameMembers } from './name-members.ts'
+import type { ResultDocument } from './result-document.ts'
 
 /** The beginning of an answer that a model is shown. */
-export type Beginning = {
+export type CutDocument = {
   /** Of JSON: valid JSON. Of lines, a table or a text: whole lines where there are any. */
   text: string
   /** The same as a document. */
-  shown: AnswerDocument
+  shown: ResultDocument
   /** Lines that say what is left out, and what it is like; empty when nothing is. */
   outline: string
   /** Of the text and the outline together, as TOKEN_ENCODING counts them. */
@@ -33,9 +33,9 @@ const AIM = 0.94
 const OUTLINE_SHARE = 0.3
 const MAX_OUTLINE_LINES = 12
 
-type Candidate = Pick<Beginning, 'text' | 'shown' | 'outline'>
+type Candidate = Pick<CutDocument, 'text' | 'shown' | 'outline'>
 
-const describeCut = (root: AnswerDocument, { path, what, shown, total, places }: Cut): string => {
+const describeCut = (root: ResultDocument, { path, what, shown, total, places }: Cut): string => {
   const where = path.length === 0 ? 'the whole' : renderPath(path)
   const unit = places > 1 ? `${what} in ${formatNumber(places)} places` : what
   const line = `${where}: ${formatNumber(shown)} of ${formatNumber(total)} ${unit} shown`
@@ -65,7 +65,7 @@ const describeTextCut = (whole: string, shown: string, lines: number): string =>
 }
 
 /** A way to make the beginning for a room of so many characters. */
-const createCutter = (document: AnswerDocument): ((room: number) => Candidate) => {
+const createCutter = (document: ResultDocument): ((room: number) => Candidate) => {
   if (document.kind === 'json') {
     return room => {
       const { value, cuts } = cutJson(document.value, Math.floor(room * (1 - OUTLINE_SHARE)))
@@ -90,14 +90,14 @@ const countBoth = ({ text, outline }: Candidate): Promise<number> =>
   countTokens(outline === '' ? text : `${text}\n${outline}`)
 
 /** Nothing but what says that there is more: within any budget. */
-const emptiest = (document: AnswerDocument): Candidate => {
+const emptiest = (document: ResultDocument): Candidate => {
   const isList = document.kind === 'json' && Array.isArray(document.value)
   const shown = { kind: 'json' as const, value: isList ? [] : {}, format: 'json' as const }
   const isJson = document.kind === 'json' && document.format === 'json'
   return { text: isJson ? renderDocument(shown) : '', shown, outline: '' }
 }
 
-const findWhole = async (document: AnswerDocument, budgetTokens: number): Promise<Beginning | undefined> => {
+const findWhole = async (document: ResultDocument, budgetTokens: number): Promise<CutDocument | undefined> => {
   if (document.kind === 'json' && cutJson(document.value, budgetTokens * MAX_CHARACTERS_PER_TOKEN).cuts.length > 0) {
     return undefined
   }
@@ -112,11 +112,11 @@ const findWhole = async (document: AnswerDocument, budgetTokens: number): Promis
  * its lists and all small members of its objects, or whole lines or sentences of a text, and an outline of the rest.
  * Only what is to be shown is counted, a few times; takes milliseconds, however long the answer is.
  */
-export const beginAnswer = async (document: AnswerDocument, budgetTokens: number): Promise<Beginning> => {
+export const cutToBudget = async (document: ResultDocument, budgetTokens: number): Promise<CutDocument> => {
   const whole = await findWhole(document, budgetTokens)
   if (whole !== undefined) return whole
   const cutTo = createCutter(document)
-  let best: Beginning | undefined
+  let best: CutDocument | undefined
   let room = budgetTokens * CHARACTERS_PER_TOKEN
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const candidate = cutTo(room)

@@ -11,10 +11,21 @@ const MAX_VALUES = 2_000
 const MAX_NODES = 50_000
 const MAX_ELSEWHERE = 3
 
-/** Whether the path leads to anything at all. */
-export const matches = (value: JsonValue, path: Path): boolean => {
-  const [step, ...rest] = path
-  return step === undefined || follow(value, step).some(next => matches(next, rest))
+/** Whether a path leads to anything. */
+export const matches = (root: JsonValue, path: Path): boolean => {
+  // Containers below several matches of a `**` are visited once for each.
+  const visited = path.map(() => new Set<JsonValue>())
+  const isMatch = (value: JsonValue, at: number): boolean => {
+    const step = path[at]
+    if (step === undefined) return true
+    if (step.kind !== 'deep') return follow(value, step).some(next => isMatch(next, at + 1))
+    return follow(value, step).some(next => {
+      if (visited[at]?.has(next)) return false
+      visited[at]?.add(next)
+      return isMatch(next, at + 1)
+    })
+  }
+  return isMatch(root, 0)
 }
 
 const cut = (name: string): string =>
@@ -93,8 +104,8 @@ export const describeMiss = (root: JsonValue, path: Path): string => {
   for (const step of path) {
     const next: JsonValue[] = []
     for (const value of values) {
-      for (const child of follow(value, step)) if (next.length < MAX_VALUES) next.push(child)
       if (next.length >= MAX_VALUES) break
+      next.push(...follow(value, step).slice(0, MAX_VALUES - next.length))
     }
     if (next.length === 0) break
     values = next

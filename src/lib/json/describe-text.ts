@@ -1,7 +1,7 @@
 import { countLines, formatAmount, formatNumber } from './format-counts.ts'
-import type { AnswerDocument } from './result-document.ts'
+import type { ResultDocument } from './result-document.ts'
 
-type TextDocument = Extract<AnswerDocument, { kind: 'text' }>
+type TextDocument = Extract<ResultDocument, { kind: 'text' }>
 
 const FIRST_LINES = 3
 const MAX_LINE_CHARACTERS = 120

@@ -1,14 +1,14 @@
 import type { JsonValue } from '../kernel/json.ts'
 import { failure, type Result, success } from '../kernel/result.ts'
-import { formatNumber } from './format-counts.ts'
-import type { AnswerDocument, Processed } from './result-document.ts'
+import { describeMiss } from './describe-miss.ts'
 import { describeText } from './describe-text.ts'
-import { follow, type Path, parsePath, renderPath } from './path.ts'
-import type { Processor } from './pipeline-step.ts'
+import { formatNumber } from './format-counts.ts'
+import { describePathFault, type Path, parsePath, renderPath, valuesAt } from './path.ts'
+import type { PipelineStep } from './pipeline-step.ts'
 import { renderDocument } from './render-document.ts'
 import { renderShape } from './render-shape.ts'
+import type { ResultDocument, StepOutput } from './result-document.ts'
 import { addValue, createShape, MAX_SAMPLES } from './value-shape.ts'
-import { describeMiss } from './describe-miss.ts'
 
 export type ExploreParams = {
   /** Where to begin, such as `users[].address`; the whole when it is left out. */
@@ -25,10 +25,7 @@ const DEFAULT_SAMPLES = 3
 
 type Look = { depth: number; samples: number }
 
-const valuesAt = (root: JsonValue, path: Path): readonly JsonValue[] =>
-  path.reduce<readonly JsonValue[]>((values, step) => values.flatMap(value => follow(value, step)), [root])
-
-const exploreJson = (root: JsonValue, path: Path, { depth, samples }: Look): Result<Processed, string> => {
+const exploreJson = (root: JsonValue, path: Path, { depth, samples }: Look): Result<StepOutput, string> => {
   const values = valuesAt(root, path)
   if (values.length === 0) return failure(describeMiss(root, path))
   const shape = createShape()
@@ -45,16 +42,17 @@ const lookOf = ({ depth = DEFAULT_DEPTH, samples = DEFAULT_SAMPLES }: ExplorePar
   return success({ depth: Math.min(depth, MAX_DEPTH), samples: Math.min(samples, MAX_SAMPLES) })
 }
 
-const apply = (document: AnswerDocument, params: ExploreParams): Result<Processed, string> => {
+const apply = (document: ResultDocument, params: ExploreParams): Result<StepOutput, string> => {
   const look = lookOf(params)
   if (!look.ok) return look
-  const path = parsePath(params.path ?? '')
-  if (!path.ok) return path
+  const text = params.path ?? ''
+  const path = parsePath(text)
+  if (!path.ok) return failure(describePathFault(text, path.error))
   if (document.kind === 'json') return exploreJson(document.value, path.value, look.value)
-  const text = document.kind === 'text' ? describeText(document) : renderDocument(document)
+  const described = document.kind === 'text' ? describeText(document) : renderDocument(document)
   const notes = path.value.length > 0 ? ['It has no members: the path was left aside.'] : []
-  return success({ document: { kind: 'text', text, format: 'text' }, notes })
+  return success({ document: { kind: 'text', text: described, format: 'text' }, notes })
 }
 
 /** What there is in an answer: kinds, names, counts, sizes, ranges and samples, as an outline. */
-export const explore: Processor<ExploreParams> = { name: 'explore', isWanted: () => true, apply }
+export const explore: PipelineStep<ExploreParams> = { name: 'explore', isWanted: () => true, apply }

@@ -1,11 +1,11 @@
 import type { JsonValue } from '../kernel/json.ts'
 import { failure, type Result, success } from '../kernel/result.ts'
-import type { AnswerDocument, Processed } from './result-document.ts'
+import { describeMiss, matches } from './describe-miss.ts'
 import { type Page, pageLines, pageValue } from './paging.ts'
 import { type Path, parsePaths } from './path.ts'
-import type { Processor } from './pipeline-step.ts'
+import type { PipelineStep } from './pipeline-step.ts'
 import { excludePaths, includePaths } from './project.ts'
-import { describeMiss, matches } from './describe-miss.ts'
+import type { ResultDocument, StepOutput } from './result-document.ts'
 
 export type FilterParams = {
   /** Paths such as `users[].name`, `meta.*`, `[0]`; none means all that there is. */
@@ -21,8 +21,8 @@ export type FilterParams = {
 /** Misses that are answered by what there is; beyond them the same would be said over and over. */
 const MAX_MISSES_SHOWN = 5
 
-type JsonDocument = Extract<AnswerDocument, { kind: 'json' }>
-type TextDocument = Extract<AnswerDocument, { kind: 'text' }>
+type JsonDocument = Extract<ResultDocument, { kind: 'json' }>
+type TextDocument = Extract<ResultDocument, { kind: 'text' }>
 
 const pageFrom = ({ limit, offset }: FilterParams): Result<Page | undefined, string> => {
   if (limit === undefined && offset === undefined) return success(undefined)
@@ -57,12 +57,12 @@ const filterJson = (document: JsonDocument, paths: readonly Path[], page: Page |
   return { document: { kind: 'json' as const, value: paged.value, format }, notes, page: paged.page }
 }
 
-const filterText = (document: TextDocument, page: Page): Processed => {
+const filterText = (document: TextDocument, page: Page): StepOutput => {
   const paged = pageLines(document.text, page)
   return { document: { ...document, text: paged.text }, notes: [paged.page.note], page: paged.page }
 }
 
-const apply = (document: AnswerDocument, params: FilterParams): Result<Processed, string> => {
+const apply = (document: ResultDocument, params: FilterParams): Result<StepOutput, string> => {
   const paths = parsePaths(params.fields ?? [])
   if (!paths.ok) return paths
   const page = pageFrom(params)
@@ -78,7 +78,7 @@ const apply = (document: AnswerDocument, params: FilterParams): Result<Processed
 }
 
 /** Projection by paths, then paging. A path that matches nothing leaves nothing, and a note that says what there is. */
-export const filter: Processor<FilterParams> = {
+export const filter: PipelineStep<FilterParams> = {
   name: 'filter',
   isWanted: ({ fields = [], limit, offset }) => fields.length > 0 || limit !== undefined || offset !== undefined,
   apply,

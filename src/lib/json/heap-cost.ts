@@ -1,6 +1,6 @@
 import type { JsonValue } from '../kernel/json.ts'
-import type { AnswerDocument } from './result-document.ts'
 import { findExactNumber } from './exact-numbers.ts'
+import type { ResultDocument } from './result-document.ts'
 
 // A thread whose memory runs out takes with it all that it holds, and its process where V8 has no way out, as inside of
 // JSON.parse. So what an answer would take is reckoned before it is parsed, by the worst that was measured for its kind.
@@ -41,7 +41,7 @@ const heapOfValue = (value: JsonValue): number => {
 }
 
 /** Bytes of memory that a document takes, roughly and rather too many. */
-export const heapOfDocument = (document: AnswerDocument): number => {
+export const heapOfDocument = (document: ResultDocument): number => {
   if (document.kind === 'json') return heapOfValue(document.value)
   return document.kind === 'text' ? document.text.length * 2 : CONTAINER_BYTES
 }

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../kernel/json.ts'
 import { countLines } from './format-counts.ts'
-import type { ShownPage } from './result-document.ts'
 import { hasMembers, type Path, renderPath } from './path.ts'
+import type { PageInfo } from './result-document.ts'
 
 export type Page = { offset: number; limit: number | undefined }
 
@@ -75,7 +75,7 @@ export const pageValue = (
   root: JsonValue,
   paths: readonly Path[],
   page: Page,
-): { value: JsonValue; note: string; page?: ShownPage } => {
+): { value: JsonValue; note: string; page?: PageInfo } => {
   const onPath = paths.map(path => arrayOnPath(root, path)).find(names => names !== undefined)
   const names = Array.isArray(root) ? [] : (onPath ?? longestArray(root))
   if (names === undefined) return { value: root, note: 'There is no array here: limit and offset change nothing.' }
@@ -85,7 +85,7 @@ export const pageValue = (
     return pageOf(items, page)
   })
   const where = names.length === 0 ? 'items' : `items of ${renderPath(names.map(name => ({ kind: 'member', name })))}`
-  const shown: ShownPage = {
+  const shown: PageInfo = {
     note: describePage(where, page, total),
     describe: count => describePage(where, page, total, count),
     countIn: beginning => (beginning.kind === 'json' ? arrayAt(beginning.value, names).length : 0),
@@ -100,7 +100,7 @@ const countWholeLines = (text: string, beginning: string): number => {
 }
 
 /** One page of the lines of a text. */
-export const pageLines = (text: string, page: Page): { text: string; page: ShownPage } => {
+export const pageLines = (text: string, page: Page): { text: string; page: PageInfo } => {
   const lines = text.split('\n')
   const paged = pageOf(lines, page).join('\n')
   return {

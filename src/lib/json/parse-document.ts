@@ -1,8 +1,8 @@
-import type { AnswerDocument, Processed } from './result-document.ts'
 import { decodeText, type MediaType, parseMediaType } from './decode-text.ts'
 import { heapOfTable, MAX_HEAP_BYTES } from './heap-cost.ts'
-import { parseJsonAnswer, parseLines } from './parse-json-text.ts'
+import { parseJsonLines, parseJsonText } from './parse-json-text.ts'
 import { looksLikeTable, parseTable } from './parse-table.ts'
+import type { ResultDocument, StepOutput } from './result-document.ts'
 
 const JSON_TYPE = /^(?:application|text)\/(?:[\w.-]+\+)?json$/
 const LINES_TYPE = /^(?:application|text)\/(?:x-)?(?:ndjson|jsonl|jsonlines|json-lines)$/
@@ -17,16 +17,16 @@ const SNIFFED_CHARACTERS = 1_000
 const TOO_MANY_ROWS = 'It is read as text, not as a table: it has too many rows.'
 const TOO_WIDE = 'It is read as text, not as a table: it has too many columns.'
 
-const asText = (text: string, format: 'text' | 'html' | 'xml' = 'text', notes: readonly string[] = []): Processed => ({
+const asText = (text: string, format: 'text' | 'html' | 'xml' = 'text', notes: readonly string[] = []): StepOutput => ({
   document: { kind: 'text', text, format },
   notes,
 })
 
-const parseAsJson = (text: string, essence: string): Processed => {
-  const parsed = parseJsonAnswer(text)
+const parseAsJson = (text: string, essence: string): StepOutput => {
+  const parsed = parseJsonText(text)
   if (parsed.ok)
     return { document: { kind: 'json', value: parsed.value.value, format: 'json' }, notes: parsed.value.notes }
-  const lines = parsed.error.reason === 'syntax' && text.includes('\n') ? parseLines(text, false) : undefined
+  const lines = parsed.error.reason === 'syntax' && text.includes('\n') ? parseJsonLines(text, false) : undefined
   if (lines?.ok && Array.isArray(lines.value.value) && lines.value.value.length > 1) {
     return { document: { kind: 'json', value: lines.value.value, format: 'ndjson' }, notes: lines.value.notes }
   }
@@ -35,11 +35,11 @@ const parseAsJson = (text: string, essence: string): Processed => {
   return asText(text, 'text', isMeant ? [`It is read as text, not as JSON: ${parsed.error.message}.`] : [])
 }
 
-const parseText = (text: string, { essence }: MediaType): Processed => {
+const parseText = (text: string, { essence }: MediaType): StepOutput => {
   if (text.trim() === '') return asText('')
   const start = text.slice(0, SNIFFED_CHARACTERS)
   if (LINES_TYPE.test(essence)) {
-    const lines = parseLines(text, true)
+    const lines = parseJsonLines(text, true)
     if (lines.ok)
       return { document: { kind: 'json', value: lines.value.value, format: 'ndjson' }, notes: lines.value.notes }
   }
@@ -60,7 +60,7 @@ const parseText = (text: string, { essence }: MediaType): Processed => {
   return asText(text)
 }
 
-const toBinary = (essence: string, bytes: number): AnswerDocument => ({
+const toBinary = (essence: string, bytes: number): ResultDocument => ({
   kind: 'binary',
   mediaType: essence === '' || essence.startsWith('text/') ? 'application/octet-stream' : essence,
   bytes,
@@ -70,7 +70,7 @@ const toBinary = (essence: string, bytes: number): AnswerDocument => ({
  * What an answer is: as its media type says and its beginning does not contradict, else as its beginning looks. Takes
  * whatever there is and never throws; what it could not read as was meant is said in the notes. About 6 ms a megabyte.
  */
-export const parseAnswer = (source: Uint8Array | string, mediaType = ''): Processed => {
+export const parseDocument = (source: Uint8Array | string, mediaType = ''): StepOutput => {
   const type = parseMediaType(mediaType)
   if (typeof source === 'string') return parseText(source, type)
   const decoded = decodeText(source, type)

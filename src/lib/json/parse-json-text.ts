@@ -1,16 +1,16 @@
 import { isJsonObject, type JsonValue } from '../kernel/json.ts'
 import { failure, type Result, success } from '../kernel/result.ts'
-import { countLines } from './format-counts.ts'
 import { findExactNumber, parseExactly } from './exact-numbers.ts'
+import { countLines } from './format-counts.ts'
 import { heapOfJson, MAX_HEAP_BYTES } from './heap-cost.ts'
 
 /**
  * Deepest nesting of an answer that is taken for JSON. Ten times what APIs answer, and so little that whoever walks
  * over a document may do it by recursion.
  */
-const MAX_ANSWER_DEPTH = 200
+const MAX_DEPTH = 200
 
-type JsonAnswer = { value: JsonValue; notes: readonly string[] }
+type ParsedJson = { value: JsonValue; notes: readonly string[] }
 
 /** Deepest nesting, how many arrays and objects there are, and members of these (each has a colon), outside of strings. */
 export const shapeOf = (text: string): { deepest: number; containers: number; members: number } => {
@@ -44,13 +44,13 @@ const countMembers = (value: JsonValue): number => {
 }
 
 /** Why a text is not read as JSON, in a clause. */
-export type NoJson = { reason: 'depth' | 'size' | 'syntax'; message: string }
+export type JsonFailure = { reason: 'depth' | 'size' | 'syntax'; message: string }
 
 /** One JSON text. */
-export const parseJsonAnswer = (text: string): Result<JsonAnswer, NoJson> => {
+export const parseJsonText = (text: string): Result<ParsedJson, JsonFailure> => {
   const { deepest, containers, members } = shapeOf(text)
-  if (deepest > MAX_ANSWER_DEPTH) {
-    return failure({ reason: 'depth', message: `it is nested more than ${MAX_ANSWER_DEPTH} deep` })
+  if (deepest > MAX_DEPTH) {
+    return failure({ reason: 'depth', message: `it is nested more than ${MAX_DEPTH} deep` })
   }
   if (heapOfJson(text.length, containers) > MAX_HEAP_BYTES) {
     return failure({ reason: 'size', message: `it has ${containers.toLocaleString('en')} objects and lists` })
@@ -76,7 +76,7 @@ const BROKEN_LINES_SHOWN = 5
  * One JSON text a line, empty lines aside. Where it `isDeclared`, a broken line becomes a string and is noted; else a
  * single one means that the text is something else.
  */
-export const parseLines = (text: string, isDeclared: boolean): Result<JsonAnswer, string> => {
+export const parseJsonLines = (text: string, isDeclared: boolean): Result<ParsedJson, string> => {
   const value: JsonValue[] = []
   const broken: number[] = []
   const notes = new Set<string>()
@@ -89,7 +89,7 @@ export const parseLines = (text: string, isDeclared: boolean): Result<JsonAnswer
     lineNumber++
     const trimmed = line.trim()
     if (trimmed === '') continue
-    const parsed = parseJsonAnswer(trimmed)
+    const parsed = parseJsonText(trimmed)
     if (parsed.ok) {
       value.push(parsed.value.value)
       for (const note of parsed.value.notes) notes.add(note)

@@ -1,42 +1,127 @@
-import type { Path } from './path.ts'
+import { indexOfName, type Path } from './path.ts'
 
-/** Several paths in one: what is wanted of a value, and of what is below it. */
+/** Several paths in one: what they want of a value, and of what is below it. */
 export type PathTree = {
-  /** A path ends here: all of the value is meant. */
+  /** Whether a path ends here, and so means all of the value. */
   isWhole: boolean
   members: Map<string, PathTree>
   items: Map<number, PathTree>
   everyItem: PathTree | undefined
   /** Every member of an object, every item of an array. */
   every: PathTree | undefined
-  /** The tree as the only one of a list: made once, for it is asked for at every value. */
-  alone: readonly PathTree[]
+  /** Behind `**`: applies to all values below as well. */
+  isDeep: boolean
+  /** Returns the index of the item that a name means in an array. */
+  indexOf: (name: string) => number | undefined
+  /** This tree and those behind a `**` that follows it: all that apply where this one does. */
+  active: PathTree[]
 }
 
-export const createTree = (members = new Map<string, PathTree>()): PathTree => {
-  const alone: PathTree[] = []
-  const tree: PathTree = { isWhole: false, members, items: new Map(), everyItem: undefined, every: undefined, alone }
-  alone.push(tree)
+/** The trees that apply to one value. */
+export type PathTrees = readonly PathTree[]
+
+type TreeOptions = Partial<Pick<PathTree, 'members' | 'isDeep' | 'indexOf'>>
+
+const createTree = ({ members = new Map(), isDeep = false, indexOf = indexOfName }: TreeOptions = {}): PathTree => {
+  const active: PathTree[] = []
+  const tree: PathTree = {
+    isWhole: false,
+    members,
+    items: new Map(),
+    everyItem: undefined,
+    every: undefined,
+    isDeep,
+    indexOf,
+    active,
+  }
+  active.push(tree)
   return tree
 }
 
-const childIn = <Key>(map: Map<Key, PathTree>, key: Key): PathTree => {
-  const child = map.get(key) ?? createTree()
+const childIn = <Key>(map: Map<Key, PathTree>, key: Key, options: TreeOptions): PathTree => {
+  const child = map.get(key) ?? createTree(options)
   map.set(key, child)
   return child
 }
 
-export const buildPathTree = (paths: readonly Path[]): PathTree => {
-  const root = createTree()
+const belowOf = (tree: PathTree, options: TreeOptions): PathTree => {
+  const known = tree.active[1]
+  if (known !== undefined) return known
+  const below = createTree({ ...options, isDeep: true })
+  tree.active.push(below)
+  return below
+}
+
+/** Builds the tree of several paths. With `digitsAreNames` a number is never the index of an item, except in brackets. */
+export const buildPathTree = (paths: readonly Path[], digitsAreNames = false): PathTree => {
+  const options = digitsAreNames ? { indexOf: () => undefined } : {}
+  const root = createTree(options)
   for (const path of paths) {
     let at = root
     for (const step of path) {
-      if (step.kind === 'member') at = childIn(at.members, step.name)
-      else if (step.kind === 'item') at = childIn(at.items, step.index)
-      else if (step.kind === 'items') at = at.everyItem ??= createTree()
-      else at = at.every ??= createTree()
+      if (step.kind === 'member') at = childIn(at.members, step.name, options)
+      else if (step.kind === 'item') at = childIn(at.items, step.index, options)
+      else if (step.kind === 'deep') at = belowOf(at, options)
+      else if (step.kind === 'items') at = at.everyItem ??= createTree(options)
+      else at = at.every ??= createTree(options)
     }
     at.isWhole = true
   }
   return root
+}
+
+const NONE: PathTrees = []
+
+export const isWhole = (trees: PathTrees): boolean => trees.some(tree => tree.isWhole)
+
+/** Joins the trees of several sources: each tree once, with those behind a `**` that follows it. */
+const join = (trees: readonly (PathTree | undefined)[]): PathTrees => {
+  const [only] = trees
+  return trees.length < 2 ? (only?.active ?? NONE) : [...new Set(trees.flatMap(tree => tree?.active ?? NONE))]
+}
+
+/** Returns the trees that apply to a member of an object. */
+export const treesOfMember = (trees: PathTrees, name: string): PathTrees => {
+  const [only] = trees
+  if (only !== undefined && trees.length === 1 && only.every === undefined && !only.isDeep) {
+    return only.members.get(name)?.active ?? NONE
+  }
+  return join(trees.flatMap(tree => [tree.members.get(name), tree.every, tree.isDeep ? tree : undefined]))
+}
+
+/** Returns the part of a tree that applies to the items of an array as it does to the array. */
+const throughArray = (tree: PathTree): PathTree | undefined => {
+  if (tree.isDeep) return tree
+  const names = [...tree.members].filter(([name]) => tree.indexOf(name) === undefined)
+  return names.length === 0 ? undefined : createTree({ members: new Map(names), indexOf: tree.indexOf })
+}
+
+/** Returns the trees that apply to every item of an array. A name that is not an index means that member of each item. */
+export const treesOfEachItem = (trees: PathTrees): PathTrees =>
+  join(trees.flatMap(tree => [tree.everyItem, tree.every, throughArray(tree)].filter(each => each !== undefined)))
+
+/** Returns, by index, the trees that apply to single items of an array. */
+export const treesOfSingleItems = (trees: PathTrees, length: number): ReadonlyMap<number, PathTrees> => {
+  const byIndex = new Map<number, PathTrees>()
+  const add = (index: number, tree: PathTree): void => {
+    const at = index < 0 ? index + length : index
+    if (at >= 0 && at < length) byIndex.set(at, [...(byIndex.get(at) ?? NONE), ...tree.active])
+  }
+  for (const { items, members, indexOf } of trees) {
+    for (const [index, tree] of items) add(index, tree)
+    for (const [name, tree] of members) {
+      const index = indexOf(name)
+      if (index !== undefined) add(index, tree)
+    }
+  }
+  return byIndex
+}
+
+/** Returns the names that the trees want of an object; undefined if they want every one. */
+export const wantedNames = (trees: PathTrees): Iterable<string> | undefined => {
+  if (trees.some(tree => tree.every !== undefined || tree.isDeep)) return undefined
+  const [only] = trees
+  return only !== undefined && trees.length === 1
+    ? only.members.keys()
+    : new Set(trees.flatMap(tree => [...tree.members.keys()]))
 }

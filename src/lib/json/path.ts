@@ -2,97 +2,131 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/json.ts
 import { failure, type Result, success } from '../kernel/result.ts'
 import { findExactNumber } from './exact-numbers.ts'
 
-/** One step of a path: into a member, an item, every item of an array, or every member or item. */
+/** One step of a path: into a member, an item, every item of an array, every member or item, or down any depth. */
 export type PathStep =
   | { kind: 'member'; name: string }
   | { kind: 'item'; index: number }
   | { kind: 'items' }
   | { kind: 'any' }
+  | { kind: 'deep' }
 export type Path = readonly PathStep[]
 
+/** What is wrong in the text of a path, and where; columns count from 1. */
+export type PathFault = { column: number; message: string }
+
 const MAX_PATH_CHARACTERS = 1_000
-const MAX_STEPS = 64
-const TOKENS = /(?:\.|^)(\*)|\[\s*(?:\*?|(-?\d{1,9})|"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')\s*\]|(?:\.|^)([^.[\]*]+)/y
+const MAX_STEPS = 500
+/** `$` stands for the whole only by itself or before a dot or bracket: `$ref` is a name. */
+const ROOT = /^(?:\$(?=$|[.[]))?(?:\.(?=$|\[))?/
+const TOKEN =
+  /(?:\.|^)(\*\*?)|\[\s*(?:\*?|(-?\d{1,9})|("(?:[^"\\]|\\.)*")|'((?:[^'\\]|\\.)*)')\s*\]|(?:\.|^)([^.[\]*]+)/y
 
-const unquote = (quoted: string): string => quoted.replace(/\\(.)/g, '$1')
+const withoutBackslashes = (quoted: string): string => quoted.replace(/\\(.)/g, '$1')
 
-const toStep = ([token, star, index, double, single, name]: RegExpExecArray): PathStep => {
-  if (star !== undefined) return { kind: 'any' }
+/** Reads the escapes of JSON, and any other character behind a backslash as itself. */
+const unquote = (quoted: string): string => {
+  try {
+    return String(JSON.parse(quoted))
+  } catch {
+    return withoutBackslashes(quoted.slice(1, -1))
+  }
+}
+
+const toStep = ([token, stars, index, double, single, name]: RegExpExecArray): PathStep => {
+  if (stars !== undefined) return { kind: stars === '**' ? 'deep' : 'any' }
   if (index !== undefined) return { kind: 'item', index: Number(index) }
-  const quoted = double ?? single
-  if (quoted !== undefined) return { kind: 'member', name: unquote(quoted) }
+  if (double !== undefined) return { kind: 'member', name: unquote(double) }
+  if (single !== undefined) return { kind: 'member', name: withoutBackslashes(single) }
   if (name !== undefined) return { kind: 'member', name: name.trim() }
   return token.includes('*') ? { kind: 'any' } : { kind: 'items' }
 }
 
-const refuse = (text: string): Result<Path, string> =>
-  failure(
-    `"${text.slice(0, 80)}" is no path. Write names with points between them, [] for every item of an array, [0] for one, ` +
-      '* for every member, ["a.b"] for a name with signs in it: users[].address.city',
-  )
-
-/** Reads `users[].name`, `$.users[0]["a.b"].*`; an empty one, `$` and `.` are the whole. The error is a sentence. */
-export const parsePath = (text: string): Result<Path, string> => {
-  const body = text
-    .trim()
-    // Of the whole, not of a name such as `$ref`.
-    .replace(/^\$(?=$|[.[])/, '')
-    .replace(/^\.(?=$|\[|\*)/, '')
-  if (body.length > MAX_PATH_CHARACTERS) return refuse(text)
+/** Parses `users[].name`, `$.users[0]["a.b"].*` or `**.id`. An empty text, `$` and `.` are the whole. */
+export const parsePath = (text: string): Result<Path, PathFault> => {
+  const body = text.trim()
+  const lead = text.length - text.trimStart().length
+  const fail = (column: number, message: string) => failure({ column: lead + column, message })
+  if (body.length > MAX_PATH_CHARACTERS) return fail(1, `a path has at most ${MAX_PATH_CHARACTERS} characters`)
   const steps: PathStep[] = []
-  // A path may begin with a point, as those of jq do.
-  TOKENS.lastIndex = 0
-  while (TOKENS.lastIndex < body.length) {
-    const token = TOKENS.exec(body)
-    if (token === null || steps.length === MAX_STEPS) return refuse(text)
-    steps.push(toStep(token))
+  let at = ROOT.exec(body)?.[0].length ?? 0
+  while (at < body.length) {
+    TOKEN.lastIndex = at
+    const token = TOKEN.exec(body)
+    if (token === null || steps.length === MAX_STEPS) {
+      return fail(
+        at + (body[at] === '.' ? 2 : 1),
+        'a path is written like items[].name, items[0], *.links, **.id or meta["odd.name"]',
+      )
+    }
+    const step = toStep(token)
+    // Twice any depth is any depth.
+    if (step.kind !== 'deep' || steps.at(-1)?.kind !== 'deep') steps.push(step)
+    at = TOKEN.lastIndex
   }
-  return success(steps)
+  return steps.at(-1)?.kind === 'deep' ? fail(body.length, 'a name must follow **') : success(steps)
 }
 
-/** Far above what one question needs; each path is looked for in all of the answer. */
+/** Returns a sentence about a text that is not a path. */
+export const describePathFault = (text: string, { column, message }: PathFault): string =>
+  `"${text.slice(0, 80)}" is not a path: column ${column}: ${message}.`
+
+/** Far more than one question needs; each path is looked up in the whole result. */
 const MAX_PATHS = 200
 
-/** Reads several. The error is a sentence about the first that is none. */
+/** Parses several paths. The error is a sentence about the first invalid one. */
 export const parsePaths = (texts: readonly string[]): Result<readonly Path[], string> => {
-  if (texts.length > MAX_PATHS) return failure(`${texts.length} fields are too many: ${MAX_PATHS} is the most.`)
+  if (texts.length > MAX_PATHS) return failure(`${texts.length} fields are too many: at most ${MAX_PATHS}.`)
   const paths: Path[] = []
   for (const text of texts) {
     const path = parsePath(text)
-    if (!path.ok) return path
+    if (!path.ok) return failure(describePathFault(text, path.error))
     paths.push(path.value)
   }
   return success(paths)
 }
 
-/** Read as it stands: no sign in it means anything, and no blank at its ends would be lost. */
+/** Names that are parsed as themselves without quotes. */
 const PLAIN_NAME = /^(?!\$$)[^.[\]*\s"'](?:[^.[\]*"']*[^.[\]*\s"'])?$/
 
 const quote = (name: string): string => `"${name.replace(/["\\]/g, '\\$&')}"`
 
-/** The path as a model may send it again. */
+/** Writes a path so that `parsePath` reads it back. */
 export const renderPath = (path: Path): string => {
   const text = path.map(step => {
     if (step.kind === 'items') return '[]'
     if (step.kind === 'any') return '.*'
+    if (step.kind === 'deep') return '.**'
     if (step.kind === 'item') return `[${step.index}]`
     return PLAIN_NAME.test(step.name) ? `.${step.name}` : `[${quote(step.name)}]`
   })
   return text.join('').replace(/^\./, '') || '$'
 }
 
-/** Whether a value has members: an object, and no number that is kept as one. */
+/** Whether a value is an object with members, and not a number that is represented by an object. */
 export const hasMembers = (value: JsonValue | undefined): value is JsonObject =>
   isJsonObject(value) && findExactNumber(value) === undefined
 
-/** The index in an array that a member's name means: people write `users.0.name` too. */
+/** Returns the array index that a member's name stands for: people also write `users.0.name`. */
 export const indexOfName = (name: string): number | undefined => (/^\d{1,9}$/.test(name) ? Number(name) : undefined)
 
+/** Returns all arrays and objects at and below a value. */
+const listContainers = (value: JsonValue): JsonValue[] => {
+  const found: JsonValue[] = []
+  const add = (each: JsonValue): void => {
+    if (!Array.isArray(each) && !hasMembers(each)) return
+    found.push(each)
+    for (const child of Array.isArray(each) ? each : Object.values(each)) add(child)
+  }
+  add(value)
+  return found
+}
+
 /**
- * The values that one step leads to from one value. A name that meets an array means that member of each item, unless
- * it is a number: `users.name` is `users[].name`, however many arrays there are between the two.
+ * Returns the values that one step leads to. A name applied to an array means that member of each item, unless it is a
+ * number: `users.name` is `users[].name`, through any number of nested arrays.
  */
 export const follow = (value: JsonValue, step: PathStep): readonly JsonValue[] => {
+  if (step.kind === 'deep') return listContainers(value)
   if (Array.isArray(value)) {
     if (step.kind === 'items' || step.kind === 'any') return value
     const index = step.kind === 'item' ? step.index : indexOfName(step.name)
@@ -104,3 +138,14 @@ export const follow = (value: JsonValue, step: PathStep): readonly JsonValue[] =
   if (step.kind !== 'member' || !Object.hasOwn(value, step.name)) return []
   return [value[step.name] ?? null]
 }
+
+/** Returns the values that a path leads to, each once. */
+export const valuesAt = (root: JsonValue, path: Path): readonly JsonValue[] =>
+  path.reduce<readonly JsonValue[]>(
+    (values, step) => {
+      const next = values.flatMap(value => follow(value, step))
+      // Containers overlap only below others, and other steps keep them apart.
+      return step.kind === 'deep' ? [...new Set(next)] : next
+    },
+    [root],
+  )

@@ -1,5 +1,5 @@
 import type { Result } from '../kernel/result.ts'
-import type { AnswerDocument, Processed } from './result-document.ts'
+import type { ResultDocument, StepOutput } from './result-document.ts'
 
 /**
  * One way of looking into an answer: filter, search, explore. Pure and synchronous; it runs in a worker.
@@ -7,7 +7,7 @@ import type { AnswerDocument, Processed } from './result-document.ts'
  * What is costly to make of a document (an index, its records) may be kept by the document itself, in a WeakMap inside
  * the closure that makes the processor: a later task on the same answer, after the same steps, gets the same document.
  */
-export type Processor<Params> = {
+export type PipelineStep<Params> = {
   /** As an error and a note name it. */
   name: string
   /** Whether there is anything to do with these parameters; without them it is skipped. */
@@ -17,5 +17,5 @@ export type Processor<Params> = {
    * should know besides stands in the notes. The error is a sentence that tells a model what is wrong with its
    * parameters and what to send instead: the document then stays as it was for those that follow.
    */
-  apply: (document: AnswerDocument, params: Params) => Result<Processed, string>
+  apply: (document: ResultDocument, params: Params) => Result<StepOutput, string>
 }

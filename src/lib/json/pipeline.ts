@@ -1,24 +1,24 @@
 import type { Result } from '../kernel/result.ts'
 import type { SearchParams } from '../search/params.ts'
 import { createSearch } from '../search/search.ts'
-import type { AnswerDocument, Processed, ShownPage } from './result-document.ts'
 import { type ExploreParams, explore } from './explore.ts'
 import { type FilterParams, filter } from './filter.ts'
-import type { Processor } from './pipeline-step.ts'
+import type { PipelineStep } from './pipeline-step.ts'
+import type { PageInfo, ResultDocument, StepOutput } from './result-document.ts'
 
 /** The parameters of each step, in the order in which they are taken: the next one goes on from what one has found. */
-export type AnswerSteps = {
+export type PipelineSteps = {
   filter?: FilterParams
   search?: SearchParams
   explore?: ExploreParams
 }
 
 /** What the steps made of an answer. */
-export type StepsOutcome = {
-  document: AnswerDocument
+export type PipelineOutcome = {
+  document: ResultDocument
   notes: readonly string[]
   /** What the last step made, where that is one page. */
-  page: ShownPage | undefined
+  page: PageInfo | undefined
   errors: readonly { step: string; message: string }[]
   /** How many steps had something to do. */
   wanted: number
@@ -27,7 +27,7 @@ export type StepsOutcome = {
 /** Outcomes held for one document: a model asks for the next page, or searches again in the same part. */
 const MAX_HELD = 8
 
-type Outcome = Result<Processed, string>
+type Outcome = Result<StepOutput, string>
 
 /**
  * Runs the steps whose parameters are there, in order. One that fails reports its error, and the next goes on from what
@@ -35,9 +35,9 @@ type Outcome = Result<Processed, string>
  */
 export const createPipeline = () => {
   const search = createSearch()
-  const held = new WeakMap<AnswerDocument, Map<string, Outcome>>()
+  const held = new WeakMap<ResultDocument, Map<string, Outcome>>()
 
-  const run = <Params>(processor: Processor<Params>, document: AnswerDocument, params: Params): Outcome => {
+  const run = <Params>(processor: PipelineStep<Params>, document: ResultDocument, params: Params): Outcome => {
     const outcomes = held.get(document) ?? new Map<string, Outcome>()
     held.set(document, outcomes)
     const key = `${processor.name} ${JSON.stringify(params)}`
@@ -52,9 +52,9 @@ export const createPipeline = () => {
     return outcome
   }
 
-  return (document: AnswerDocument, steps: AnswerSteps): StepsOutcome => {
-    let outcome: StepsOutcome = { document, notes: [], page: undefined, errors: [], wanted: 0 }
-    const take = <Params>(processor: Processor<Params>, params: Params | undefined): void => {
+  return (document: ResultDocument, steps: PipelineSteps): PipelineOutcome => {
+    let outcome: PipelineOutcome = { document, notes: [], page: undefined, errors: [], wanted: 0 }
+    const take = <Params>(processor: PipelineStep<Params>, params: Params | undefined): void => {
       if (params === undefined || !processor.isWanted(params)) return
       const made = run(processor, outcome.document, params)
       const wanted = outcome.wanted + 1

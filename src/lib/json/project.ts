@@ -1,67 +1,26 @@
 import type { JsonObject, JsonValue } from '../kernel/json.ts'
-import { hasMembers, indexOfName, type Path } from './path.ts'
-import { buildPathTree, createTree, type PathTree } from './path-tree.ts'
-
-type Trees = readonly PathTree[]
+import { hasMembers, type Path } from './path.ts'
+import {
+  buildPathTree,
+  isWhole,
+  type PathTrees,
+  treesOfEachItem,
+  treesOfMember,
+  treesOfSingleItems,
+  wantedNames,
+} from './path-tree.ts'
 
 const setMember = (object: JsonObject, name: string, value: JsonValue): void => {
-  // An assignment to this one would set the prototype.
+  // An assignment to this name would set the prototype.
   if (name !== '__proto__') object[name] = value
   else Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
 }
 
-/** What the trees want of every item of an array. A name that is no index means that member of each item. */
-const treesOfEach = (trees: Trees): Trees => {
-  const each: PathTree[] = []
-  for (const { everyItem, every, members } of trees) {
-    if (everyItem !== undefined) each.push(everyItem)
-    if (every !== undefined) each.push(every)
-    const names = [...members].filter(([name]) => indexOfName(name) === undefined)
-    if (names.length > 0) {
-      each.push(createTree(new Map(names)))
-    }
-  }
-  return each
-}
-
-const treesOfItems = (trees: Trees, length: number): ReadonlyMap<number, Trees> => {
-  const byIndex = new Map<number, PathTree[]>()
-  const add = (index: number, tree: PathTree): void => {
-    const at = index < 0 ? index + length : index
-    if (at >= 0 && at < length) byIndex.set(at, [...(byIndex.get(at) ?? []), tree])
-  }
-  for (const { items, members } of trees) {
-    for (const [index, tree] of items) add(index, tree)
-    for (const [name, tree] of members) {
-      const index = indexOfName(name)
-      if (index !== undefined) add(index, tree)
-    }
-  }
-  return byIndex
-}
-
-const isWhole = (trees: Trees): boolean => trees.some(tree => tree.isWhole)
-
-const treesOfMember = (trees: Trees, name: string): Trees => {
-  const [only, second] = trees
-  if (only !== undefined && second === undefined && only.every === undefined) return only.members.get(name)?.alone ?? []
-  return trees.flatMap(({ members, every }) => [members.get(name), every].filter(tree => tree !== undefined))
-}
-
-/** The names that the trees ask for in an object; undefined when they ask for every one. */
-const wantedNames = (trees: Trees): Iterable<string> | undefined => {
-  if (trees.some(tree => tree.every !== undefined)) return undefined
-  const [only, second] = trees
-  return only !== undefined && second === undefined
-    ? only.members.keys()
-    : new Set(trees.flatMap(tree => [...tree.members.keys()]))
-}
-
-const includeItems = (items: readonly JsonValue[], trees: Trees): JsonValue | undefined => {
-  const each = treesOfEach(trees)
-  const byIndex = treesOfItems(trees, items.length)
+const includeItems = (items: readonly JsonValue[], trees: PathTrees): JsonValue | undefined => {
+  const each = treesOfEachItem(trees)
+  const byIndex = treesOfSingleItems(trees, items.length)
   const kept: JsonValue[] = []
-  const keep = (item: JsonValue | undefined, wanted: Trees): void => {
+  const keep = (item: JsonValue | undefined, wanted: PathTrees): void => {
     const part = item === undefined ? undefined : include(item, wanted)
     if (part !== undefined) kept.push(part)
   }
@@ -73,7 +32,7 @@ const includeItems = (items: readonly JsonValue[], trees: Trees): JsonValue | un
   return kept.length > 0 ? kept : undefined
 }
 
-const include = (value: JsonValue, trees: Trees): JsonValue | undefined => {
+const include = (value: JsonValue, trees: PathTrees): JsonValue | undefined => {
   if (isWhole(trees)) return value
   if (Array.isArray(value)) return includeItems(value, trees)
   if (!hasMembers(value)) return undefined
@@ -89,16 +48,16 @@ const include = (value: JsonValue, trees: Trees): JsonValue | undefined => {
   return isEmpty ? undefined : kept
 }
 
-const excludeItems = (items: readonly JsonValue[], trees: Trees): JsonValue => {
-  const each = treesOfEach(trees)
-  const byIndex = treesOfItems(trees, items.length)
+const excludeItems = (items: readonly JsonValue[], trees: PathTrees): JsonValue => {
+  const each = treesOfEachItem(trees)
+  const byIndex = treesOfSingleItems(trees, items.length)
   return items.flatMap((item, index) => {
     const wanted = byIndex.size === 0 ? each : [...each, ...(byIndex.get(index) ?? [])]
     return isWhole(wanted) ? [] : [exclude(item, wanted)]
   })
 }
 
-const exclude = (value: JsonValue, trees: Trees): JsonValue => {
+const exclude = (value: JsonValue, trees: PathTrees): JsonValue => {
   if (trees.length === 0) return value
   if (Array.isArray(value)) return excludeItems(value, trees)
   if (!hasMembers(value)) return value
@@ -111,14 +70,21 @@ const exclude = (value: JsonValue, trees: Trees): JsonValue => {
 }
 
 /**
- * What the paths lead to, in its place: an object keeps the members, an array the items that lead there, in order.
- * What leads to nothing is left out; undefined when nothing is left. Shares what it keeps whole with the value.
+ * Returns what the paths lead to, in its place: objects keep these members and arrays these items, in order. Objects and
+ * arrays without any are left out; undefined if nothing is left. Shares whole parts with the value.
  */
 export const includePaths = (value: JsonValue, paths: readonly Path[]): JsonValue | undefined =>
-  include(value, [buildPathTree(paths)])
+  include(value, buildPathTree(paths).active)
 
-/** The value without what the paths lead to; undefined when that is all of it. Shares with it what is untouched. */
-export const excludePaths = (value: JsonValue, paths: readonly Path[]): JsonValue | undefined => {
-  const tree = buildPathTree(paths)
-  return tree.isWhole ? undefined : exclude(value, [tree])
+/**
+ * Returns the value without what the paths lead to; undefined if that is all of it. Shares untouched parts with the
+ * value. With `digitsAreNames` a number is never the index of an item, except in brackets.
+ */
+export const excludePaths = (
+  value: JsonValue,
+  paths: readonly Path[],
+  digitsAreNames = false,
+): JsonValue | undefined => {
+  const { isWhole: isAll, active } = buildPathTree(paths, digitsAreNames)
+  return isAll ? undefined : exclude(value, active)
 }

@@ -1,8 +1,8 @@
-import type { AnswerDocument } from './result-document.ts'
 import { renderTable } from './parse-table.ts'
+import type { ResultDocument } from './result-document.ts'
 
 /** The document as a model reads it: JSON without blanks, lines and tables as they came while they still are such. */
-export const renderDocument = (document: AnswerDocument): string => {
+export const renderDocument = (document: ResultDocument): string => {
   switch (document.kind) {
     case 'text':
       return document.text

@@ -2,10 +2,10 @@ import { hasMembers } from '../json/path.ts'
 import type { JsonObject, JsonValue } from '../kernel/json.ts'
 import { excerptOf, type IsWanted, isWithin, previewOf } from './excerpt.ts'
 import type { Hit } from './find-hits.ts'
-import type { Leaf, Place } from './searchable-texts.ts'
 import { findSpans, type Matcher, type Span } from './matcher.ts'
 import { fieldOf, pathOf } from './place-paths.ts'
 import { MAX_ITEM_CHARS } from './records.ts'
+import type { Place, SearchableText } from './searchable-texts.ts'
 import { contextAround } from './sentences.ts'
 
 /** Characters shown of what stands under a name that was found. */
@@ -61,14 +61,19 @@ const withNeighbours = (result: JsonObject, place: Place, count: number): JsonOb
 }
 
 /** A name that was found, with what stands under it where it is first. */
-const toNameResult = ({ place, text }: Leaf): JsonObject => ({
+const toNameResult = ({ place, text }: SearchableText): JsonObject => ({
   path: fieldOf(place),
   field: text,
   value: previewOf(place.value, NAMED_CHARS),
 })
 
 /** A value that was found: whole, or what stands around the match. */
-export const toResult = (leaf: Leaf, unit: Span, span: Span | undefined, contextLines: number): JsonObject => {
+export const toResult = (
+  leaf: SearchableText,
+  unit: Span,
+  span: Span | undefined,
+  contextLines: number,
+): JsonObject => {
   const { place, text } = leaf
   if (leaf.isName) return withNeighbours(toNameResult(leaf), place, contextLines)
   const path = pathOf(place)
@@ -110,7 +115,7 @@ export const showRecord = (place: Place, count: number, isWanted: IsWanted): Jso
 
 /** What is around matches: the sentences of a long text, else the record, once for all matches in it. */
 export const toContextResults = (
-  found: readonly { leaf: Leaf; span: Span | undefined }[],
+  found: readonly { leaf: SearchableText; span: Span | undefined }[],
   sentences: number,
   isWanted: IsWanted,
 ): readonly JsonObject[] => {

@@ -17,7 +17,7 @@ export type Look = {
 }
 
 /** What a pattern of a mode that finds matches is looked for with. Around matches, what is no regular expression is a text. */
-export const matcherFor = (look: Look): Result<{ matcher: Matcher; notes: readonly string[] }, string> => {
+export const createMatcher = (look: Look): Result<{ matcher: Matcher; notes: readonly string[] }, string> => {
   const asText = () => substringMatcher(look.pattern, look)
   if (look.mode === 'text') return success({ matcher: asText(), notes: [] })
   const regex = parseRegex(look.pattern, look)

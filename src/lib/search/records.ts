@@ -1,7 +1,7 @@
 import { hasMembers } from '../json/path.ts'
 import type { JsonValue } from '../kernel/json.ts'
-import type { Leaves, Place } from './searchable-texts.ts'
 import { keysTo } from './place-paths.ts'
+import type { Place, SearchableTexts } from './searchable-texts.ts'
 
 /** What is ranked as one: a part of a JSON document, with its texts. */
 export type JsonRecord = { readonly place: Place; readonly texts: readonly string[] }
@@ -44,7 +44,7 @@ const leadingNames = (place: Place): readonly string[] =>
  * are small and one thing; and of all else the values that stand directly in it. Names count where they tell records apart: of
  * whatever is in no list.
  */
-export const readRecords = ({ values, names }: Leaves): readonly JsonRecord[] => {
+export const readRecords = ({ values, names }: SearchableTexts): readonly JsonRecord[] => {
   const owners = new Map<Place, Owner>()
   const ownerOf = (place: Place): Owner => {
     const known = owners.get(place)

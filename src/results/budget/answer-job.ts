@@ -1,5 +1,5 @@
-import type { AnswerDocument } from '../../lib/json/result-document.ts'
-import type { AnswerSteps } from '../../lib/json/pipeline.ts'
+import type { ResultDocument } from '../../lib/json/result-document.ts'
+import type { PipelineSteps } from '../../lib/json/pipeline.ts'
 
 /** What a worker is asked: to look into one answer. */
 export type AnswerJob = {
@@ -8,7 +8,7 @@ export type AnswerJob = {
   mediaType: string
   /** Of an answer that never changes, such as its cache id; undefined: nothing of it is held. */
   key: string | undefined
-  steps: AnswerSteps
+  steps: PipelineSteps
   /** 0: all is shown. */
   budgetTokens: number
   /** Tokens of the whole answer where they are counted already. */
@@ -43,5 +43,5 @@ export type AnswerView = {
   whole: { utf8: Uint8Array; mediaType: string } | undefined
 }
 
-export const formatOf = (document: AnswerDocument): AnswerFormat =>
+export const formatOf = (document: ResultDocument): AnswerFormat =>
   document.kind === 'binary' ? 'binary' : document.format

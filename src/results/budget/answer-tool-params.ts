@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { AnswerSteps } from '../../lib/json/pipeline.ts'
+import type { PipelineSteps } from '../../lib/json/pipeline.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import { MAX_PATTERN_CHARS } from '../../lib/search/params.ts'
@@ -99,13 +99,13 @@ const readSource = (given: JsonObject): Result<AnswerSource, string> => {
   return success({ kind: 'call', group, tool, args: isJsonObject(given.arguments) ? given.arguments : {} })
 }
 
-export type AnswerWish = { source: AnswerSource; steps: AnswerSteps }
+export type AnswerWish = { source: AnswerSource; steps: PipelineSteps }
 
 const Filter = z.object(FILTER)
 const Search = z.object(SEARCH)
 const Explore = z.object(EXPLORE)
 
-const readSteps: Record<AnswerToolName, (given: JsonObject) => AnswerSteps> = {
+const readSteps: Record<AnswerToolName, (given: JsonObject) => PipelineSteps> = {
   proxy_filter: given => ({ filter: Filter.parse(given) }),
   proxy_search: given => {
     const { top_k, context_lines, case_insensitive, max_distance, ...search } = Search.parse(given)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { formatNumber } from '../../lib/http/pages/format.ts'
-import type { AnswerSteps } from '../../lib/json/pipeline.ts'
+import type { PipelineSteps } from '../../lib/json/pipeline.ts'
 import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
 import type { Result } from '../../lib/kernel/result.ts'
 import { type CallAccount, type Shortened, withShortened } from '../../runtime/call/call-account.ts'
@@ -138,7 +138,7 @@ export const compileAnswerTools = (parts: AnswerToolParts): CompiledTool[] => {
     }
   }
 
-  const look = async (steps: AnswerSteps, source: WholeAnswer, context: CallContext): Promise<Looked> => {
+  const look = async (steps: PipelineSteps, source: WholeAnswer, context: CallContext): Promise<Looked> => {
     const { utf8: bytes, cacheId: key, about } = source
     try {
       const seen = await reading.look({

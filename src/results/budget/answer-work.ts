@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { AnswerSteps } from '../../lib/json/pipeline.ts'
+import type { PipelineSteps } from '../../lib/json/pipeline.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import type { Tenant } from '../../lib/worker/fair-queue.ts'
 import type { Job, JobEnding } from '../../lib/worker/job.ts'
@@ -24,7 +24,7 @@ export type AnswerLookJob = Tenant & {
   /** What stands for exactly these bytes and nothing else, such as a cache id: a next look at them begins at once. */
   key?: string | undefined
   /** What to do with it, in the order filter, search, explore; nothing: its beginning is shown. */
-  steps?: AnswerSteps
+  steps?: PipelineSteps
   /** Tokens of what is sent, notes included; 0 or none: all of it. */
   budgetTokens?: number
   /** Tokens of the whole answer where they were counted before, which spares to count them again. */

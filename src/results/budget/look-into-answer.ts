@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache'
-import type { Processed, ShownPage } from '../../lib/json/result-document.ts'
-import { createPipeline, type StepsOutcome } from '../../lib/json/pipeline.ts'
-import { beginAnswer } from '../../lib/json/cut-to-budget.ts'
 import { cutText } from '../../lib/json/cut-text.ts'
+import { cutToBudget } from '../../lib/json/cut-to-budget.ts'
 import { decodeText, parseMediaType } from '../../lib/json/decode-text.ts'
 import { heapOfDocument, MAX_HEAP_BYTES } from '../../lib/json/heap-cost.ts'
-import { parseAnswer } from '../../lib/json/parse-document.ts'
+import { parseDocument } from '../../lib/json/parse-document.ts'
+import { createPipeline, type PipelineOutcome } from '../../lib/json/pipeline.ts'
 import { renderDocument } from '../../lib/json/render-document.ts'
+import type { PageInfo, StepOutput } from '../../lib/json/result-document.ts'
 import { countTokens } from '../../lib/tokens/tokens.ts'
 import { type AnswerFormat, type AnswerJob, type AnswerView, formatOf } from './answer-job.ts'
 
@@ -21,7 +21,7 @@ const HELD_MS = 300_000
 const NOTES_SHARE = 0.4
 const CHARACTERS_PER_TOKEN = 2
 
-type HeldAnswer = { parsed: Processed; bytes: number; tokens: number }
+type HeldAnswer = { parsed: StepOutput; bytes: number; tokens: number }
 
 const MEDIA_TYPES: Record<AnswerFormat, string> = {
   json: 'application/json',
@@ -33,16 +33,16 @@ const MEDIA_TYPES: Record<AnswerFormat, string> = {
   binary: 'text/plain',
 }
 
-const countAnswer = async (bytes: Uint8Array, mediaType: string, parsed: Processed): Promise<number> => {
+const countAnswer = async (bytes: Uint8Array, mediaType: string, parsed: StepOutput): Promise<number> => {
   const decoded = parsed.document.kind === 'binary' ? undefined : decodeText(bytes, parseMediaType(mediaType))
   return countTokens(decoded?.text ?? renderDocument(parsed.document))
 }
 
 /** The notes, the one of a page by how many of its items are sent. */
-const describeShown = (notes: readonly string[], page: ShownPage | undefined, shown: number): readonly string[] =>
+const describeShown = (notes: readonly string[], page: PageInfo | undefined, shown: number): readonly string[] =>
   page === undefined ? notes : notes.map(note => (note === page.note ? page.describe(shown) : note))
 
-const renderAsides = ({ errors }: StepsOutcome, notes: readonly string[]): string =>
+const renderAsides = ({ errors }: PipelineOutcome, notes: readonly string[]): string =>
   [...notes, ...errors.map(error => error.message)].join('\n')
 
 /** The first notes that fit, the last of them cut where need be. */
@@ -72,7 +72,7 @@ export const createAnswerLook = () => {
   const take = async ({ bytes, mediaType, key, tokensBefore }: AnswerJob): Promise<HeldAnswer | undefined> => {
     const known = key === undefined ? undefined : held.get(key)
     if (known !== undefined || bytes === undefined) return known
-    const parsed = parseAnswer(bytes, mediaType)
+    const parsed = parseDocument(bytes, mediaType)
     const tokens = tokensBefore ?? (await countAnswer(bytes, mediaType, parsed))
     const answer = { parsed, bytes: bytes.byteLength, tokens }
     if (key !== undefined)
@@ -80,7 +80,7 @@ export const createAnswerLook = () => {
     return answer
   }
 
-  const show = async (answer: HeldAnswer, outcome: StepsOutcome, job: AnswerJob): Promise<AnswerView> => {
+  const show = async (answer: HeldAnswer, outcome: PipelineOutcome, job: AnswerJob): Promise<AnswerView> => {
     const { document, errors, page, wanted } = outcome
     const all = [...answer.parsed.notes, ...outcome.notes]
     // How to go on comes first: of what has no room the last is cut.
@@ -96,7 +96,7 @@ export const createAnswerLook = () => {
     const tokensOfAll = isChanged || job.budgetTokens > 0 ? tokensAfter : await countTokens(rendered)
     const whole = { text: rendered, shown: document, outline: '', tokensShown: tokensOfAll, isCut: false }
     const nothing = { text: '', shown: document, outline: '', tokensShown: 0, isCut: false }
-    const shown = isNothing ? nothing : job.budgetTokens === 0 ? whole : await beginAnswer(document, room)
+    const shown = isNothing ? nothing : job.budgetTokens === 0 ? whole : await cutToBudget(document, room)
     const told = shown.isCut && page !== undefined ? describeShown(notes, page, page.countIn(shown.shown)) : notes
     const asideTokens = await countTokens(renderAsides(outcome, told))
     const format = formatOf(document)

@@ -1,7 +1,8 @@
 import { findExactNumber, parseExactly } from '../../lib/json/exact-numbers.ts'
 import { heapOfJson, heapOfTable } from '../../lib/json/heap-cost.ts'
-import { parseAnswer } from '../../lib/json/parse-document.ts'
+import { parseDocument } from '../../lib/json/parse-document.ts'
 import { shapeOf } from '../../lib/json/parse-json-text.ts'
+import { excludePaths } from '../../lib/json/project.ts'
 import { renderDocument } from '../../lib/json/render-document.ts'
 import type { JsonValue } from '../../lib/kernel/json.ts'
 import { countTokens } from '../../lib/tokens/tokens.ts'
@@ -13,7 +14,6 @@ import {
   type TransformLanguage,
 } from '../../tools/response/result-shaping.ts'
 import { compactTables } from './compact-table.ts'
-import { dropFields } from './drop-fields.ts'
 import { createExpressionSandbox } from './expression-sandbox.ts'
 import { stringToMarkdown, toMarkdown } from './html-to-markdown.ts'
 import { cutString } from './long-strings.ts'
@@ -68,14 +68,11 @@ const parse = (text: string): { value: JsonValue } | undefined => {
   }
 }
 
-/** The steps before the transform. */
-const prepare = (value: JsonValue, { htmlToMarkdown, dropFields: paths = [] }: ResultShaping): JsonValue => {
+/** Runs the steps before the transform. */
+const prepare = (value: JsonValue, { htmlToMarkdown, dropFields = [] }: ResultShaping): JsonValue => {
   const converted = htmlToMarkdown === true ? mapStrings(value, stringToMarkdown) : value
-  const read = paths.map(parseFieldPath)
-  return dropFields(
-    converted,
-    read.flatMap(path => (path.ok ? [path.value] : [])),
-  )
+  const paths = dropFields.map(parseFieldPath).flatMap(path => (path.ok ? [path.value] : []))
+  return paths.length === 0 ? converted : (excludePaths(converted, paths, true) ?? converted)
 }
 
 /** Digits that no double holds, such as those of an id, are a string for languages that know doubles alone. */
@@ -111,7 +108,7 @@ const cutStrings = (value: JsonValue, maxLength: number | undefined): JsonValue 
 /** Lines of JSON and tables, line by line; undefined of any other text. */
 const shapeLines = (text: string, { isHtml, type, shaping }: ShapingJob): string | undefined => {
   if (isHtml === true || heapOfTable(text) > MAX_PARSED_BYTES) return undefined
-  const { document } = parseAnswer(text, type)
+  const { document } = parseDocument(text, type)
   if (document.kind !== 'json' || document.format === 'json') return undefined
   const value = cutStrings(prepare(document.value, shaping), shaping.maxStringLength)
   const shaped = renderDocument({ ...document, value })

@@ -66,7 +66,7 @@ const errorAnswer = (response: OutboundResponse, masker: Masker, shown: string |
   return errorResult(lines.join('\n').trimEnd().toWellFormed())
 }
 
-const parseAnswer = (text: string): { json: JsonValue } | undefined => {
+const parseDocument = (text: string): { json: JsonValue } | undefined => {
   try {
     return { json: JSON.parse(text) }
   } catch {
@@ -86,14 +86,14 @@ const fitAnswer = (text: string, parsed: JsonValue, masked: JsonValue, check: Sc
 
 /** JSON that fits the tool's schema, as text and as a value; an error where it is none, or does not. */
 export const structuredAnswer = (text: string, check: SchemaCheck, masker: Masker): BlocksResult => {
-  const parsed = parseAnswer(text)
+  const parsed = parseDocument(text)
   if (parsed === undefined) return errorResult(NO_JSON)
   const { json } = parsed
   return fitAnswer(text, json, masker.isEmpty ? json : maskStrings(json, masker), check)
 }
 
 const structuredSlowly = async (text: string, check: SchemaCheck, masker: Masker): Promise<BlocksResult> => {
-  const parsed = parseAnswer(text)
+  const parsed = parseDocument(text)
   if (parsed === undefined) return errorResult(NO_JSON)
   return fitAnswer(text, parsed.json, await maskLongStrings(parsed.json, masker), check)
 }

@@ -94,7 +94,7 @@ it('a page of lines that is cut is said to be as many as are whole', async () =>
 
 it('a step that fails reports its error and leaves the others their work', async () => {
   const seen = await look({ bytes: SMALL, steps: { filter: { fields: ['users['] }, explore: { path: 'users' } } })
-  expect(seen.errors).toEqual([{ step: 'filter', message: expect.stringContaining('is no path') }])
+  expect(seen.errors).toEqual([{ step: 'filter', message: expect.stringContaining('is not a path') }])
   expect(seen.text).toContain('name: text of 3 characters')
 })
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { beginAnswer } from '../../../src/lib/json/cut-to-budget.ts'
-import { parseAnswer } from '../../../src/lib/json/parse-document.ts'
+import { cutToBudget } from '../../../src/lib/json/cut-to-budget.ts'
+import { parseDocument } from '../../../src/lib/json/parse-document.ts'
 import { isJsonObject, type JsonValue } from '../../../src/lib/kernel/json.ts'
 import { countTokens } from '../../../src/lib/tokens/tokens.ts'
 
@@ -14,8 +14,8 @@ const recordOf = (id: number) => ({
 const RECORDS = Array.from({ length: 5_000 }, (_, index) => recordOf(index))
 
 const begin = async (text: string, budget: number, mediaType?: string) => {
-  const { document } = parseAnswer(text, mediaType)
-  return { ...(await beginAnswer(document, budget)), document }
+  const { document } = parseDocument(text, mediaType)
+  return { ...(await cutToBudget(document, budget)), document }
 }
 
 const countShown = ({ text, outline }: { text: string; outline: string }) =>
@@ -142,7 +142,7 @@ it('whatever the text is, what is shown is its beginning and within the budget',
       fc.string({ unit: 'grapheme', maxLength: 400 }),
       fc.integer({ min: 1, max: 60 }),
       async (text, budget) => {
-        const shown = await beginAnswer({ kind: 'text', text, format: 'text' }, budget)
+        const shown = await cutToBudget({ kind: 'text', text, format: 'text' }, budget)
         expect(await countShown(shown)).toBeLessThanOrEqual(budget)
         expect(text.startsWith(shown.text)).toBe(true)
         expect(shown.text.isWellFormed()).toBe(true)

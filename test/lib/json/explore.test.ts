@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { type ExploreParams, explore } from '../../../src/lib/json/explore.ts'
-import { parseAnswer } from '../../../src/lib/json/parse-document.ts'
+import { parseDocument } from '../../../src/lib/json/parse-document.ts'
 
 const run = (source: string | Uint8Array, params: ExploreParams = {}) => {
-  const outcome = explore.apply(parseAnswer(source).document, params)
+  const outcome = explore.apply(parseDocument(source).document, params)
   if (!outcome.ok) return outcome.error
   const { document } = outcome.value
   return document.kind === 'text' ? document.text : document.kind
@@ -51,7 +51,7 @@ it('a path begins there, for all values it leads to', () => {
 
 it('a path that matches nothing is answered by what there is', () => {
   expect(run(SHOP, { path: 'user' })).toContain('There are the members total, big, users')
-  expect(run(SHOP, { path: 'a[' })).toContain('is no path')
+  expect(run(SHOP, { path: 'a[' })).toContain('is not a path')
 })
 
 it('depth and samples are as wanted', () => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { type FilterParams, filter } from '../../../src/lib/json/filter.ts'
-import { parseAnswer } from '../../../src/lib/json/parse-document.ts'
+import { parseDocument } from '../../../src/lib/json/parse-document.ts'
 import { renderDocument } from '../../../src/lib/json/render-document.ts'
 
 const SHOP = JSON.stringify({
@@ -13,7 +13,7 @@ const SHOP = JSON.stringify({
 })
 
 const run = (text: string, params: FilterParams, mediaType?: string) => {
-  const outcome = filter.apply(parseAnswer(Buffer.from(text), mediaType).document, params)
+  const outcome = filter.apply(parseDocument(Buffer.from(text), mediaType).document, params)
   if (!outcome.ok) return { error: outcome.error }
   return { text: renderDocument(outcome.value.document), notes: outcome.value.notes.join(' ') }
 }
@@ -90,12 +90,18 @@ it('many misses are not answered one by one, nor at length', () => {
   expect(run(wide, { fields }).notes?.length).toBeLessThan(4_000)
 })
 
-it.each(['a..b', 'users[', 'user*', '**.id', '[x', 'a.'.repeat(600), 'a'.repeat(70).split('').join('.')])(
-  'a path that is none is refused, and the error says how one is written',
-  path => {
-    expect(run(SHOP, { fields: [path] }).error).toContain('users[].address.city')
-  },
-)
+it.each(['a..b', 'users[', 'user*', 'a**b', '[x'])('refuses the path %s, and says how paths are written', path => {
+  expect(run(SHOP, { fields: [path] }).error).toContain('items[].name, items[0], *.links, **.id')
+})
+
+it.each(['users.**', 'a.'.repeat(600)])('refuses the path %s, and says why', path => {
+  expect(run(SHOP, { fields: [path] }).error).toMatch(/a name must follow \*\*|at most 1000 characters/)
+})
+
+it('a path at any depth', () => {
+  expect(run(SHOP, { fields: ['**.city'] }).text).toBe(run(SHOP, { fields: ['users[].address.city'] }).text)
+  expect(run(SHOP, { fields: ['**.nowhere'] }).notes).toContain('**.nowhere matches nothing.')
+})
 
 it.each([
   [{ limit: 1 }, '"users":[{"id":1,', 'items of users 1 to 1 of 3. Go on with offset 1.'],

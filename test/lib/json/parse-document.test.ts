@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { parseAnswer } from '../../../src/lib/json/parse-document.ts'
+import { parseDocument } from '../../../src/lib/json/parse-document.ts'
 import { renderDocument } from '../../../src/lib/json/render-document.ts'
 
 const parseBytes = (bytes: readonly number[] | string, mediaType?: string) =>
-  parseAnswer(typeof bytes === 'string' ? Buffer.from(bytes) : Uint8Array.from(bytes), mediaType)
+  parseDocument(typeof bytes === 'string' ? Buffer.from(bytes) : Uint8Array.from(bytes), mediaType)
 
 it.each([
   ['an object', '{"a":1}', undefined, 'json'],
@@ -64,10 +64,10 @@ it('a text in a declared charset is read in it', () => {
 
 it('JSON nested deeper than anything real is a text, and says so', () => {
   const deep = `${'['.repeat(500_000)}${']'.repeat(500_000)}`
-  const { document, notes } = parseAnswer(deep, 'application/json')
+  const { document, notes } = parseDocument(deep, 'application/json')
   expect(document.kind).toBe('text')
   expect(notes.join()).toContain('nested more than 200 deep')
-  expect(parseAnswer(`${'['.repeat(200)}${']'.repeat(200)}`).document.kind).toBe('json')
+  expect(parseDocument(`${'['.repeat(200)}${']'.repeat(200)}`).document.kind).toBe('json')
 })
 
 it.each([
@@ -79,17 +79,17 @@ it.each([
   '100000000000000000000000001',
 ])('the number %s keeps its digits, alone and among others', digits => {
   for (const text of [`{"a":${digits},"b":[1,${digits}]}`, `[${digits}]`]) {
-    const { document, notes } = parseAnswer(text)
+    const { document, notes } = parseDocument(text)
     expect(renderDocument(document)).toBe(text)
     expect(notes.join()).toContain('digits')
   }
-  expect(renderDocument(parseAnswer(digits, 'application/json').document)).toBe(digits)
+  expect(renderDocument(parseDocument(digits, 'application/json').document)).toBe(digits)
 })
 
 it.each(['0.30000000000000004', '1234567890123456', '4.35', '[1e3]', '"12345678901234567890"', '["4e5", 1.50]'])(
   'the number in %s that a double holds is a number',
   text => {
-    const { document, notes } = parseAnswer(text, 'application/json')
+    const { document, notes } = parseDocument(text, 'application/json')
     expect(notes).toEqual([])
     expect(document).toEqual({ kind: 'json', value: JSON.parse(text), format: 'json' })
   },
@@ -98,7 +98,7 @@ it.each(['0.30000000000000004', '1234567890123456', '4.35', '[1e3]', '"123456789
 it('any JSON comes out as it went in', () => {
   fc.assert(
     fc.property(fc.json(), text => {
-      expect(renderDocument(parseAnswer(text, 'application/json').document)).toBe(JSON.stringify(JSON.parse(text)))
+      expect(renderDocument(parseDocument(text, 'application/json').document)).toBe(JSON.stringify(JSON.parse(text)))
     }),
   )
 })
@@ -109,38 +109,38 @@ it('any text and any bytes are taken for something', () => {
       fc.uint8Array({ maxLength: 200 }),
       fc.constantFrom('', 'text/csv', 'application/json', ';;'),
       (bytes, type) => {
-        expect(renderDocument(parseAnswer(bytes, type).document)).toEqual(expect.any(String))
+        expect(renderDocument(parseDocument(bytes, type).document)).toEqual(expect.any(String))
       },
     ),
   )
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.constantFrom('', 'text/csv', 'application/jsonl'), (text, type) => {
-      expect(renderDocument(parseAnswer(text, type).document)).toEqual(expect.any(String))
+      expect(renderDocument(parseDocument(text, type).document)).toEqual(expect.any(String))
     }),
   )
 })
 
 it('of a key that stands twice the last one is taken, and it is said', () => {
-  const { document, notes } = parseAnswer('{"a":1,"a":2,"b":{"c":1,"c":[]}}')
+  const { document, notes } = parseDocument('{"a":1,"a":2,"b":{"c":1,"c":[]}}')
   expect(document).toMatchObject({ value: { a: 2, b: { c: [] } } })
   expect(notes.join()).toContain('twice in their object: 2.')
-  expect(parseAnswer('{"a":":","b":"\\":"}').notes).toEqual([])
+  expect(parseDocument('{"a":":","b":"\\":"}').notes).toEqual([])
 })
 
 it('a key __proto__ is a member like any other', () => {
-  const { document } = parseAnswer('{"__proto__":{"polluted":true}}')
+  const { document } = parseDocument('{"__proto__":{"polluted":true}}')
   expect(renderDocument(document)).toBe('{"__proto__":{"polluted":true}}')
 })
 
 it('a broken line among declared lines stands as a string', () => {
-  const { document, notes } = parseAnswer('{"a":1}\n{"a":\n{"a":3}', 'application/x-ndjson')
+  const { document, notes } = parseDocument('{"a":1}\n{"a":\n{"a":3}', 'application/x-ndjson')
   expect(document).toMatchObject({ value: [{ a: 1 }, '{"a":', { a: 3 }] })
   expect(notes.join()).toContain('no JSON and stand as strings: 2.')
 })
 
 it('the rows of a table are objects of strings, quotes and breaks undone, and come out as a table', () => {
   const text = 'name,note,id\nAnn,"a, ""b""\nc",12345678901234567890\nBob,,2'
-  const { document } = parseAnswer(text, 'text/csv')
+  const { document } = parseDocument(text, 'text/csv')
   expect(document).toMatchObject({
     value: [
       { name: 'Ann', note: 'a, "b"\nc', id: '12345678901234567890' },
@@ -151,7 +151,7 @@ it('the rows of a table are objects of strings, quotes and breaks undone, and co
 })
 
 it('uneven rows, empty names and names that stand twice lose no cell', () => {
-  const { document, notes } = parseAnswer('a,a,\n1,2,3,4\n5', 'text/csv')
+  const { document, notes } = parseDocument('a,a,\n1,2,3,4\n5', 'text/csv')
   expect(document).toMatchObject({
     value: [{ a: '1', 'a (2)': '2', 'column 3': '3', 'column 4': '4' }, { a: '5' }],
   })
@@ -164,7 +164,7 @@ it.each([
   ['columns', 'text/csv', `a,b,c\n1,2,3\n${','.repeat(5_000_000)}\n`, 'too many columns'],
   ['cells', 'text/csv', `a,b,c\n${'1,2,3\n'.repeat(100_000)}${','.repeat(10_000)}\n`, 'too many columns'],
 ])('what would take too much memory parsed, with millions of %s, is read as text', (_what, mediaType, text, told) => {
-  const { document, notes } = parseAnswer(text, mediaType)
+  const { document, notes } = parseDocument(text, mediaType)
   expect(document.kind).toBe('text')
   expect(notes.join()).toContain(told)
 })
@@ -173,5 +173,5 @@ it.each([
   ['a number of a million digits', `[1${'0'.repeat(1_000_000)}1]`],
   ['a fraction of a million digits', `{"a":0.${'0'.repeat(1_000_000)}1e5}`],
 ])('%s keeps all of them, and takes no longer than they are many', (_what, text) => {
-  expect(renderDocument(parseAnswer(text).document)).toBe(text)
+  expect(renderDocument(parseDocument(text).document)).toBe(text)
 })

@@ -7,14 +7,14 @@ import type { JsonValue } from '../../../src/lib/kernel/json.ts'
 import { keysTo } from '../../../src/lib/search/place-paths.ts'
 import { buildIndex } from '../../../src/lib/search/search-index.ts'
 
-// The reference is an implementation of JSONPath (RFC 9535): it says where the paths lead, and what is built of these
-// places must be what the projection makes.
+// An implementation of JSONPath (RFC 9535) is the reference: it finds the places that paths lead to, and the projection
+// must keep or drop exactly these.
 
 type Step = { own: string; alternatives: readonly string[] }
 type Location = readonly (string | number)[]
 
 const NAMES = ['a', 'b', 'id', 'first name', 'x.y', '__proto__']
-/** A name that meets an array means its items, however many arrays there are; documents here have three at most. */
+/** A name applied to an array means its items, through any number of nested arrays; documents here have at most three. */
 const THROUGH_ARRAYS = ['', '[:]', '[:][:]', '[:][:][:]']
 
 const value = fc.letrec<{ value: JsonValue; list: JsonValue; object: JsonValue }>(tie => ({
@@ -30,7 +30,7 @@ const value = fc.letrec<{ value: JsonValue; list: JsonValue; object: JsonValue }
     .map(entries => Object.fromEntries(entries)),
 })).value
 
-const step = fc.oneof(
+const plainStep = fc.oneof(
   fc.constantFrom(...NAMES).map(
     (name): Step => ({
       own: /^\w+$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`,
@@ -41,6 +41,10 @@ const step = fc.oneof(
   fc.constant<Step>({ own: '.*', alternatives: ['[*]'] }),
   fc.integer({ min: -2, max: 3 }).map((index): Step => ({ own: `[${index}]`, alternatives: [`[${index}]`] })),
 )
+const deepStep = plainStep.map(
+  ({ own, alternatives }): Step => ({ own: `.**${own}`, alternatives: alternatives.map(each => `..${each}`) }),
+)
+const step = fc.oneof({ weight: 4, arbitrary: plainStep }, { weight: 1, arbitrary: deepStep })
 const path = fc.array(step, { minLength: 1, maxLength: 3 })
 const paths = fc.array(path, { minLength: 1, maxLength: 3 })
 
@@ -87,11 +91,11 @@ const takeAway = (node: JsonValue, places: ReadonlySet<string>, at: Location = [
 const parseAll = (wanted: readonly (readonly Step[])[]) =>
   wanted.map(steps => {
     const parsed = parsePath(steps.map(({ own }) => own).join(''))
-    if (!parsed.ok) throw new Error(parsed.error)
+    if (!parsed.ok) throw new Error(parsed.error.message)
     return parsed.value
   })
 
-/** As text, with sorted members: an own `__proto__` is compared too. */
+/** Writes a value with sorted members, including an own `__proto__`. */
 const toText = (node: JsonValue | undefined): string => {
   if (Array.isArray(node)) return `[${node.map(toText).join()}]`
   if (typeof node !== 'object' || node === null) return JSON.stringify(node) ?? 'nothing'
@@ -99,7 +103,7 @@ const toText = (node: JsonValue | undefined): string => {
   return `{${members.sort().join()}}`
 }
 
-it('what is kept by paths is what an independent JSONPath finds, each in its place', () => {
+it('keeps what an independent JSONPath finds, each in its place', () => {
   fc.assert(
     fc.property(value, paths, (root, wanted) => {
       expect(toText(includePaths(root, parseAll(wanted)))).toBe(toText(keepOnly(root, placesOf(root, wanted))))
@@ -108,7 +112,7 @@ it('what is kept by paths is what an independent JSONPath finds, each in its pla
   )
 })
 
-it('what is taken away by paths is what an independent JSONPath finds, and nothing else', () => {
+it('drops what an independent JSONPath finds, and nothing else', () => {
   fc.assert(
     fc.property(value, paths, (root, wanted) => {
       expect(toText(excludePaths(root, parseAll(wanted)))).toBe(toText(takeAway(root, placesOf(root, wanted))))
@@ -117,14 +121,14 @@ it('what is taken away by paths is what an independent JSONPath finds, and nothi
   )
 })
 
-/** Where there is a value that can be searched, at or below the places. */
+/** Returns the locations of searchable values at or below the places. */
 const leavesBelow = (node: JsonValue, places: ReadonlySet<string>, isBelow = false, at: Location = []): string[] => {
   const isHere = isBelow || places.has(keyOf(at))
   if (typeof node !== 'object') return isHere && node !== '' ? [keyOf(at)] : []
   return childrenOf(node).flatMap(([key, child]) => leavesBelow(child, places, isHere, [...at, key]))
 }
 
-it('what is searched by paths is what an independent JSONPath finds, and all below', () => {
+it('searches what an independent JSONPath finds, and all below', () => {
   fc.assert(
     fc.property(value, paths, (root, wanted) => {
       const index = buildIndex({ kind: 'json', value: root, format: 'json' })
@@ -135,7 +139,7 @@ it('what is searched by paths is what an independent JSONPath finds, and all bel
   )
 })
 
-it('neither changes the value', () => {
+it('never changes the value', () => {
   fc.assert(
     fc.property(value, paths, (root, wanted) => {
       const before = toText(root)

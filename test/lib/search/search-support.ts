@@ -1,13 +1,13 @@
-import type { AnswerDocument } from '../../../src/lib/json/result-document.ts'
+import type { ResultDocument } from '../../../src/lib/json/result-document.ts'
 import type { JsonValue } from '../../../src/lib/kernel/json.ts'
 import type { SearchParams } from '../../../src/lib/search/params.ts'
 import { createSearch } from '../../../src/lib/search/search.ts'
 
-export const json = (value: JsonValue): AnswerDocument => ({ kind: 'json', value, format: 'json' })
-export const text = (content: string): AnswerDocument => ({ kind: 'text', text: content, format: 'text' })
+export const json = (value: JsonValue): ResultDocument => ({ kind: 'json', value, format: 'json' })
+export const text = (content: string): ResultDocument => ({ kind: 'text', text: content, format: 'text' })
 
 /** What a search answers, by a regular expression unless it says else: of JSON its value, of text the text, and the notes as one text. */
-export const search = (document: AnswerDocument, params: SearchParams) => {
+export const search = (document: ResultDocument, params: SearchParams) => {
   const outcome = createSearch().apply(document, { mode: 'regex', ...params })
   if (!outcome.ok) throw new Error(outcome.error)
   const { document: found, notes } = outcome.value
@@ -18,7 +18,7 @@ export const search = (document: AnswerDocument, params: SearchParams) => {
 }
 
 /** The sentence that a search is refused by; throws when it is not. */
-export const refusal = (document: AnswerDocument, params: SearchParams): string => {
+export const refusal = (document: ResultDocument, params: SearchParams): string => {
   const outcome = createSearch().apply(document, { mode: 'regex', ...params })
   if (outcome.ok) throw new Error(`found ${JSON.stringify(outcome.value)}`)
   return outcome.error

@@ -296,7 +296,7 @@ describe('search that cannot be', () => {
     ['more results than there may be', { pattern: 'a', topK: MAX_TOP_K + 1 }, 'top_k is a whole number'],
     ['half a line of context', { pattern: 'a', contextLines: 0.5 }, 'context_lines is a whole number'],
     ['a distance below zero', { pattern: 'a', maxDistance: -1 }, 'max_distance is a whole number'],
-    ['a path that is none', { pattern: 'a', fields: ['a[b'] }, 'is no path'],
+    ['a path that is none', { pattern: 'a', fields: ['a[b'] }, 'is not a path'],
     ['signs where words are compared', { pattern: '--', mode: 'fuzzy' }, 'the pattern has none'],
     ['signs where words are ranked', { pattern: '--', mode: 'bm25' }, 'the pattern has none'],
   ] as const)('%s: refused in a sentence that helps', (_title, params, sentence) => {

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { excludePaths } from '../../../src/lib/json/project.ts'
 import { isJsonObject, type JsonValue } from '../../../src/lib/kernel/json.ts'
 import { compactTables } from '../../../src/results/shape/compact-table.ts'
-import { dropFields } from '../../../src/results/shape/drop-fields.ts'
 import { cutString } from '../../../src/results/shape/long-strings.ts'
 import { shapeAnswerText } from '../../../src/results/shape/shape-text.ts'
 import type { ShapingJob } from '../../../src/results/shape/shaping-job.ts'
@@ -14,7 +14,7 @@ const pathOf = (text: string) => {
   if (!path.ok) throw new Error(`${text}: ${path.error.message}`)
   return path.value
 }
-const drop = (value: JsonValue, ...paths: string[]): JsonValue => dropFields(value, paths.map(pathOf))
+const drop = (value: JsonValue, ...paths: string[]) => excludePaths(value, paths.map(pathOf), true)
 
 const JOB: ShapingJob = {
   texts: [],
@@ -47,6 +47,13 @@ describe('paths of fields', () => {
     ['["a b"].c', { 'a b': { c: 1, d: 2 } }, { 'a b': { d: 2 } }],
     ['items[]', { items: [1, 2], more: 3 }, { items: [], more: 3 }],
     ['[].id', [{ id: 1, a: 2 }], [{ a: 2 }]],
+    ['list[0].id', { list: [{ id: 1 }, { id: 2 }] }, { list: [{}, { id: 2 }] }],
+    ['list.0', { list: [{ 0: 'a', b: 1 }] }, { list: [{ b: 1 }] }],
+    ['$', { $: 1, a: 2 }, { a: 2 }],
+    ['$.a', { $: { a: 1, b: 2 }, a: 3 }, { $: { b: 2 }, a: 3 }],
+    ['map[*].id', { map: { a: { id: 1 } } }, { map: { a: { id: 1 } } }],
+    ['["[*]"]', { '[*]': 1, a: 2 }, { a: 2 }],
+    ['**.a.**.b', { a: { b: 1, a: [{ b: 2, c: { b: 3, d: 4 } }] }, b: 5 }, { a: { a: [{ c: { d: 4 } }] }, b: 5 }],
     ['nothing.there', { a: 1 }, { a: 1 }],
     ['__proto__', JSON.parse('{"__proto__": {"a": 1}, "b": 2}'), { b: 2 }],
     ['a', 'a text', 'a text'],
@@ -56,16 +63,14 @@ describe('paths of fields', () => {
 
   it.each([
     ['', 1],
-    ['.a', 1],
+    ['.', 1],
     ['a..b', 3],
     ['a.', 3],
-    ['a b', 2],
-    ['a[0]', 2],
     ['a[', 2],
     ['a["b]', 2],
     ['a.**', 4],
     ['$.a]', 4],
-  ])('%j is none, and the place is told', (path, column) => {
+  ])('%j is not a path: the error names the column', (path, column) => {
     expect(parseFieldPath(path)).toMatchObject({ ok: false, error: { column } })
   })
 
