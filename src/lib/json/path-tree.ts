@@ -74,19 +74,27 @@ const NONE: PathTrees = []
 
 export const isWhole = (trees: PathTrees): boolean => trees.some(tree => tree.isWhole)
 
-/** Joins the trees of several sources: each tree once, with those behind a `**` that follows it. */
-const join = (trees: readonly (PathTree | undefined)[]): PathTrees => {
-  const [only] = trees
-  return trees.length < 2 ? (only?.active ?? NONE) : [...new Set(trees.flatMap(tree => tree?.active ?? NONE))]
+/** Adds a tree, and those behind a `**` that follows it, unless they are there already. */
+const addActive = (trees: PathTree[], tree: PathTree | undefined): void => {
+  if (tree === undefined) return
+  for (const each of tree.active) if (!trees.includes(each)) trees.push(each)
 }
 
 /** Returns the trees that apply to a member of an object. */
 export const treesOfMember = (trees: PathTrees, name: string): PathTrees => {
   const [only] = trees
-  if (only !== undefined && trees.length === 1 && only.every === undefined && !only.isDeep) {
-    return only.members.get(name)?.active ?? NONE
+  if (only !== undefined && trees.length === 1 && only.every === undefined) {
+    const child = only.members.get(name)
+    if (!only.isDeep) return child?.active ?? NONE
+    if (child === undefined) return trees
   }
-  return join(trees.flatMap(tree => [tree.members.get(name), tree.every, tree.isDeep ? tree : undefined]))
+  const found: PathTree[] = []
+  for (const tree of trees) {
+    addActive(found, tree.members.get(name))
+    addActive(found, tree.every)
+    if (tree.isDeep) addActive(found, tree)
+  }
+  return found
 }
 
 /** Returns the part of a tree that applies to the items of an array as it does to the array. */
@@ -97,8 +105,15 @@ const throughArray = (tree: PathTree): PathTree | undefined => {
 }
 
 /** Returns the trees that apply to every item of an array. A name that is not an index means that member of each item. */
-export const treesOfEachItem = (trees: PathTrees): PathTrees =>
-  join(trees.flatMap(tree => [tree.everyItem, tree.every, throughArray(tree)].filter(each => each !== undefined)))
+export const treesOfEachItem = (trees: PathTrees): PathTrees => {
+  const found: PathTree[] = []
+  for (const tree of trees) {
+    addActive(found, tree.everyItem)
+    addActive(found, tree.every)
+    addActive(found, throughArray(tree))
+  }
+  return found
+}
 
 /** Returns, by index, the trees that apply to single items of an array. */
 export const treesOfSingleItems = (trees: PathTrees, length: number): ReadonlyMap<number, PathTrees> => {

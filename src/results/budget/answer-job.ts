@@ -1,5 +1,5 @@
-import type { ResultDocument } from '../../lib/json/result-document.ts'
 import type { PipelineSteps } from '../../lib/json/pipeline.ts'
+import type { ResultDocument } from '../../lib/json/result-document.ts'
 
 /** What a worker is asked: to look into one answer. */
 export type AnswerJob = {
