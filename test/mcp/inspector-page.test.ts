@@ -143,7 +143,7 @@ describe('the inspector of a server', () => {
       'share must be a number, such as 1.5.',
       'on must be one of the list.',
       'unit must be one of the list.',
-      'filter is no JSON: line 2, column 9: a comma too many: } follows.',
+      'filter is no JSON: line 2, column 9: delete this comma: } follows.',
     ]) {
       expect(refused.html).toContain(said)
     }
@@ -160,7 +160,7 @@ describe('the inspector of a server', () => {
     expect(wrong.html).toContain('data-state="failed"')
     expect(wrong.html).toContain('odd')
     const comma = await person.submit(`${path}?tool=many_kinds&as=json`, { arguments: '{"text": "x",}' })
-    expect(comma.html).toContain('line 1, column 13: a comma too many: } follows')
+    expect(comma.html).toContain('line 1, column 13: delete this comma: } follows')
     expect((await person.submit(`${path}?tool=many_kinds&as=json`, { arguments: '[1]' })).html).toContain('in braces')
     const deep = '['.repeat(100) + ']'.repeat(100)
     const tooDeep = await person.submit(`${path}?tool=many_kinds&as=json`, { arguments: `{"text": ${deep}}` })
@@ -235,7 +235,7 @@ describe('the inspector of a server', () => {
     await page.getByLabel('unit, optional').selectOption('lb')
     await page.getByLabel('filter, optional').fill('{"a": 1,}')
     await page.getByRole('button', { name: 'Call the tool' }).click()
-    await page.getByText('a comma too many').waitFor()
+    await page.getByText('delete this comma').waitFor()
     expect(await page.getByLabel('text', { exact: true }).inputValue()).toBe('from the browser')
     await page.getByLabel('filter, optional').fill('{"a": 1}')
     await page.getByRole('button', { name: 'Call the tool' }).click()

@@ -237,7 +237,7 @@ describe('the tool editor without scripts', () => {
       'a schema with a trailing comma',
       { outputSchema: '{\n  "type": "object",\n}' },
       'outputSchema',
-      /Line 2, column 19: a comma too many: } follows/,
+      /Line 2, column 19: delete this comma: } follows/,
     ],
     ['an invalid schema', { outputSchema: '{"type": 7}' }, 'outputSchema', /is not a valid JSON Schema/],
     [
@@ -357,7 +357,7 @@ describe('the tool editor without scripts', () => {
     })
     expect(answer.status).toBe(400)
     expect(answer.html).toContain('The minimum must be a number, such as 100.')
-    expect(answer.html).toContain('The example is not valid JSON: line 1, column 8: a comma too many: } follows.')
+    expect(answer.html).toContain('The example is not valid JSON: line 1, column 8: delete this comma: } follows.')
     expect(answer.html).toMatch(/<details class="fold" id="more:n" open>/)
     expect(textOf(answer.html, 'parameter:n:default')).toBe('many')
     const ofType = await browser.submit('/tool-preview', {
@@ -373,7 +373,7 @@ describe('the tool editor without scripts', () => {
     const body = '{\r\n  "a": {{json:a}},\r\n  "b": [1, 2,],\r\n}'
     const { html } = await browser.submit('/tool-preview', { method: 'POST', url: 'https://a.example/', body })
     expect(noteOf(html, 'body')).toBe(
-      'Sent as text because it is not valid JSON: line 3, column 13: a comma too many: ] follows.',
+      'Sent as text because it is not valid JSON: line 3, column 13: delete this comma: ] follows.',
     )
   })
 

@@ -3,22 +3,23 @@ import { describe, expect, it } from 'vitest'
 import { describeJsonFault, findJsonFault } from '../../../src/lib/kernel/json-fault.ts'
 
 const FAULTS: readonly (readonly [text: string, where: string])[] = [
-  ['{"a": 1,}', 'line 1, column 8: a comma too many: } follows'],
-  ['{\n  "a": [1, 2,\n  ]\n}', 'line 2, column 13: a comma too many: ] follows'],
-  ['[1,,2]', 'line 1, column 4: a comma too many'],
+  ['{"a": 1,}', 'line 1, column 8: delete this comma: } follows'],
+  ['{\n  "a": [1, 2,\n  ]\n}', 'line 2, column 13: delete this comma: ] follows'],
+  ['[1,,2]', 'line 1, column 3: delete this comma: , follows'],
   ['{"a" 1}', 'line 1, column 6: a colon is missing after the key'],
   ['{"a": 1 "b": 2}', 'line 1, column 9: a comma is missing'],
-  ["{'a': 1}", 'line 1, column 2: texts stand in double quotes'],
-  ['{a: 1}', 'line 1, column 2: a key in double quotes or } is missing'],
-  ['{"a": [1}', 'line 1, column 9: ] is needed to close what is open, not }'],
-  ['{"a": 1', 'line 1, column 8: it ends too early: } is missing'],
-  ['{"😀": 1,}', 'line 1, column 8: a comma too many: } follows'],
-  ['"a\nb"', 'line 1, column 3: the text is not closed: write a line break in it as \\n'],
-  ['"a', 'line 1, column 1: the text that begins here is not closed with "'],
-  ['"\\x"', 'line 1, column 2: no such escape: \\ is written \\\\'],
-  ['{"a": 01}', 'line 1, column 7: a value is missing'],
-  ['{} {}', 'line 1, column 4: nothing may follow: the JSON has ended before'],
+  ["{'a': 1}", 'line 1, column 2: unexpected text; write strings and keys in double quotes'],
+  ['{a: 1}', 'line 1, column 2: unexpected text; write strings and keys in double quotes'],
+  ['{"a": [1}', 'line 1, column 9: a comma or ] is missing'],
+  ['{"a": 1', 'line 1, column 8: } is missing'],
+  ['{"😀": 1,}', 'line 1, column 8: delete this comma: } follows'],
+  ['"a\nb"', 'line 1, column 1: the string that starts here has no closing " on this line; write line breaks as \\n'],
+  ['"a', 'line 1, column 1: the string that starts here has no closing " on this line; write line breaks as \\n'],
+  ['"\\x"', 'line 1, column 1: the string that starts here has an invalid escape; write \\ as \\\\'],
+  ['{"a": 01}', 'line 1, column 7: invalid number'],
+  ['{} {}', 'line 1, column 4: unexpected text after the end of the JSON'],
   ['', 'line 1, column 1: a value is missing'],
+  ['// none\n1', 'line 1, column 1: comments are not allowed in JSON'],
 ]
 
 const isJson = (text: string): boolean => {
@@ -30,13 +31,13 @@ const isJson = (text: string): boolean => {
   }
 }
 
-describe('a text that is no JSON', () => {
-  it.each(FAULTS)('%j says where and why', (text, where) => {
+describe('a text that is not JSON', () => {
+  it.each(FAULTS)('%j: the line, the column and what is wrong', (text, where) => {
     const fault = findJsonFault(text)
     expect(fault && describeJsonFault(fault)).toBe(where)
   })
 
-  it('is found wrong exactly where JSON.parse refuses it, however it was broken', () => {
+  it('has a fault exactly if JSON.parse rejects it', () => {
     const broken = fc
       .tuple(fc.json(), fc.nat(), fc.nat(3), fc.constantFrom('', ',', '"', '}', ']', '{', ':', '\\', '\n', '-', '0'))
       .map(([text, at, cut, put]) => {
@@ -45,14 +46,17 @@ describe('a text that is no JSON', () => {
       })
     fc.assert(
       fc.property(broken, text => {
-        expect(findJsonFault(text) === undefined).toBe(isJson(text))
+        const fault = findJsonFault(text)
+        expect(fault === undefined).toBe(isJson(text))
+        // The parser finds the fault too, and not only that there is one.
+        expect(fault?.message).not.toBe('invalid JSON')
       }),
       { numRuns: 2_000 },
     )
   })
 
-  it('costs no stack and little time, however deep or long it is', () => {
-    expect(findJsonFault('['.repeat(500_000))).toMatchObject({ column: 500_001 })
+  it('is checked without exhausting the stack', () => {
+    expect(findJsonFault('['.repeat(500_000))).toMatchObject({ message: 'nested more than 500 deep' })
     expect(findJsonFault(`["${'\\n'.repeat(500_000)}"]`)).toBeUndefined()
   })
 })
