@@ -3,16 +3,16 @@ import { cutText } from './cut-text.ts'
 import { findExactNumber } from './exact-numbers.ts'
 import { hasMembers, type Path } from './path.ts'
 
-/** What was left out at one place, or at many that are alike (then `places` counts them and the figures are sums). */
+/** What was left out at a path. If `places` is over 1, the numbers are sums over that many places. */
 export type Cut = { path: Path; what: 'items' | 'members' | 'characters'; shown: number; total: number; places: number }
 
-/** Less room than this says nothing about a value: it is left out whole. */
+/** A value with less room is left out completely. */
 const MIN_ROOM = 24
-/** Of a list whose items are too long, so many first ones are cut themselves rather than left out. */
+/** Number of items of a list that are cut themselves before the rest is left out. */
 const CUT_ITEMS = 2
 const PUNCTUATION = 2
 
-/** Characters of the value as JSON, nearly; stops to count above `limit`. */
+/** Returns about how many characters the value has as JSON; stops counting above `limit`. */
 const sizeOf = (value: JsonValue, limit: number): number => {
   if (typeof value === 'string') return value.length + PUNCTUATION
   if (typeof value !== 'object' || value === null) return String(value).length
@@ -33,7 +33,7 @@ const sizeOf = (value: JsonValue, limit: number): number => {
   return size
 }
 
-/** Whether a part of it can be shown: there is none of a number, however many digits it has. */
+/** Whether a part of the value can be shown; a number is shown whole or not at all. */
 const canBeCut = (value: JsonValue): boolean => typeof value === 'string' || Array.isArray(value) || hasMembers(value)
 
 type Cutter = { note: (path: Path, cut: Omit<Cut, 'path' | 'places'>) => void }
@@ -50,7 +50,7 @@ const cutItems = (items: readonly JsonValue[], room: number, path: Path, cutter:
       left -= size + 1
     } else {
       const itemRoom = kept.length === items.length - 1 ? left : Math.floor(left / 2)
-      // Behind a few small ones too, as of `["ok", 200, {…}]`, which say little by themselves.
+      // Also after a few small items, as in `["ok", 200, {…}]`, which say little by themselves.
       const isFirst = kept.length < CUT_ITEMS || (cut < CUT_ITEMS && left > room / 2)
       if (isFirst && itemRoom >= MIN_ROOM && canBeCut(item)) {
         cut++
@@ -65,7 +65,7 @@ const cutItems = (items: readonly JsonValue[], room: number, path: Path, cutter:
   return kept
 }
 
-/** How much room each member gets: all it needs where that is less than an equal share of what the smaller ones left. */
+/** Divides room among members: each gets what it needs, up to an equal share of what smaller ones left. */
 const shareRoom = (sizes: readonly number[], room: number): readonly number[] => {
   const shares = sizes.map(() => 0)
   const ascending = sizes.map((size, index) => ({ size, index })).sort((a, b) => a.size - b.size)
@@ -86,7 +86,7 @@ const cutMembers = (value: JsonObject, room: number, path: Path, cutter: Cutter)
   for (const name in value) {
     total++
     const cost = name.length + PUNCTUATION * 2
-    // Each needs a little room for its value too.
+    // Reserve a little room for each value.
     const least = left < cost ? 0 : sizeOf(value[name] ?? null, MIN_ROOM)
     if (left < cost + Math.min(least, MIN_ROOM)) continue
     names.push(name)
@@ -121,8 +121,8 @@ const cutValue = (value: JsonValue, room: number, path: Path, cutter: Cutter): J
 }
 
 /**
- * The beginning of a value within about so many characters of JSON: the first items of lists, all the small members
- * of objects and as much of the large ones as is left for each. Takes time by the room, not by the size of the value.
+ * Cuts a value to about `room` characters of JSON: the first items of lists, all small members of objects, and a share of
+ * the large ones. Takes time proportional to the room, not to the size of the value.
  */
 export const cutJson = (root: JsonValue, room: number): { value: JsonValue; cuts: readonly Cut[] } => {
   if (sizeOf(root, room) <= room) return { value: root, cuts: [] }

@@ -2,7 +2,7 @@ import type { ResultDocument } from './result-document.ts'
 
 type TextFormat = Extract<ResultDocument, { kind: 'text' }>['format']
 
-/** A border is looked for in this share of the end; further back too much would be lost for it. */
+/** Share of the text, at its end, that is searched for a border. */
 const BORDER_SHARE = 0.25
 
 const BORDERS: Record<TextFormat, readonly RegExp[]> = {
@@ -17,13 +17,13 @@ const lastEndOf = (text: string, border: RegExp): number => {
   return end
 }
 
-/** Not between the two halves of a character. */
+/** Moves an end that would split a surrogate pair. */
 const wholeCharacters = (text: string, end: number): number => {
   const last = text.charCodeAt(end - 1)
   return last >= 0xd800 && last <= 0xdbff ? end - 1 : end
 }
 
-/** At most so many characters from the beginning, up to the best border near there: paragraph, line, sentence, word. */
+/** Cuts a text to at most `maxCharacters`, at the best border near there: paragraph, line, sentence, word. */
 export const cutText = (text: string, maxCharacters: number, format: TextFormat): string => {
   if (text.length <= maxCharacters) return text
   const end = wholeCharacters(text, Math.max(0, maxCharacters))

@@ -7,29 +7,29 @@ import { renderPath } from './path.ts'
 import { renderDocument } from './render-document.ts'
 import type { ResultDocument } from './result-document.ts'
 
-/** The beginning of an answer that a model is shown. */
+/** The beginning of a result that is sent to a model. */
 export type CutDocument = {
-  /** Of JSON: valid JSON. Of lines, a table or a text: whole lines where there are any. */
+  /** Valid JSON if the result is JSON; otherwise whole lines, if there are any. */
   text: string
   /** The same as a document. */
   shown: ResultDocument
-  /** Lines that say what is left out, and what it is like; empty when nothing is. */
+  /** Lines that describe what is left out; empty if nothing is. */
   outline: string
-  /** Of the text and the outline together, as TOKEN_ENCODING counts them. */
+  /** Tokens of the text and the outline together, in TOKEN_ENCODING. */
   tokensShown: number
   isCut: boolean
 }
 
-/** What a token is taken for before it is counted. */
+/** Estimate for the first try. */
 const CHARACTERS_PER_TOKEN = 3.5
-/** A text longer than this for each token of the budget is over it, but for endless blanks: it is cut unseen. */
+/** A text with more characters per token of the budget is cut without counting; only endless blanks would fit. */
 const MAX_CHARACTERS_PER_TOKEN = 16
 const MAX_TRIES = 6
-/** A beginning that fills so much of the budget is good enough. */
+/** Share of the budget that is good enough. */
 const FILLED_SHARE = 0.85
-/** How far below the budget the next try aims. */
+/** Share of the budget that the next try aims at. */
 const AIM = 0.94
-/** The part of the room that the outline may take. */
+/** Share of the room for the outline. */
 const OUTLINE_SHARE = 0.3
 const MAX_OUTLINE_LINES = 12
 
@@ -48,7 +48,7 @@ const renderOutline = (lines: readonly string[], room: number): string => {
   const kept: string[] = []
   let left = room
   for (const whole of lines) {
-    // Without the names, where they do not fit.
+    // Drop the names if they do not fit.
     const line = whole.length > left ? whole.slice(0, whole.indexOf(';') + 1 || undefined).replace(/;$/, '') : whole
     if (kept.length === MAX_OUTLINE_LINES || line.length > left) break
     kept.push(line)
@@ -64,7 +64,7 @@ const describeTextCut = (whole: string, shown: string, lines: number): string =>
   return lines > 1 ? `${formatNumber(countLines(shown))} of ${formatNumber(lines)} lines, ${characters}` : characters
 }
 
-/** A way to make the beginning for a room of so many characters. */
+/** Returns a function that cuts the document to a number of characters. */
 const createCutter = (document: ResultDocument): ((room: number) => Candidate) => {
   if (document.kind === 'json') {
     return room => {
@@ -89,8 +89,8 @@ const createCutter = (document: ResultDocument): ((room: number) => Candidate) =
 const countBoth = ({ text, outline }: Candidate): Promise<number> =>
   countTokens(outline === '' ? text : `${text}\n${outline}`)
 
-/** Nothing but what says that there is more: within any budget. */
-const emptiest = (document: ResultDocument): Candidate => {
+/** Returns the shortest candidate, which fits any budget. */
+const emptyCandidate = (document: ResultDocument): Candidate => {
   const isList = document.kind === 'json' && Array.isArray(document.value)
   const shown = { kind: 'json' as const, value: isList ? [] : {}, format: 'json' as const }
   const isJson = document.kind === 'json' && document.format === 'json'
@@ -108,9 +108,9 @@ const findWhole = async (document: ResultDocument, budgetTokens: number): Promis
 }
 
 /**
- * The useful beginning of an answer within a budget of tokens, 1 or more: whole when it fits; else the first items of
- * its lists and all small members of its objects, or whole lines or sentences of a text, and an outline of the rest.
- * Only what is to be shown is counted, a few times; takes milliseconds, however long the answer is.
+ * Returns a useful beginning of a result within a budget of at least one token: the whole if it fits; otherwise the first
+ * items of lists and all small members of objects, or whole lines or sentences of a text, with an outline of the rest.
+ * Counts only what is sent, a few times, so it takes milliseconds for results of any length.
  */
 export const cutToBudget = async (document: ResultDocument, budgetTokens: number): Promise<CutDocument> => {
   const whole = await findWhole(document, budgetTokens)
@@ -129,6 +129,6 @@ export const cutToBudget = async (document: ResultDocument, budgetTokens: number
     room *= Math.min(2, Math.max(0.1, (budgetTokens * AIM) / Math.max(1, tokensShown)))
   }
   if (best !== undefined) return best
-  const least = emptiest(document)
+  const least = emptyCandidate(document)
   return { ...least, tokensShown: await countBoth(least), isCut: true }
 }

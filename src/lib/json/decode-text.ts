@@ -1,9 +1,9 @@
 const REPLACEMENT = '\uFFFD'
-/** How much of an answer is looked at to tell bytes from text. */
+/** Number of bytes inspected to tell binary content from text. */
 const SNIFFED_BYTES = 8_192
-/** Above this share of what is no UTF-8, it is no text. */
+/** Content with a higher share of invalid characters is binary. */
 const MAX_BROKEN_SHARE = 0.05
-/** So few broken places make no text binary, however short it is. */
+/** Up to so many invalid characters are accepted even in a short text. */
 const FEW_BROKEN = 8
 
 const BINARY_TYPE =
@@ -37,9 +37,9 @@ const countBroken = (text: string): number => {
 }
 
 /**
- * The text of an answer, with how many places of it are no text in its charset (shown as U+FFFD); undefined when it is
- * not text at all, as a NUL says where no charset is declared. UTF-8 unless a byte order mark or the media type says
- * another charset that is known.
+ * Decodes the text of a result and counts the characters that are invalid in its charset (shown as U+FFFD). Returns
+ * undefined for binary content, which includes a NUL without a declared charset. The charset is UTF-8 unless a byte order
+ * mark or the media type names another known one.
  */
 export const decodeText = (
   bytes: Uint8Array,

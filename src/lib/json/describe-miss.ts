@@ -2,12 +2,12 @@ import type { JsonValue } from '../kernel/json.ts'
 import { formatAmount } from './format-counts.ts'
 import { follow, hasMembers, type Path, renderPath } from './path.ts'
 
-/** What a path that matches nothing is answered by: enough to write the right one, and no more. */
+/** Names listed for a path that matches nothing: enough to write the right one. */
 const MAX_NAMES = 30
 const MAX_NAME_CHARACTERS = 60
-/** Values looked at on the way: the first ones tell what the others are like. */
+/** Values followed at each step: the first ones show what the others are like. */
 const MAX_VALUES = 2_000
-/** Nodes looked at for a name that is somewhere else. */
+/** Nodes searched for the same name elsewhere. */
 const MAX_NODES = 50_000
 const MAX_ELSEWHERE = 3
 
@@ -56,11 +56,11 @@ const describeValues = (values: readonly JsonValue[]): string => {
     : 'no members: it is a plain value'
 }
 
-const like = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
+const normalizeName = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
 
-/** Paths to members that are called like this, wherever they are; the outermost first. */
+/** Returns paths to members with a similar name, outermost first. */
 const findElsewhere = (root: JsonValue, name: string): readonly string[] => {
-  const wanted = like(name)
+  const wanted = normalizeName(name)
   const found = new Set<string>()
   let queue: { value: JsonValue; path: Path }[] = [{ value: root, path: [] }]
   let seen = 0
@@ -74,7 +74,7 @@ const findElsewhere = (root: JsonValue, name: string): readonly string[] => {
           : []
       for (const [child, childPath] of children) {
         const last = childPath.at(-1)
-        if (last?.kind === 'member' && like(last.name) === wanted) found.add(renderPath(childPath))
+        if (last?.kind === 'member' && normalizeName(last.name) === wanted) found.add(renderPath(childPath))
         if (found.size >= MAX_ELSEWHERE || ++seen > MAX_NODES) return [...found]
         if (typeof child === 'object' && child !== null) next.push({ value: child, path: childPath })
       }
@@ -84,7 +84,7 @@ const findElsewhere = (root: JsonValue, name: string): readonly string[] => {
   return [...found]
 }
 
-/** A sentence where the path leads into a list that was sent as a table of columns and rows. */
+/** Returns a hint if the path leads into a list that was sent as a table of columns and rows. */
 const describeColumn = (value: JsonValue | undefined, path: Path, reached: number): string | undefined => {
   const at = path.findIndex((step, index) => index >= reached && step.kind === 'member')
   const step = path[at]
@@ -97,7 +97,7 @@ const describeColumn = (value: JsonValue | undefined, path: Path, reached: numbe
   return ` It is a table, where ${cut(renderPath([step]))} is the column ${cut(there)}.`
 }
 
-/** A sentence for a path that matches nothing: how far it leads, what there is, and where its last name stands. */
+/** Describes why a path matches nothing: how far it leads, what is there, and where its last name occurs. */
 export const describeMiss = (root: JsonValue, path: Path): string => {
   let values: readonly JsonValue[] = [root]
   let reached = 0
@@ -111,7 +111,7 @@ export const describeMiss = (root: JsonValue, path: Path): string => {
     values = next
     reached++
   }
-  // A name that meets an array is looked for in its items.
+  // A name applied to an array means a member of its items.
   const [first] = values
   if (path[reached]?.kind === 'member' && values.length === 1 && Array.isArray(first) && first.some(hasMembers)) {
     values = first.slice(0, MAX_VALUES)

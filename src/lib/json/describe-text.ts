@@ -7,10 +7,10 @@ const FIRST_LINES = 3
 const MAX_LINE_CHARACTERS = 120
 const MAX_ELEMENTS = 15
 const MAX_HEADINGS = 20
-/** Headings are looked for in so much of the beginning: markup that is never closed costs time wherever it begins. */
+/** Characters searched for headings: every unclosed tag costs time. */
 const HEADINGS_WITHIN = 500_000
 const ELEMENT = /<([a-z][\w:.-]*)/gi
-/** Headings of HTML and of Markdown; bounded, so that one left open costs no more than a line. */
+/** Headings of HTML and Markdown. Lengths are bounded so that an unclosed heading costs no more than a line. */
 const HTML_HEADING = /<(h[1-6])\b[^>]{0,300}>([^<]{1,200})/gi
 const MARKDOWN_HEADING = /^#{1,6} +\S.{0,200}$/gm
 
@@ -43,10 +43,10 @@ const describeHeadings = ({ text: whole, format }: TextDocument): readonly strin
   return headings.length === 0 ? [] : ['headings:', ...headings.map(heading => `  ${heading}`)]
 }
 
-/** How long a text is, what stands in it, and how it begins. */
+/** Describes a text: its length, elements, headings and first lines. */
 export const describeText = (document: TextDocument): string => {
   const { text, format } = document
-  if (text === '') return 'The answer is empty.'
+  if (text === '') return 'The result is empty.'
   const lines = countLines(text)
   const words = countMatches(text, /\S+/g)
   const first = text

@@ -1,30 +1,30 @@
 import type { JsonObject, JsonValue } from '../kernel/json.ts'
 
 declare global {
-  // In Node since 22, and not yet among the types of the language.
+  // Node has these since version 22; TypeScript's library does not declare them yet.
   interface JSON {
     parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): JsonValue
-    /** A frozen object with the member `rawJSON` that is written as the text it was made of. */
+    /** Returns a frozen object with the member `rawJSON`, which JSON.stringify writes as that text. */
     rawJSON(text: string): JsonObject
     isRawJSON(value: unknown): boolean
   }
 }
 
 /**
- * Numbers that a double may not hold: 16 digits or more, or an exponent. Where a string of the text holds such, all of
- * it is read the slow way for nothing; so much is rare.
+ * Numbers that a double may not represent: 16 digits or more, or an exponent. A match inside a string only makes parsing
+ * slower.
  */
 const DOUBTFUL = /(?:^|[:,[\s])(-?\d+(?:\.\d+)?[eE][-+]?\d+|-?\d[\d.]{15,})/g
 const NUMBER = /^-?(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/
 
-/** A loop, for an expression would begin anew at every zero of a long number. */
+/** A loop, because a regular expression would restart at every zero of a long number. */
 const withoutLastZeros = (digits: string): string => {
   let end = digits.length
   while (digits.charCodeAt(end - 1) === 0x30) end--
   return digits.slice(0, end)
 }
 
-/** Digits without zeros around them, and where the point stands: the same for every way to write one number. */
+/** Returns the significant digits and exponent: the same text for every spelling of a number. */
 const normalize = (text: string): string | undefined => {
   const [, whole, fraction = '', exponent = '0'] = NUMBER.exec(text) ?? []
   if (whole === undefined) return undefined
@@ -43,9 +43,9 @@ const holdsInexact = (text: string): boolean => {
 }
 
 /**
- * As JSON.parse, but a number that a double does not hold keeps its digits: it becomes an object that JSON.stringify
- * writes as it was (`JSON.rawJSON`). Who walks over a document asks `findExactNumber` before it takes an object for one.
- * Recursive where there are such numbers: the text may not be nested deep. Throws a SyntaxError.
+ * Parses JSON, but keeps the digits of numbers that a double cannot represent: they become objects that JSON.stringify
+ * writes unchanged (`JSON.rawJSON`). Code that walks a document must call `findExactNumber` before it treats a value as an
+ * object. Recursive if there are such numbers, so the text must not be deeply nested. Throws a SyntaxError.
  */
 export const parseExactly = (text: string): { value: JsonValue; hasExactNumbers: boolean } => {
   const value: JsonValue = JSON.parse(text)
@@ -59,7 +59,7 @@ export const parseExactly = (text: string): { value: JsonValue; hasExactNumbers:
   return { value: exact, hasExactNumbers }
 }
 
-/** The digits of a number that a double does not hold, which a document keeps as an object; undefined of all else. */
+/** Returns the digits of a number that is represented by an object; undefined for other values. */
 export const findExactNumber = (value: JsonValue): string | undefined => {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || !JSON.isRawJSON(value)) return undefined
   return typeof value.rawJSON === 'string' ? value.rawJSON : undefined

@@ -11,11 +11,11 @@ import type { ResultDocument, StepOutput } from './result-document.ts'
 import { addValue, createShape, MAX_SAMPLES } from './value-shape.ts'
 
 export type ExploreParams = {
-  /** Where to begin, such as `users[].address`; the whole when it is left out. */
+  /** Where to start, such as `users[].address`; by default the whole. */
   path?: string | undefined
-  /** Levels of members described, 1 or more. */
+  /** Levels of members to describe, 1 or more. */
   depth?: number | undefined
-  /** Values shown of each place, 0 to MAX_SAMPLES. */
+  /** Sample values per place, 0 to MAX_SAMPLES. */
   samples?: number | undefined
 }
 
@@ -23,9 +23,9 @@ const DEFAULT_DEPTH = 4
 const MAX_DEPTH = 20
 const DEFAULT_SAMPLES = 3
 
-type Look = { depth: number; samples: number }
+type Limits = { depth: number; samples: number }
 
-const exploreJson = (root: JsonValue, path: Path, { depth, samples }: Look): Result<StepOutput, string> => {
+const exploreJson = (root: JsonValue, path: Path, { depth, samples }: Limits): Result<StepOutput, string> => {
   const values = valuesAt(root, path)
   if (values.length === 0) return failure(describeMiss(root, path))
   const shape = createShape()
@@ -36,23 +36,23 @@ const exploreJson = (root: JsonValue, path: Path, { depth, samples }: Look): Res
   return success({ document: { kind: 'text', text: lines.join('\n'), format: 'text' }, notes: [] })
 }
 
-const lookOf = ({ depth = DEFAULT_DEPTH, samples = DEFAULT_SAMPLES }: ExploreParams): Result<Look, string> => {
-  if (!Number.isInteger(depth) || depth < 1) return failure('depth is a whole number from 1 on.')
-  if (!Number.isInteger(samples) || samples < 0) return failure('samples is a whole number from 0 on.')
+const limitsOf = ({ depth = DEFAULT_DEPTH, samples = DEFAULT_SAMPLES }: ExploreParams): Result<Limits, string> => {
+  if (!Number.isInteger(depth) || depth < 1) return failure('depth must be a whole number of at least 1.')
+  if (!Number.isInteger(samples) || samples < 0) return failure('samples must be a whole number of at least 0.')
   return success({ depth: Math.min(depth, MAX_DEPTH), samples: Math.min(samples, MAX_SAMPLES) })
 }
 
 const apply = (document: ResultDocument, params: ExploreParams): Result<StepOutput, string> => {
-  const look = lookOf(params)
-  if (!look.ok) return look
+  const limits = limitsOf(params)
+  if (!limits.ok) return limits
   const text = params.path ?? ''
   const path = parsePath(text)
   if (!path.ok) return failure(describePathFault(text, path.error))
-  if (document.kind === 'json') return exploreJson(document.value, path.value, look.value)
+  if (document.kind === 'json') return exploreJson(document.value, path.value, limits.value)
   const described = document.kind === 'text' ? describeText(document) : renderDocument(document)
-  const notes = path.value.length > 0 ? ['It has no members: the path was left aside.'] : []
+  const notes = path.value.length > 0 ? ['The result has no members, so the path was ignored.'] : []
   return success({ document: { kind: 'text', text: described, format: 'text' }, notes })
 }
 
-/** What there is in an answer: kinds, names, counts, sizes, ranges and samples, as an outline. */
-export const explore: PipelineStep<ExploreParams> = { name: 'explore', isWanted: () => true, apply }
+/** Describes a result in an outline: kinds, names, counts, sizes, ranges and samples. */
+export const explore: PipelineStep<ExploreParams> = { name: 'explore', isRequested: () => true, apply }

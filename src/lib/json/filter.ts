@@ -8,17 +8,17 @@ import { excludePaths, includePaths } from './project.ts'
 import type { ResultDocument, StepOutput } from './result-document.ts'
 
 export type FilterParams = {
-  /** Paths such as `users[].name`, `meta.*`, `[0]`; none means all that there is. */
+  /** Paths such as `users[].name`, `meta.*`, `[0]`; none means everything. */
   fields?: readonly string[] | undefined
-  /** Whether the fields are what is kept (so where it is left out) or what is taken away. */
+  /** Whether the fields are kept (the default) or dropped. */
   mode?: 'include' | 'exclude' | undefined
-  /** Items (of a text: lines) of one page, 1 or more. */
+  /** Items, or lines of a text, per page; 1 or more. */
   limit?: number | undefined
-  /** Items left out before the page, 0 or more. */
+  /** Items to skip, 0 or more. */
   offset?: number | undefined
 }
 
-/** Misses that are answered by what there is; beyond them the same would be said over and over. */
+/** Maximum misses explained one by one. */
 const MAX_MISSES_SHOWN = 5
 
 type JsonDocument = Extract<ResultDocument, { kind: 'json' }>
@@ -27,9 +27,9 @@ type TextDocument = Extract<ResultDocument, { kind: 'text' }>
 const pageFrom = ({ limit, offset }: FilterParams): Result<Page | undefined, string> => {
   if (limit === undefined && offset === undefined) return success(undefined)
   if (limit !== undefined && (!Number.isInteger(limit) || limit < 1))
-    return failure('limit is a whole number from 1 on.')
+    return failure('limit must be a whole number of at least 1.')
   if (offset !== undefined && (!Number.isInteger(offset) || offset < 0))
-    return failure('offset is a whole number from 0 on.')
+    return failure('offset must be a whole number of at least 0.')
   return success({ limit, offset: offset ?? 0 })
 }
 
@@ -69,17 +69,17 @@ const apply = (document: ResultDocument, params: FilterParams): Result<StepOutpu
   if (!page.ok) return page
   if (document.kind === 'json') return success(filterJson(document, paths.value, page.value, params))
   if (document.kind === 'binary')
-    return failure(`The answer is binary (${document.mediaType}): there is nothing to choose from.`)
+    return failure(`The result is binary (${document.mediaType}), so there is nothing to filter.`)
   if (paths.value.length > 0)
     return failure(
-      `The answer is ${document.format}, which has no fields: search it, or page its lines by limit and offset.`,
+      `The result is ${document.format}, which has no fields: search it, or page through its lines with limit and offset.`,
     )
   return page.value === undefined ? success({ document, notes: [] }) : success(filterText(document, page.value))
 }
 
-/** Projection by paths, then paging. A path that matches nothing leaves nothing, and a note that says what there is. */
+/** Selects fields by paths, then a page. A path that matches nothing is noted, with what is there instead. */
 export const filter: PipelineStep<FilterParams> = {
   name: 'filter',
-  isWanted: ({ fields = [], limit, offset }) => fields.length > 0 || limit !== undefined || offset !== undefined,
+  isRequested: ({ fields = [], limit, offset }) => fields.length > 0 || limit !== undefined || offset !== undefined,
   apply,
 }

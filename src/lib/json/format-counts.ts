@@ -1,14 +1,14 @@
-/** Of a text, an empty last one included. */
+/** Counts the lines of a text, including an empty last one. */
 export const countLines = (text: string): number => {
   let count = 1
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count++
   return count
 }
 
-/** `1,204`. */
+/** Formats `1,204`. */
 export const formatNumber = (count: number): string => count.toLocaleString('en')
 
-/** `1 item`, `3 items`, `0 to 1,204 items`. */
+/** Formats `1 item`, `3 items`, `0 to 1,204 items`. */
 export const formatAmount = (least: number, most: number, one: string): string => {
   const amount = least === most ? formatNumber(most) : `${formatNumber(least)} to ${formatNumber(most)}`
   return `${amount} ${one}${most === 1 ? '' : 's'}`

@@ -2,23 +2,23 @@ import type { JsonValue } from '../kernel/json.ts'
 import { findExactNumber } from './exact-numbers.ts'
 import type { ResultDocument } from './result-document.ts'
 
-// A thread whose memory runs out takes with it all that it holds, and its process where V8 has no way out, as inside of
-// JSON.parse. So what an answer would take is reckoned before it is parsed, by the worst that was measured for its kind.
+// A worker that runs out of memory loses its cache, and inside JSON.parse V8 ends the whole process. So the memory that a
+// result needs is estimated before parsing, by the worst case measured for its format.
 
-/** Most that a parsed answer may take; 10 MB of an API's real records take a third of it at most. */
+/** Maximum for a parsed result. 10 MB of real records take at most a third of it. */
 export const MAX_HEAP_BYTES = 300_000_000
-/** An object or array of one small member. */
+/** An object or array with one small member. */
 const CONTAINER_BYTES = 200
 const CELL_BYTES = 48
 const CHARACTER_BYTES = 3
-/** A line that is cut out of a text, or a row. */
+/** A line or row that is sliced out of a text. */
 const LINE_BYTES = 100
 
-/** Bytes of memory for a JSON text, or lines of it, with so many arrays and objects and lines. */
+/** Estimates the heap bytes of a JSON text, or of JSON lines. `containers`: its arrays and objects. */
 export const heapOfJson = (characters: number, containers: number, lines = 1): number =>
   characters * CHARACTER_BYTES + containers * CONTAINER_BYTES + lines * LINE_BYTES
 
-/** Bytes of memory for a table. */
+/** Estimates the heap bytes of a table. */
 export const heapOfTable = (text: string): number => {
   let rows = 1
   let cells = 1
@@ -40,7 +40,7 @@ const heapOfValue = (value: JsonValue): number => {
   return sum
 }
 
-/** Bytes of memory that a document takes, roughly and rather too many. */
+/** Estimates the heap bytes of a document, rather too many. */
 export const heapOfDocument = (document: ResultDocument): number => {
   if (document.kind === 'json') return heapOfValue(document.value)
   return document.kind === 'text' ? document.text.length * 2 : CONTAINER_BYTES

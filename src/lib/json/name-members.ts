@@ -3,23 +3,23 @@ import { follow, hasMembers, type Path } from './path.ts'
 
 const MAX_NAMES = 12
 const MAX_NAME_CHARACTERS = 40
-/** Items whose members are named: what the first ones have, the others mostly have too. */
-const LOOKED_AT = 20
+/** Items whose members are listed: the others are usually alike. */
+const MAX_ITEMS = 20
 
 const cut = (name: string): string =>
   name.length > MAX_NAME_CHARACTERS ? `${name.slice(0, MAX_NAME_CHARACTERS)}…` : name
 
 const firstValues = (root: JsonValue, path: Path): readonly JsonValue[] =>
   path.reduce<readonly JsonValue[]>(
-    (values, step) => values.flatMap(value => follow(value, step).slice(0, LOOKED_AT)).slice(0, LOOKED_AT),
+    (values, step) => values.flatMap(value => follow(value, step).slice(0, MAX_ITEMS)).slice(0, MAX_ITEMS),
     [root],
   )
 
-/** What the items of lists at a path hold, or which members the objects there have, in a few words. */
+/** Lists in a few words the members of the objects at a path, or of the items of the arrays there. */
 export const nameMembers = (root: JsonValue, path: Path, what: 'items' | 'members'): string => {
   const values = firstValues(root, path)
   const holders =
-    what === 'members' ? values : values.flatMap(value => (Array.isArray(value) ? value.slice(0, LOOKED_AT) : []))
+    what === 'members' ? values : values.flatMap(value => (Array.isArray(value) ? value.slice(0, MAX_ITEMS) : []))
   const names = new Set<string>()
   for (const holder of holders) {
     if (!hasMembers(holder)) continue

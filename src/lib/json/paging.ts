@@ -5,10 +5,10 @@ import type { PageInfo } from './result-document.ts'
 
 export type Page = { offset: number; limit: number | undefined }
 
-/** How deep an array is looked for that no path names. */
+/** Depth of the search for an array that no path names. */
 const MAX_SEARCH_DEPTH = 4
 
-/** Where the array is that the path goes through first: members only before it. */
+/** Returns the names that lead to the first array on a path, if only members come before it. */
 const arrayOnPath = (root: JsonValue, path: Path): readonly string[] | undefined => {
   const names: string[] = []
   let at = root
@@ -21,7 +21,7 @@ const arrayOnPath = (root: JsonValue, path: Path): readonly string[] | undefined
   return Array.isArray(at) ? names : undefined
 }
 
-/** Where the longest array is that no other one holds. */
+/** Returns the names that lead to the longest array outside of other arrays. */
 const longestArray = (root: JsonValue): readonly string[] | undefined => {
   let longest: { names: readonly string[]; length: number } | undefined
   const look = (value: JsonValue, names: readonly string[]): void => {
@@ -48,14 +48,14 @@ const replaceAt = (
   )
 }
 
-/** `These are items 21 to 40 of 1,000. Go on with offset 40.`, or that there are no more; `shown`: how many are sent. */
+/** Returns a sentence such as `These are items 21 to 40 of 1,000. Continue with offset 40.` `shown`: how many are sent. */
 const describePage = (what: string, { offset, limit = Infinity }: Page, total: number, shown = limit): string => {
   const end = Math.min(total, offset + limit, offset + shown)
   const all = total.toLocaleString('en')
   if (total === 0) return `There are no ${what}.`
-  if (offset >= total) return `There are only ${all} ${what}: offset ${offset} is behind the last of them.`
-  if (end === offset) return `Not even the first of these ${what} can be shown: take fewer fields, or search.`
-  const more = end < total ? ` Go on with offset ${end}.` : ''
+  if (offset >= total) return `There are only ${all} ${what}: offset ${offset} is past the end.`
+  if (end === offset) return `Not even the first of these ${what} fits: select fewer fields, or search.`
+  const more = end < total ? ` Continue with offset ${end}.` : ''
   return `These are ${what} ${(offset + 1).toLocaleString('en')} to ${end.toLocaleString('en')} of ${all}.${more}`
 }
 
@@ -68,8 +68,8 @@ const arrayAt = (root: JsonValue, names: readonly string[]): readonly JsonValue[
 }
 
 /**
- * One page of the array that matters: the whole when it is one, else the first one on the way of a path, else the
- * longest. The value itself where there is no array.
+ * Returns one page of an array: the value itself if it is one, otherwise the first array on a path, otherwise the longest.
+ * Returns the value unchanged if there is no array.
  */
 export const pageValue = (
   root: JsonValue,
@@ -78,7 +78,7 @@ export const pageValue = (
 ): { value: JsonValue; note: string; page?: PageInfo } => {
   const onPath = paths.map(path => arrayOnPath(root, path)).find(names => names !== undefined)
   const names = Array.isArray(root) ? [] : (onPath ?? longestArray(root))
-  if (names === undefined) return { value: root, note: 'There is no array here: limit and offset change nothing.' }
+  if (names === undefined) return { value: root, note: 'There is no array here, so limit and offset have no effect.' }
   let total = 0
   const value = replaceAt(root, names, items => {
     total = items.length
@@ -93,13 +93,13 @@ export const pageValue = (
   return { value, note: shown.note, page: shown }
 }
 
-/** Lines of a text that are whole in a beginning of it; one that is cut counts where there is no other. */
+/** Counts the whole lines in a beginning of a text; at least one, even if it is cut. */
 const countWholeLines = (text: string, beginning: string): number => {
   const isLastWhole = /^[^\S\n]*(?:\n|$)/.test(text.slice(beginning.length))
   return Math.max(1, countLines(beginning) - (isLastWhole ? 0 : 1))
 }
 
-/** One page of the lines of a text. */
+/** Returns one page of the lines of a text. */
 export const pageLines = (text: string, page: Page): { text: string; page: PageInfo } => {
   const lines = text.split('\n')
   const paged = pageOf(lines, page).join('\n')

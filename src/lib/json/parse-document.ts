@@ -9,13 +9,13 @@ const LINES_TYPE = /^(?:application|text)\/(?:x-)?(?:ndjson|jsonl|jsonlines|json
 const TABLE_TYPE = /^text\/(?:csv|tab-separated-values)$|^application\/csv$/
 const HTML_TYPE = /^(?:text\/html|application\/xhtml\+xml)$/
 const XML_TYPE = /^(?:application|text)\/xml$|\+xml$/
-/** The start of a text that says what it is; looked for within its first characters. */
+/** Starts of a text that reveal its format. */
 const HTML_START = /^\s*(?:<!--[^>]{0,500}-->\s*)?<(?:!doctype\s+html|html|head|body)\b/i
 const XML_START = /^\s*<\?xml\b/
 const JSON_START = /^\s*[[{]/
 const SNIFFED_CHARACTERS = 1_000
-const TOO_MANY_ROWS = 'It is read as text, not as a table: it has too many rows.'
-const TOO_WIDE = 'It is read as text, not as a table: it has too many columns.'
+const TOO_MANY_ROWS = 'Treated as text, not as a table: it has too many rows.'
+const TOO_WIDE = 'Treated as text, not as a table: it has too many columns.'
 
 const asText = (text: string, format: 'text' | 'html' | 'xml' = 'text', notes: readonly string[] = []): StepOutput => ({
   document: { kind: 'text', text, format },
@@ -30,9 +30,9 @@ const parseAsJson = (text: string, essence: string): StepOutput => {
   if (lines?.ok && Array.isArray(lines.value.value) && lines.value.value.length > 1) {
     return { document: { kind: 'json', value: lines.value.value, format: 'ndjson' }, notes: lines.value.notes }
   }
-  // What only looked like JSON is a text like any other.
+  // A text that only looked like JSON needs no note.
   const isMeant = JSON_TYPE.test(essence) || parsed.error.reason !== 'syntax'
-  return asText(text, 'text', isMeant ? [`It is read as text, not as JSON: ${parsed.error.message}.`] : [])
+  return asText(text, 'text', isMeant ? [`Treated as text, not as JSON: ${parsed.error.message}.`] : [])
 }
 
 const parseText = (text: string, { essence }: MediaType): StepOutput => {
@@ -45,7 +45,7 @@ const parseText = (text: string, { essence }: MediaType): StepOutput => {
   }
   const isMarkup = HTML_START.test(start) || XML_START.test(start)
   if (JSON_TYPE.test(essence) && !isMarkup) return parseAsJson(text, essence)
-  // Some frameworks say that of whatever they answer.
+  // Some frameworks declare every response as HTML.
   const isSaidHtml = HTML_TYPE.test(essence) && !JSON_START.test(start)
   if (isSaidHtml || HTML_START.test(start)) return asText(text, 'html')
   if (XML_TYPE.test(essence) || isMarkup) return asText(text, 'xml')
@@ -67,8 +67,8 @@ const toBinary = (essence: string, bytes: number): ResultDocument => ({
 })
 
 /**
- * What an answer is: as its media type says and its beginning does not contradict, else as its beginning looks. Takes
- * whatever there is and never throws; what it could not read as was meant is said in the notes. About 6 ms a megabyte.
+ * Parses a result by its media type, unless its beginning contradicts that; without one, by its beginning. Never throws:
+ * what could not be parsed as declared becomes text, with a note. Takes about 6 ms per megabyte.
  */
 export const parseDocument = (source: Uint8Array | string, mediaType = ''): StepOutput => {
   const type = parseMediaType(mediaType)
@@ -77,5 +77,8 @@ export const parseDocument = (source: Uint8Array | string, mediaType = ''): Step
   if (decoded === undefined) return { document: toBinary(type.essence, source.byteLength), notes: [] }
   const { document, notes } = parseText(decoded.text, type)
   if (decoded.broken === 0) return { document, notes }
-  return { document, notes: [...notes, `Places that are not in its charset and stand as U+FFFD: ${decoded.broken}.`] }
+  return {
+    document,
+    notes: [...notes, `Characters that are invalid in its charset, shown as U+FFFD: ${decoded.broken}.`],
+  }
 }

@@ -4,16 +4,13 @@ import { findExactNumber, parseExactly } from './exact-numbers.ts'
 import { countLines } from './format-counts.ts'
 import { heapOfJson, MAX_HEAP_BYTES } from './heap-cost.ts'
 
-/**
- * Deepest nesting of an answer that is taken for JSON. Ten times what APIs answer, and so little that whoever walks
- * over a document may do it by recursion.
- */
+/** Maximum nesting of JSON: ten times what APIs return, and little enough to walk a document by recursion. */
 const MAX_DEPTH = 200
 
 type ParsedJson = { value: JsonValue; notes: readonly string[] }
 
-/** Deepest nesting, how many arrays and objects there are, and members of these (each has a colon), outside of strings. */
-export const shapeOf = (text: string): { deepest: number; containers: number; members: number } => {
+/** Returns the deepest nesting and the number of arrays, objects and members (one per colon), outside of strings. */
+export const measureJson = (text: string): { deepest: number; containers: number; members: number } => {
   let depth = 0
   let deepest = 0
   let containers = 0
@@ -43,12 +40,12 @@ const countMembers = (value: JsonValue): number => {
   return count
 }
 
-/** Why a text is not read as JSON, in a clause. */
+/** Why a text was not parsed as JSON; `message` is a clause. */
 export type JsonFailure = { reason: 'depth' | 'size' | 'syntax'; message: string }
 
-/** One JSON text. */
+/** Parses one JSON text. */
 export const parseJsonText = (text: string): Result<ParsedJson, JsonFailure> => {
-  const { deepest, containers, members } = shapeOf(text)
+  const { deepest, containers, members } = measureJson(text)
   if (deepest > MAX_DEPTH) {
     return failure({ reason: 'depth', message: `it is nested more than ${MAX_DEPTH} deep` })
   }
@@ -61,20 +58,22 @@ export const parseJsonText = (text: string): Result<ParsedJson, JsonFailure> => 
     return success({
       value,
       notes: [
-        ...(repeated > 0 ? [`Keys that stand twice in their object: ${repeated}. The last one of each is taken.`] : []),
-        ...(hasExactNumbers ? ['It holds numbers too long for a double: their digits are kept as they are.'] : []),
+        ...(repeated > 0
+          ? [`Keys that occur twice in their object: ${repeated}. The last value of each is used.`]
+          : []),
+        ...(hasExactNumbers ? ['It contains numbers too long for a double; all their digits are kept.'] : []),
       ],
     })
   } catch (error) {
-    return failure({ reason: 'syntax', message: error instanceof SyntaxError ? error.message : 'it is no JSON' })
+    return failure({ reason: 'syntax', message: error instanceof SyntaxError ? error.message : 'it is not JSON' })
   }
 }
 
 const BROKEN_LINES_SHOWN = 5
 
 /**
- * One JSON text a line, empty lines aside. Where it `isDeclared`, a broken line becomes a string and is noted; else a
- * single one means that the text is something else.
+ * Parses one JSON text per line and skips empty lines. If the format `isDeclared`, an invalid line becomes a string with a
+ * note; otherwise it is an error.
  */
 export const parseJsonLines = (text: string, isDeclared: boolean): Result<ParsedJson, string> => {
   const value: JsonValue[] = []
@@ -82,7 +81,7 @@ export const parseJsonLines = (text: string, isDeclared: boolean): Result<Parsed
   const notes = new Set<string>()
   let lineNumber = 0
   const lines = countLines(text)
-  if (heapOfJson(text.length, shapeOf(text).containers, lines) > MAX_HEAP_BYTES) {
+  if (heapOfJson(text.length, measureJson(text).containers, lines) > MAX_HEAP_BYTES) {
     return failure(`it has ${lines.toLocaleString('en')} lines`)
   }
   for (const line of text.split('\n')) {
@@ -102,7 +101,7 @@ export const parseJsonLines = (text: string, isDeclared: boolean): Result<Parsed
   if (broken.length > 0) {
     const shown = broken.slice(0, BROKEN_LINES_SHOWN).join(', ')
     const all = broken.length > BROKEN_LINES_SHOWN ? `, … (${broken.length} in all)` : ''
-    notes.add(`Lines that are no JSON and stand as strings: ${shown}${all}.`)
+    notes.add(`Lines that are not JSON, kept as strings: ${shown}${all}.`)
   }
   return success({ value, notes: [...notes] })
 }

@@ -1,21 +1,21 @@
 import Papa from 'papaparse'
 import type { JsonObject, JsonValue } from '../kernel/json.ts'
 
-/** Lines that are looked at to tell whether a text that does not say so is a table. */
+/** Lines inspected to detect a table without a declared type. */
 const SNIFFED_LINES = 20
 const MIN_LINES = 3
 const SNIFFED_CHARACTERS = 20_000
 const DELIMITERS = [',', '\t', ';', '|']
-/** Columns of the widest sheet there is. Each has a name, and each row that is as wide an object with as many members. */
+/** Columns of the widest spreadsheets. Each row becomes an object with as many members. */
 const MAX_COLUMNS = 16_384
-/** Cells of a table whose rows are all as wide as the widest: as such it is written. */
+/** Maximum cells if all rows were as wide as the widest. */
 const MAX_CELLS = 6_000_000
 
 type Table = { value: JsonValue[]; notes: readonly string[] }
 
 const isNumeric = (cell: string): boolean => cell.trim() !== '' && Number.isFinite(Number(cell))
 
-/** Names of two columns alone: prose and logs have a comma in a line too, and mostly a blank behind it or a number before. */
+/** Names of only two columns. Prose and logs also have one comma per line, mostly after a number or before a blank. */
 const NAME = /^[\p{L}_][\p{L}\p{N}_ .-]*$/u
 const MIN_SURE_COLUMNS = 3
 
@@ -25,7 +25,7 @@ const isSureTable = (header: readonly string[], rows: readonly (readonly string[
     header.every(cell => NAME.test(cell)) &&
     rows.every(row => row.every(cell => !/^\s/.test(cell))))
 
-/** Whether the first lines have equally many cells, below names that are all there and all different. */
+/** Whether the first lines have the same number of cells, under names that are all present and different. */
 export const looksLikeTable = (text: string): boolean => {
   const start = text.slice(0, SNIFFED_CHARACTERS)
   const [header = [], ...rows] = Papa.parse<string[]>(start, {
@@ -33,7 +33,7 @@ export const looksLikeTable = (text: string): boolean => {
     skipEmptyLines: true,
     delimitersToGuess: DELIMITERS,
   }).data
-  // The last of them may be cut.
+  // The last one may be cut.
   const whole = start.length < text.length ? rows.slice(0, -1) : rows
   const isHeader = isSureTable(header, whole) && header.every(cell => cell.trim() !== '' && !isNumeric(cell))
   if (!isHeader || new Set(header).size < header.length || whole.length + 1 < MIN_LINES) return false
@@ -50,7 +50,7 @@ const namesOf = (header: readonly string[]): readonly string[] => {
   })
 }
 
-/** The rows of a CSV text as objects of strings, under the names of its first row; undefined of what is too wide. */
+/** Parses the rows of a CSV text as objects of strings, named by its first row. Returns undefined if it is too wide. */
 export const parseTable = (text: string, delimiter: string | undefined): Table | undefined => {
   const { data } = Papa.parse<string[]>(text, {
     skipEmptyLines: true,
@@ -71,7 +71,7 @@ export const parseTable = (text: string, delimiter: string | undefined): Table |
 const isScalar = (value: JsonValue | undefined): value is string | number | boolean | null =>
   typeof value !== 'object' || value === null
 
-/** Rows as CSV; undefined where they are no longer a table. */
+/** Renders rows as CSV. Returns undefined if they are not a table any more. */
 export const renderTable = (value: JsonValue): string | undefined => {
   if (!Array.isArray(value)) return undefined
   const columns = new Set<string>()

@@ -2,20 +2,17 @@ import type { Result } from '../kernel/result.ts'
 import type { ResultDocument, StepOutput } from './result-document.ts'
 
 /**
- * One way of looking into an answer: filter, search, explore. Pure and synchronous; it runs in a worker.
- *
- * What is costly to make of a document (an index, its records) may be kept by the document itself, in a WeakMap inside
- * the closure that makes the processor: a later task on the same answer, after the same steps, gets the same document.
+ * A way to read from a result: filter, search, explore. Pure and synchronous; runs in a worker. A step may cache costly
+ * parts, such as an index, in a WeakMap by document: the same result and steps give the same document again.
  */
 export type PipelineStep<Params> = {
-  /** As an error and a note name it. */
+  /** Names the step in errors and notes. */
   name: string
-  /** Whether there is anything to do with these parameters; without them it is skipped. */
-  isWanted: (params: Params) => boolean
+  /** Whether these parameters ask for anything; if not, the step is skipped. */
+  isRequested: (params: Params) => boolean
   /**
-   * Never changes the document. What was found is a document too, so that the next one goes on from it; what a model
-   * should know besides stands in the notes. The error is a sentence that tells a model what is wrong with its
-   * parameters and what to send instead: the document then stays as it was for those that follow.
+   * Returns a new document for the next step, and notes for the model. The error is a sentence that says what is wrong
+   * with the parameters and what to send instead.
    */
   apply: (document: ResultDocument, params: Params) => Result<StepOutput, string>
 }

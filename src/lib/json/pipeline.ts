@@ -6,46 +6,45 @@ import { type FilterParams, filter } from './filter.ts'
 import type { PipelineStep } from './pipeline-step.ts'
 import type { PageInfo, ResultDocument, StepOutput } from './result-document.ts'
 
-/** The parameters of each step, in the order in which they are taken: the next one goes on from what one has found. */
+/** The parameters of each step, in the order they run: each step gets the output of the one before. */
 export type PipelineSteps = {
   filter?: FilterParams
   search?: SearchParams
   explore?: ExploreParams
 }
 
-/** What the steps made of an answer. */
 export type PipelineOutcome = {
   document: ResultDocument
   notes: readonly string[]
-  /** What the last step made, where that is one page. */
+  /** Set if the output of the last step is one page. */
   page: PageInfo | undefined
   errors: readonly { step: string; message: string }[]
-  /** How many steps had something to do. */
-  wanted: number
+  /** How many steps ran, failed ones included. */
+  stepsRun: number
 }
 
-/** Outcomes held for one document: a model asks for the next page, or searches again in the same part. */
-const MAX_HELD = 8
+/** Cached outcomes per document: a model often requests the next page, or searches the same part again. */
+const MAX_CACHED = 8
 
 type Outcome = Result<StepOutput, string>
 
 /**
- * Runs the steps whose parameters are there, in order. One that fails reports its error, and the next goes on from what
- * the one before had made. Outcomes are held as long as their document is, so that indices made of them serve again.
+ * Runs the requested steps in order. A step that fails reports its error, and the next one gets the last output. Outcomes
+ * are cached as long as their document exists, so that indexes built for them are reused.
  */
 export const createPipeline = () => {
   const search = createSearch()
-  const held = new WeakMap<ResultDocument, Map<string, Outcome>>()
+  const cached = new WeakMap<ResultDocument, Map<string, Outcome>>()
 
-  const run = <Params>(processor: PipelineStep<Params>, document: ResultDocument, params: Params): Outcome => {
-    const outcomes = held.get(document) ?? new Map<string, Outcome>()
-    held.set(document, outcomes)
-    const key = `${processor.name} ${JSON.stringify(params)}`
+  const run = <Params>(step: PipelineStep<Params>, document: ResultDocument, params: Params): Outcome => {
+    const outcomes = cached.get(document) ?? new Map<string, Outcome>()
+    cached.set(document, outcomes)
+    const key = `${step.name} ${JSON.stringify(params)}`
     const known = outcomes.get(key)
     if (known !== undefined) return known
-    const outcome = processor.apply(document, params)
+    const outcome = step.apply(document, params)
     for (const oldest of outcomes.keys()) {
-      if (outcomes.size < MAX_HELD) break
+      if (outcomes.size < MAX_CACHED) break
       outcomes.delete(oldest)
     }
     outcomes.set(key, outcome)
@@ -53,20 +52,19 @@ export const createPipeline = () => {
   }
 
   return (document: ResultDocument, steps: PipelineSteps): PipelineOutcome => {
-    let outcome: PipelineOutcome = { document, notes: [], page: undefined, errors: [], wanted: 0 }
-    const take = <Params>(processor: PipelineStep<Params>, params: Params | undefined): void => {
-      if (params === undefined || !processor.isWanted(params)) return
-      const made = run(processor, outcome.document, params)
-      const wanted = outcome.wanted + 1
+    let outcome: PipelineOutcome = { document, notes: [], page: undefined, errors: [], stepsRun: 0 }
+    const runIfRequested = <Params>(step: PipelineStep<Params>, params: Params | undefined): void => {
+      if (params === undefined || !step.isRequested(params)) return
+      const made = run(step, outcome.document, params)
+      const stepsRun = outcome.stepsRun + 1
       if (made.ok) {
         const { document, notes, page } = made.value
-        outcome = { ...outcome, document, notes: [...outcome.notes, ...notes], page, wanted }
-      } else
-        outcome = { ...outcome, errors: [...outcome.errors, { step: processor.name, message: made.error }], wanted }
+        outcome = { ...outcome, document, notes: [...outcome.notes, ...notes], page, stepsRun }
+      } else outcome = { ...outcome, errors: [...outcome.errors, { step: step.name, message: made.error }], stepsRun }
     }
-    take(filter, steps.filter)
-    take(search, steps.search)
-    take(explore, steps.explore)
+    runIfRequested(filter, steps.filter)
+    runIfRequested(search, steps.search)
+    runIfRequested(explore, steps.explore)
     return outcome
   }
 }

@@ -1,13 +1,13 @@
 import { renderTable } from './parse-table.ts'
 import type { ResultDocument } from './result-document.ts'
 
-/** The document as a model reads it: JSON without blanks, lines and tables as they came while they still are such. */
+/** Renders a document for a model: JSON without blanks; lines and tables in their own format if they still fit it. */
 export const renderDocument = (document: ResultDocument): string => {
   switch (document.kind) {
     case 'text':
       return document.text
     case 'binary':
-      return `${document.mediaType}, ${document.bytes.toLocaleString('en')} bytes: binary content, which is not shown or searched.`
+      return `${document.mediaType}, ${document.bytes.toLocaleString('en')} bytes: binary content, which cannot be shown or searched.`
     case 'json': {
       const { value, format } = document
       if (format === 'csv') return renderTable(value) ?? JSON.stringify(value)

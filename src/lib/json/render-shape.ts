@@ -2,9 +2,9 @@ import { formatAmount, formatNumber } from './format-counts.ts'
 import { MAX_SAMPLES, type ValueShape } from './value-shape.ts'
 
 const MAX_SHOWN_CHARACTERS = 60
-/** Members of one object that get a line each. */
+/** Maximum members of one object, each on its own line. */
 const MAX_MEMBERS_SHOWN = 60
-/** As many different values are all told, where a place has more than these in all. */
+/** Up to so many different values are all listed if some repeat. */
 const MAX_CHOICES = 8
 const INDENT = '  '
 
@@ -13,7 +13,7 @@ const cut = (text: string): string =>
 
 const quote = (text: string): string => JSON.stringify(cut(text))
 
-/** The values themselves: all where there are few, else some. */
+/** Lists all values if there are few, otherwise some. */
 const renderSamples = (
   values: ReadonlySet<string>,
   count: number,
@@ -33,7 +33,7 @@ const renderNumbers = (
   samples: number,
 ): string => {
   const kind = hasFractions ? 'number' : 'integer'
-  // Those of many digits have no range.
+  // Numbers that a double cannot represent have no range.
   const isRanged = Number.isFinite(least) && least < most
   if (isRanged) return `${kind}, ${least} to ${most}`
   return `${kind}${renderSamples(values, count, samples, cut)}`
@@ -57,7 +57,7 @@ const renderObjects = ({ count, members, table }: ValueShape['objects'], samples
   return count > table.count ? `object or ${named}` : named
 }
 
-/** What a value of this place is, in a few words. */
+/** Describes the values of one place in a few words. */
 const renderKinds = (shape: ValueShape, samples: number): string => {
   const { nulls, booleans, numbers, texts, lists, objects, count } = shape
   const kinds: string[] = []
@@ -106,7 +106,7 @@ const renderBelow = (shape: ValueShape, samples: number, indent: string): readon
 const countKinds = ({ booleans, numbers, texts, lists, objects }: ValueShape): number =>
   booleans.count + numbers.count + texts.count + lists.count + objects.count
 
-/** What there is, a line for each place: `name: text of 3 to 20 characters, such as "Ann"`, members indented below. */
+/** Renders a line per place, such as `name: text of 3 to 20 characters, such as "Ann"`, with members indented below. */
 export const renderShape = (shape: ValueShape, samples: number): readonly string[] => [
   renderKinds(shape, samples),
   ...renderBelow(shape, samples, INDENT),

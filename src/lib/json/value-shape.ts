@@ -1,32 +1,31 @@
 import type { JsonObject, JsonValue } from '../kernel/json.ts'
 import { findExactNumber } from './exact-numbers.ts'
 
-/** What values of one place have in common: of which kinds they are, how many, how large. */
+/** What the values of one place have in common: kinds, counts and sizes. */
 export type ValueShape = {
   count: number
   nulls: number
   booleans: { count: number; trues: number }
   numbers: { count: number; least: number; most: number; hasFractions: boolean; samples: Set<string> }
-  /** Numbers that a double does not hold count as numbers, without a range. */
   texts: { count: number; shortest: number; longest: number; samples: Set<string> }
   lists: { count: number; shortest: number; longest: number; item: ValueShape | undefined }
   objects: {
     count: number
     members: Map<string, ValueShape>
-    /** Objects that are used as tables, with keys instead of names: what is below any key of theirs. */
+    /** Objects used as maps: `each` describes the values under all keys. */
     table: { count: number; fewest: number; most: number; keys: Set<string>; each: ValueShape | undefined } | undefined
   }
 }
 
-/** An object with more members than this, the first ones of one kind, is a table. */
+/** An object with more members counts as a map if the first ones have the same kind. */
 const TABLE_MEMBERS = 40
-const TABLE_LOOKED_AT = 8
-/** Most names of one object that are told apart; what comes after them is counted, and not described. */
+const TABLE_MEMBERS_COMPARED = 8
+/** Maximum different names of one place; further ones are not described. */
 const MAX_MEMBERS = 500
-/** Most values told of one place. */
+/** Maximum sample values of one place. */
 export const MAX_SAMPLES = 20
-/** Different values held of one place: one more, which says that there are others. */
-const MAX_HELD = MAX_SAMPLES + 1
+/** One more, which shows that there are others. */
+const MAX_STORED = MAX_SAMPLES + 1
 const MAX_SAMPLE_CHARACTERS = 200
 
 export const createShape = (): ValueShape => ({
@@ -51,14 +50,14 @@ const kindOf = (value: JsonValue | undefined): string =>
 const isTable = (value: JsonObject, names: readonly string[]): boolean => {
   if (names.length <= TABLE_MEMBERS) return false
   const kind = kindOf(value[names[0] ?? ''])
-  return names.slice(0, TABLE_LOOKED_AT).every(name => kindOf(value[name]) === kind)
+  return names.slice(0, TABLE_MEMBERS_COMPARED).every(name => kindOf(value[name]) === kind)
 }
 
 const addText = (texts: ValueShape['texts'], value: string): void => {
   texts.count++
   if (value.length < texts.shortest) texts.shortest = value.length
   if (value.length > texts.longest) texts.longest = value.length
-  if (texts.samples.size < MAX_HELD) texts.samples.add(value.slice(0, MAX_SAMPLE_CHARACTERS))
+  if (texts.samples.size < MAX_STORED) texts.samples.add(value.slice(0, MAX_SAMPLE_CHARACTERS))
 }
 
 const addNumber = (numbers: ValueShape['numbers'], value: number): void => {
@@ -66,7 +65,7 @@ const addNumber = (numbers: ValueShape['numbers'], value: number): void => {
   if (value < numbers.least) numbers.least = value
   if (value > numbers.most) numbers.most = value
   if (!Number.isInteger(value)) numbers.hasFractions = true
-  if (numbers.samples.size < MAX_HELD) numbers.samples.add(String(value))
+  if (numbers.samples.size < MAX_STORED) numbers.samples.add(String(value))
 }
 
 const addList = (lists: ValueShape['lists'], value: readonly JsonValue[], levels: number): void => {
@@ -75,7 +74,7 @@ const addList = (lists: ValueShape['lists'], value: readonly JsonValue[], levels
   if (value.length > lists.longest) lists.longest = value.length
   if (levels <= 0 || value.length === 0) return
   lists.item ??= createShape()
-  // A list is no level of its own: what one asks for are the items.
+  // A list does not count as a level: its items are what is asked for.
   for (const item of value) addValue(lists.item, item, levels)
 }
 
@@ -91,7 +90,7 @@ const addTable = (
   table.fewest = Math.min(table.fewest, names.length)
   table.most = Math.max(table.most, names.length)
   for (const name of names) {
-    if (table.keys.size >= MAX_HELD) break
+    if (table.keys.size >= MAX_STORED) break
     table.keys.add(name.slice(0, MAX_SAMPLE_CHARACTERS))
   }
   if (levels <= 0) return
@@ -118,7 +117,7 @@ const addObject = (objects: ValueShape['objects'], value: JsonObject, levels: nu
   }
 }
 
-/** Adds a value, and what is below it down to so many levels of objects. */
+/** Adds a value and what is below it, down to `levels` levels of objects. */
 export const addValue = (shape: ValueShape, value: JsonValue, levels: number): void => {
   shape.count++
   if (typeof value === 'string') addText(shape.texts, value)
@@ -133,7 +132,7 @@ export const addValue = (shape: ValueShape, value: JsonValue, levels: number): v
     if (exact === undefined) addObject(shape.objects, value, levels)
     else {
       shape.numbers.count++
-      if (shape.numbers.samples.size < MAX_HELD) shape.numbers.samples.add(exact)
+      if (shape.numbers.samples.size < MAX_STORED) shape.numbers.samples.add(exact)
     }
   }
 }

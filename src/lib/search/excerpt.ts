@@ -3,23 +3,23 @@ import { hasMembers } from '../json/path.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/json.ts'
 import type { Span } from './matcher.ts'
 
-/** A value that is no longer is shown whole. */
+/** Shorter values are shown whole. */
 const MAX_WHOLE_CHARS = 300
-/** What is shown of a longer one before the match, and in all. */
+/** Characters shown of a longer one before the match, and in total. */
 const LEAD_CHARS = 100
 const EXCERPT_CHARS = 400
 
-/** Moves a border off the middle of a character of two code units. */
+/** Moves a border that would split a surrogate pair. */
 const offSurrogate = (text: string, at: number): number => {
   const code = text.charCodeAt(at)
   return at > 0 && code >= 0xdc00 && code <= 0xdfff ? at - 1 : at
 }
 
-/** Whether what is shown of a long text around a match shows a later match of it too. */
+/** Whether the excerpt around a match also shows a later match. */
 export const isInExcerpt = (shown: Span, later: Span): boolean =>
   later.end <= Math.max(0, shown.start - LEAD_CHARS) + EXCERPT_CHARS
 
-/** The text, or what stands around the match, with an ellipsis for what is left out. */
+/** Returns the text, or an excerpt around the match, with an ellipsis for what is left out. */
 export const excerptOf = (text: string, span: Span | undefined): string => {
   if (text.length <= MAX_WHOLE_CHARS) return text
   const from = offSurrogate(text, Math.max(0, Math.min((span?.start ?? 0) - LEAD_CHARS, text.length - EXCERPT_CHARS)))
@@ -36,43 +36,43 @@ const outline = (value: JsonValue[] | JsonObject): string => {
   return `{${Object.keys(value).slice(0, MAX_PREVIEW_ITEMS).join(', ')}${Object.keys(value).length > MAX_PREVIEW_ITEMS ? ', …' : ''}}`
 }
 
-/** Whether a text is what is looked for, so that it is shown before others. */
-export type IsWanted = (text: string) => boolean
+/** Whether a text matches the search, so that it is shown first. */
+export type IsMatch = (text: string) => boolean
 
-const holds = (value: JsonValue, isWanted: IsWanted): boolean => {
-  if (typeof value === 'string') return isWanted(value)
-  if (Array.isArray(value)) return value.some(item => holds(item, isWanted))
-  if (hasMembers(value)) return Object.values(value).some(member => holds(member, isWanted))
-  return value !== null && isWanted(String(value))
+const holds = (value: JsonValue, isMatch: IsMatch): boolean => {
+  if (typeof value === 'string') return isMatch(value)
+  if (Array.isArray(value)) return value.some(item => holds(item, isMatch))
+  if (hasMembers(value)) return Object.values(value).some(member => holds(member, isMatch))
+  return value !== null && isMatch(String(value))
 }
 
-/** What holds something wanted before what does not; else as it was. */
-const wantedFirst = <T>(items: readonly T[], toValue: (item: T) => JsonValue, isWanted: IsWanted): readonly T[] => {
-  const isHolding = items.map(item => holds(toValue(item), isWanted))
+/** Returns the items with a match first, otherwise in the same order. */
+const matchesFirst = <T>(items: readonly T[], toValue: (item: T) => JsonValue, isMatch: IsMatch): readonly T[] => {
+  const isHolding = items.map(item => holds(toValue(item), isMatch))
   return [...items.filter((_, index) => isHolding[index]), ...items.filter((_, index) => !isHolding[index])]
 }
 
-/** So much of a long text: where something wanted stands in it, else its beginning. */
-const pieceOf = (text: string, chars: number, isWanted: IsWanted | undefined): string => {
+/** Returns the piece of a long text that contains a match, or its beginning. */
+const pieceOf = (text: string, chars: number, isMatch: IsMatch | undefined): string => {
   if (text.length <= chars) return text
-  for (let from = 0; isWanted !== undefined && from < text.length; from += chars) {
+  for (let from = 0; isMatch !== undefined && from < text.length; from += chars) {
     const piece = text.slice(offSurrogate(text, from), offSurrogate(text, Math.min(from + chars, text.length)))
-    if (isWanted(piece)) return `${from > 0 ? '…' : ''}${piece}${from + chars < text.length ? '…' : ''}`
+    if (isMatch(piece)) return `${from > 0 ? '…' : ''}${piece}${from + chars < text.length ? '…' : ''}`
   }
   return `${text.slice(0, offSurrogate(text, chars))}…`
 }
 
 /**
- * A value cut to about `maxChars` of JSON: long strings and lists end in an ellipsis, and what no longer fits is told by
- * its size. What is wanted comes first where not all has room; keys stay, as long as there is room for their names.
+ * Cuts a value to about `maxChars` of JSON: long strings and lists end in an ellipsis, and parts that do not fit are
+ * replaced by their size. If not everything fits, matches come first; keys stay while there is room for them.
  */
-export const previewOf = (value: JsonValue, maxChars: number, isWanted?: IsWanted): JsonValue => {
-  const isAll = isWanted === undefined || isWithin(value, maxChars)
+export const previewOf = (value: JsonValue, maxChars: number, isMatch?: IsMatch): JsonValue => {
+  const isAll = isMatch === undefined || isWithin(value, maxChars)
   let left = maxChars
   const cut = (each: JsonValue, depth: number): JsonValue => {
     if (typeof each === 'string') {
       const limit = Math.max(40, Math.min(MAX_PREVIEW_STRING_CHARS, left))
-      const shown = pieceOf(each, limit, isWanted)
+      const shown = pieceOf(each, limit, isMatch)
       left -= shown.length + 2
       return shown
     }
@@ -88,7 +88,7 @@ export const previewOf = (value: JsonValue, maxChars: number, isWanted?: IsWante
   }
   const cutItems = (items: readonly JsonValue[], depth: number): JsonValue[] => {
     const shown: JsonValue[] = []
-    for (const item of isAll ? items : wantedFirst(items, each => each, isWanted)) {
+    for (const item of isAll ? items : matchesFirst(items, each => each, isMatch)) {
       if (shown.length >= MAX_PREVIEW_ITEMS || left <= 0) break
       shown.push(cut(item, depth + 1))
     }
@@ -98,7 +98,7 @@ export const previewOf = (value: JsonValue, maxChars: number, isWanted?: IsWante
   const cutMembers = (object: JsonObject, depth: number): JsonObject => {
     const shown: [string, JsonValue][] = []
     const names = Object.keys(object)
-    for (const name of isAll ? names : wantedFirst(names, each => object[each] ?? null, isWanted)) {
+    for (const name of isAll ? names : matchesFirst(names, each => object[each] ?? null, isMatch)) {
       if (left <= 0) break
       left -= name.length + 4
       shown.push([name, cut(object[name] ?? null, depth + 1)])
@@ -109,7 +109,7 @@ export const previewOf = (value: JsonValue, maxChars: number, isWanted?: IsWante
   return cut(value, 0)
 }
 
-/** Whether a value, as JSON, has no more than so many characters, about; looks no further than it must. */
+/** Whether a value has at most about `maxChars` of JSON; stops counting above that. */
 export const isWithin = (value: JsonValue, maxChars: number): boolean => {
   let left = maxChars
   const spend = (each: JsonValue): boolean => {

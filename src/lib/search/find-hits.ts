@@ -2,13 +2,13 @@ import { isInExcerpt } from './excerpt.ts'
 import { findSpans, isTooMuchAtOnce, MAX_EXACT_CHARS, type Matcher, type Span } from './matcher.ts'
 import type { Passages } from './passages.ts'
 
-/** A place where something was found. */
+/** A match. */
 export type Hit = {
-  /** Index of its text among the passages. */
+  /** Index of its text in the passages. */
   readonly passage: number
-  /** What of that text was searched at once: all of it, or one line. */
+  /** The part of the text that was searched at once: all of it, or one line. */
   readonly unit: Span
-  /** Where in the text the match stands, if that is known already. */
+  /** Where in the text the match is, if already known. */
   readonly span: Span | undefined
 }
 
@@ -16,30 +16,30 @@ export type Found = {
   /** In order; at most MAX_HITS. */
   readonly hits: readonly Hit[]
   readonly total: number
-  /** Whether there may be more than the total: of one long text, no more than MAX_HITS are counted. */
+  /** Whether there may be more: at most MAX_HITS are counted in one long text. */
   readonly isAtLeast: boolean
-  /** Whether time ran out before all was searched. */
+  /** Whether time ran out before the end. */
   readonly isPartial: boolean
-  /** Whether something was only searched in pieces: a match longer than these overlap may be missed. */
+  /** Whether a text was searched in pieces; a match longer than their overlap may be missing. */
   readonly isInPieces: boolean
 }
 
-/** Hits that are kept; more are only counted. */
+/** Hits that are stored; further ones are only counted. */
 const MAX_HITS = 10_000
 
-/** Characters searched between two looks at the clock: many texts are too short to look after each. */
-const CHARS_PER_LOOK = 8_192
+/** Characters searched between two checks of the clock: most texts are too short for one each. */
+const CHARS_PER_CHECK = 8_192
 
 export type HitOptions = {
-  /** Whether a match may go over line breaks. */
+  /** Whether a match may span lines. */
   multiline: boolean
-  /** Whether each match is a hit of its own; else each line or text that matches is one. */
+  /** Whether each match is a hit; otherwise each matching line or text is one. */
   eachMatch: boolean
-  /** Whether to stop. */
+  /** Whether the time is up. */
   isLate: () => boolean
 }
 
-/** The first hits, without those that stand in the excerpt of the one before; `covered`: how many are shown with them. */
+/** Returns the first hits without those visible in the previous excerpt. `covered` counts all hits that are shown. */
 export const pickHits = (hits: readonly Hit[], most: number): { picked: readonly Hit[]; covered: number } => {
   const picked: Hit[] = []
   let covered = 0
@@ -58,7 +58,7 @@ export const pickHits = (hits: readonly Hit[], most: number): { picked: readonly
   return { picked, covered }
 }
 
-/** The lines of a text without their breaks. */
+/** Yields the lines of a text without line breaks. */
 export function* linesOf(text: string): Generator<Span> {
   for (let start = 0; start <= text.length; ) {
     const at = text.indexOf('\n', start)
@@ -68,7 +68,7 @@ export function* linesOf(text: string): Generator<Span> {
   }
 }
 
-/** Where a pattern is among the passages, counted to the end. */
+/** Finds and counts the matches in all passages. */
 export const findHits = (passages: Passages, matcher: Matcher, options: HitOptions): Found => {
   const { multiline, eachMatch, isLate } = options
   const hits: Hit[] = []
@@ -91,7 +91,7 @@ export const findHits = (passages: Passages, matcher: Matcher, options: HitOptio
     const spans = findSpans(matcher, text, MAX_HITS, isLate)
     for (const { start, end } of spans) add(passage, unit, { start: start + unit.start, end: end + unit.start })
     if (spans.length === MAX_HITS) isAtLeast = true
-    // It is there all the same: too long to be located.
+    // It matches, but the match is too long to be located.
     if (spans.length === 0 && !isTooMuchAtOnce(matcher, text)) add(passage, unit, undefined)
   }
   const search = (passage: number) => {
@@ -106,13 +106,13 @@ export const findHits = (passages: Passages, matcher: Matcher, options: HitOptio
 
   const candidates = passages.candidates(matcher)
   const count = candidates?.length ?? passages.texts.length
-  let unlooked = 0
+  let unchecked = 0
   for (let index = 0; index < count; index++) {
     const passage = candidates?.[index] ?? index
     search(passage)
-    unlooked += passages.texts[passage]?.length ?? 0
-    if (unlooked < CHARS_PER_LOOK && index + 1 < count) continue
-    unlooked = 0
+    unchecked += passages.texts[passage]?.length ?? 0
+    if (unchecked < CHARS_PER_CHECK && index + 1 < count) continue
+    unchecked = 0
     isPartial = isLate()
     if (isPartial) break
   }

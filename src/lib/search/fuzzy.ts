@@ -3,32 +3,32 @@ import { failure, type Result, success } from '../kernel/result.ts'
 import type { Span } from './matcher.ts'
 import { wordSpansOf } from './split-words.ts'
 
-/** What comes nearest to a pattern in a text: as many words as it has, or one more or fewer. */
+/** The part of a text nearest to a pattern: as many words as the pattern, or one more or fewer. */
 export type Near = { readonly span: Span; readonly distance: number }
 export type NearFinder = { readonly maxDistance: number; find: (text: string) => Near | undefined }
 
-/** Letters of a pattern for each that may be wrong besides one, where nobody says how many: two exchanged are two. */
+/** Pattern letters per allowed typing error, besides the first; two swapped letters are two errors. */
 const CHARS_PER_TYPO = 4
-/** A longer one is no word that is misspelt, and the time grows with it. */
+/** A longer one is not a misspelt word, and the time grows with its length. */
 const MAX_PATTERN_CHARS = 200
-/** Distances that are remembered: words come again. */
-const MAX_REMEMBERED = 100_000
+/** Cached distances: words repeat. */
+const MAX_CACHED = 100_000
 
 const normalize = (text: string): string => text.normalize('NFC').toLowerCase()
 
-/** Insertions, deletions and substitutions of single characters that part two texts, whatever their case. */
-const createMeter = (pattern: string) => {
+/** Returns a function that measures the edit distance to the pattern, ignoring case. */
+const createDistance = (pattern: string) => {
   const known = new Map<string, number>()
   return (text: string): number => {
     const measured = known.get(text)
     if (measured !== undefined) return measured
     const edits = distance(pattern, normalize(text))
-    if (known.size < MAX_REMEMBERED) known.set(text, edits)
+    if (known.size < MAX_CACHED) known.set(text, edits)
     return edits
   }
 }
 
-/** Finds what is spelt about as the pattern; by default a letter in four may be wrong, and one more. */
+/** Returns a finder of approximate matches. By default one letter in four may be wrong, and one more. */
 export const parseFuzzy = (pattern: string, wantedDistance: number | undefined): Result<NearFinder, string> => {
   const normal = normalize(pattern.trim())
   const words = wordSpansOf(normal).length
@@ -38,7 +38,7 @@ export const parseFuzzy = (pattern: string, wantedDistance: number | undefined):
   }
   const maxDistance = wantedDistance ?? 1 + Math.floor(normal.length / CHARS_PER_TYPO)
   const counts = [words, words + 1, words - 1].filter(count => count > 0)
-  const measure = createMeter(normal)
+  const measure = createDistance(normal)
 
   const find = (text: string): Near | undefined => {
     const spans = wordSpansOf(text)

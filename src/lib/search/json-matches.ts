@@ -1,6 +1,6 @@
 import { hasMembers } from '../json/path.ts'
 import type { JsonObject, JsonValue } from '../kernel/json.ts'
-import { excerptOf, type IsWanted, isWithin, previewOf } from './excerpt.ts'
+import { excerptOf, type IsMatch, isWithin, previewOf } from './excerpt.ts'
 import type { Hit } from './find-hits.ts'
 import { findSpans, type Matcher, type Span } from './matcher.ts'
 import { fieldOf, pathOf } from './place-paths.ts'
@@ -8,17 +8,17 @@ import { MAX_ITEM_CHARS } from './records.ts'
 import type { Place, SearchableText } from './searchable-texts.ts'
 import { contextAround } from './sentences.ts'
 
-/** Characters shown of what stands under a name that was found. */
+/** Characters shown of the value under a matching name. */
 const NAMED_CHARS = 300
-/** Characters shown of each neighbour. */
+/** Characters shown of each neighbouring value. */
 const NEIGHBOUR_CHARS = 120
-/** A record that is not larger is shown with what it stands in. */
+/** A smaller record is shown with what encloses it. */
 const SMALL_RECORD_CHARS = 800
-/** Characters shown of all records together, and of each at least and at most. */
+/** Characters shown of all records together, and the minimum and maximum of each. */
 const RECORDS_CHARS = 8_000
 const MIN_RECORD_CHARS = 800
 const MAX_RECORD_CHARS = 4_000
-/** A text that is longer is read by its sentences, not by the record that it stands in. */
+/** A longer text is shown by its sentences instead of its record. */
 const PROSE_CHARS = 200
 
 const lineOf = (text: string, at: number): number => {
@@ -27,7 +27,7 @@ const lineOf = (text: string, at: number): number => {
   return line
 }
 
-/** Where the match stands in the text, from the unit it was found in. */
+/** Returns where in the text a hit matches. */
 export const locate = (hit: Hit, text: string, matcher: Matcher): Span | undefined => {
   if (hit.span !== undefined) return hit.span
   const [found] = findSpans(matcher, text.slice(hit.unit.start, hit.unit.end), 1, () => false)
@@ -60,22 +60,22 @@ const withNeighbours = (result: JsonObject, place: Place, count: number): JsonOb
   return near === undefined ? result : { ...result, near }
 }
 
-/** A name that was found, with what stands under it where it is first. */
+/** Returns a matching name with the first value under it. */
 const toNameResult = ({ place, text }: SearchableText): JsonObject => ({
   path: fieldOf(place),
   field: text,
   value: previewOf(place.value, NAMED_CHARS),
 })
 
-/** A value that was found: whole, or what stands around the match. */
+/** Returns a matching value: whole, or an excerpt around the match. */
 export const toResult = (
-  leaf: SearchableText,
+  entry: SearchableText,
   unit: Span,
   span: Span | undefined,
   contextLines: number,
 ): JsonObject => {
-  const { place, text } = leaf
-  if (leaf.isName) return withNeighbours(toNameResult(leaf), place, contextLines)
+  const { place, text } = entry
+  if (entry.isName) return withNeighbours(toNameResult(entry), place, contextLines)
   const path = pathOf(place)
   if (typeof place.value !== 'string') return withNeighbours({ path, value: place.value }, place, contextLines)
   const isLine = unit.start > 0 || unit.end < text.length
@@ -85,7 +85,7 @@ export const toResult = (
   return withNeighbours({ path, line: lineOf(text, unit.start + 1), value }, place, contextLines)
 }
 
-/** The object or list that a match is understood by: as far out as it stays small, at most to the item of a list. */
+/** Returns the record of a match: the outermost small object or list around it, at most the item of a list. */
 const recordOf = (place: Place): Place => {
   let record = place.parent ?? place
   while (
@@ -98,7 +98,7 @@ const recordOf = (place: Place): Place => {
   return record
 }
 
-/** What stands directly in an object; what is below may be nearly all of the document. Of a long text a piece is shown. */
+/** Returns the small members of a large object: the others may be most of the document. */
 const ownMembers = (value: JsonValue): JsonValue => {
   if (!hasMembers(value) || isWithin(value, MAX_ITEM_CHARS)) return value
   const own = Object.entries(value).filter(
@@ -107,32 +107,32 @@ const ownMembers = (value: JsonValue): JsonValue => {
   return Object.fromEntries(own)
 }
 
-/** As much of a record as there is room for with so many of them, what is wanted first. */
-export const showRecord = (place: Place, count: number, isWanted: IsWanted): JsonValue => {
+/** Returns as much of a record as fits with `count` of them, matches first. */
+export const showRecord = (place: Place, count: number, isMatch: IsMatch): JsonValue => {
   const share = Math.floor(RECORDS_CHARS / Math.max(1, count))
-  return previewOf(ownMembers(place.value), Math.min(MAX_RECORD_CHARS, Math.max(MIN_RECORD_CHARS, share)), isWanted)
+  return previewOf(ownMembers(place.value), Math.min(MAX_RECORD_CHARS, Math.max(MIN_RECORD_CHARS, share)), isMatch)
 }
 
-/** What is around matches: the sentences of a long text, else the record, once for all matches in it. */
+/** Returns the context of matches: the sentences of a long text, or the record, once for all matches in it. */
 export const toContextResults = (
-  found: readonly { leaf: SearchableText; span: Span | undefined }[],
+  found: readonly { entry: SearchableText; span: Span | undefined }[],
   sentences: number,
-  isWanted: IsWanted,
+  isMatch: IsMatch,
 ): readonly JsonObject[] => {
   const byRecord = new Map<Place, string[]>()
   const results: (() => JsonObject)[] = []
   let last: { place: Place; end: number } | undefined
-  for (const { leaf, span } of found) {
-    if (!leaf.isName && leaf.text.length > PROSE_CHARS && span !== undefined) {
-      const around = contextAround(leaf.text, span, sentences)
-      // What was shown with the match before is not shown again.
-      if (last?.place === leaf.place && around.start < last.end) continue
-      last = { place: leaf.place, end: around.end }
-      results.push(() => ({ path: pathOf(leaf.place), context: leaf.text.slice(around.start, around.end) }))
+  for (const { entry, span } of found) {
+    if (!entry.isName && entry.text.length > PROSE_CHARS && span !== undefined) {
+      const around = contextAround(entry.text, span, sentences)
+      // The previous match has already shown it.
+      if (last?.place === entry.place && around.start < last.end) continue
+      last = { place: entry.place, end: around.end }
+      results.push(() => ({ path: pathOf(entry.place), context: entry.text.slice(around.start, around.end) }))
       continue
     }
-    const record = leaf.isName && hasMembers(leaf.place.value) ? leaf.place : recordOf(leaf.place)
-    const match = leaf.isName ? fieldOf(leaf.place) : pathOf(leaf.place)
+    const record = entry.isName && hasMembers(entry.place.value) ? entry.place : recordOf(entry.place)
+    const match = entry.isName ? fieldOf(entry.place) : pathOf(entry.place)
     const known = byRecord.get(record)
     if (known !== undefined) {
       known.push(match)
@@ -140,7 +140,7 @@ export const toContextResults = (
     }
     const matches = [match]
     byRecord.set(record, matches)
-    results.push(() => ({ path: pathOf(record), matches, record: showRecord(record, results.length, isWanted) }))
+    results.push(() => ({ path: pathOf(record), matches, record: showRecord(record, results.length, isMatch) }))
   }
   return results.map(render => render())
 }

@@ -1,35 +1,35 @@
-/** Part of a text, in UTF-16 code units; `end` is the first behind it. */
+/** Part of a text, in UTF-16 code units; `end` is exclusive. */
 export type Span = { readonly start: number; readonly end: number }
 
-/** A pattern made ready. Texts may be of any length: every function is linear in it. */
+/** A compiled pattern. Every function is linear in the length of the text. */
 export type Matcher = {
   test: (text: string) => boolean
-  /** In order and without overlap, at most `limit`, of a text of at most MAX_EXACT_CHARS; a match may be empty. */
+  /** Returns up to `limit` matches in order and without overlap, in a text of at most MAX_EXACT_CHARS. A match may be empty. */
   find: (text: string, limit: number) => readonly Span[]
-  /** What every match holds: all texts of one of these lists, the longest of each first; absent when that cannot be told. */
+  /** Every match contains all texts of one of these lists, longest first. Undefined if unknown. */
   needles?: readonly (readonly string[])[]
-  /** Whether the needles are to be looked for in any case. */
+  /** Whether to ignore the case of the needles. */
   foldsCase: boolean
-  /** Steps that a character of a text takes at worst. */
+  /** Maximum steps per character of a text. */
   weight: number
 }
 
 /**
- * Longest text whose matches are looked for at once. To tell where a match stands takes a regular expression a hundred
- * times as long as to tell that there is one, so of a longer text only the pieces that hold one are looked at so.
+ * Longest text in which matches are located at once. Locating a match takes a regular expression a hundred times as long
+ * as testing for one, so in longer texts only the pieces that contain one are searched for its position.
  */
 export const MAX_EXACT_CHARS = 16_384
-/** Pieces of a longer text overlap by so much: a match in one that is longer than this may not be located. */
+/** Overlap of the pieces of a longer text. A match longer than this may not be located. */
 const PIECE_OVERLAP_CHARS = 2_048
 
-/** Steps in one go at most, about a second: what takes more is done piece by piece, between looks at the clock. */
+/** Maximum steps at once, about a second. What takes more is searched in pieces, between checks of the clock. */
 const MAX_STEPS_AT_ONCE = 100_000_000
 
-/** Whether a text is so long, or the pattern so costly, that nobody should wait for `test` of all of it. */
+/** Whether testing the whole text at once would take too long. */
 export const isTooMuchAtOnce = (matcher: Matcher, text: string): boolean =>
   text.length > MAX_EXACT_CHARS && text.length * matcher.weight > MAX_STEPS_AT_ONCE
 
-/** The borders of a piece that are none of the text. */
+/** A piece of a text, and which of its borders are the text's own. */
 type Piece = Span & { startsText: boolean; endsText: boolean }
 
 const pieceAt = (text: string, start: number): Piece => {
@@ -38,8 +38,8 @@ const pieceAt = (text: string, start: number): Piece => {
 }
 
 /**
- * Where the pattern is in a text of any length, at most `limit` spans. What touches the false border of a piece is left
- * to the neighbour, as `^`, `$` and greed would be misled there. Ends early when `isLate` says so.
+ * Returns up to `limit` matches in a text of any length. A match at the border of a piece is left to the next piece,
+ * because `^`, `$` and greedy repetition would match wrongly there. Stops early when `isLate`.
  */
 export const findSpans = (matcher: Matcher, text: string, limit: number, isLate: () => boolean): readonly Span[] => {
   if (text.length <= MAX_EXACT_CHARS) return matcher.find(text, limit)

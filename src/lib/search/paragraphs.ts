@@ -1,27 +1,27 @@
 import { linesOf } from './find-hits.ts'
 import type { Span } from './matcher.ts'
 
-/** A paragraph of a text, with its lines from 1. */
+/** A paragraph of a text. Lines count from 1. */
 export type Paragraph = { readonly span: Span; readonly firstLine: number; readonly lastLine: number }
 
-/** A paragraph is parted at the end of a line when it would become longer. */
+/** A longer paragraph is split at the end of a line. */
 const MAX_PARAGRAPH_CHARS = 1_200
-/** Where a line is parted, if it is longer still: behind a sentence, a tag or a blank. */
-const PART_ENDS = ['. ', '>', ' ']
+/** Where a longer line is split: after a sentence, a tag or a blank. */
+const SPLIT_AFTER = ['. ', '>', ' ']
 
-/** Where a part of a line that is too long ends. */
+/** Returns where the first part of a long line ends. */
 const partEnd = (text: string, start: number, end: number): number => {
   const most = start + MAX_PARAGRAPH_CHARS
   if (end <= most) return end
   const window = text.slice(start, most)
-  for (const ending of PART_ENDS) {
+  for (const ending of SPLIT_AFTER) {
     const at = window.lastIndexOf(ending)
     if (at > MAX_PARAGRAPH_CHARS / 2) return start + at + ending.length
   }
   return most
 }
 
-/** What stands between empty lines; what is long, or has no empty lines, in parts of some lines each. */
+/** Splits a text at empty lines, and long paragraphs into parts of some lines each. */
 export const readParagraphs = (text: string): readonly Paragraph[] => {
   const paragraphs: Paragraph[] = []
   let open: Paragraph | undefined

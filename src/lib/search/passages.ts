@@ -4,19 +4,19 @@ import { escapeForRegExp } from './substring.ts'
 /** Texts that are searched one by one. */
 export type Passages = {
   readonly texts: readonly string[]
-  /** The indices of those that may match, in order: all, unless the matcher tells what a match must hold. */
+  /** Returns the indexes of texts that may match, in order; undefined if all may. */
   candidates: (matcher: Matcher) => readonly number[] | undefined
 }
 
 type Holds = (text: string) => boolean
 
-/** Whether a text holds all of the needles; what is shorter than the first of them is not looked at. */
+/** Returns a test for all needles, longest first. */
 const holdsAll = ([first = '', ...others]: readonly string[]): Holds => {
   const { length } = first
   return text => text.length >= length && text.includes(first) && others.every(other => text.includes(other))
 }
 
-/** The same in any case, letters with two small forms too. A literal has nothing to go back for: it takes linear time. */
+/** The same, ignoring case by Unicode rules. Literals never backtrack, so this takes linear time. */
 const holdsAllInAnyCase = (needles: readonly string[]): Holds => {
   const [first = /(?:)/, ...others] = needles.map(needle => new RegExp(escapeForRegExp(needle), 'iu'))
   const length = needles[0]?.length ?? 0

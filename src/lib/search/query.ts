@@ -4,8 +4,8 @@ import { MAX_TOP_K, type SearchMode } from './params.ts'
 import { parseRegex } from './regex.ts'
 import { substringMatcher } from './substring.ts'
 
-/** Parameters that are checked and whole. */
-export type Look = {
+/** The validated parameters of a search, with defaults. */
+export type Query = {
   pattern: string
   mode: SearchMode
   topK: number
@@ -16,31 +16,31 @@ export type Look = {
   isLate: () => boolean
 }
 
-/** What a pattern of a mode that finds matches is looked for with. Around matches, what is no regular expression is a text. */
-export const createMatcher = (look: Look): Result<{ matcher: Matcher; notes: readonly string[] }, string> => {
-  const asText = () => substringMatcher(look.pattern, look)
-  if (look.mode === 'text') return success({ matcher: asText(), notes: [] })
-  const regex = parseRegex(look.pattern, look)
+/** Creates the matcher of a query. In mode `context` an invalid regular expression is searched as text. */
+export const createMatcher = (query: Query): Result<{ matcher: Matcher; notes: readonly string[] }, string> => {
+  const asText = () => substringMatcher(query.pattern, query)
+  if (query.mode === 'text') return success({ matcher: asText(), notes: [] })
+  const regex = parseRegex(query.pattern, query)
   if (regex.ok) return success({ matcher: regex.value, notes: [] })
-  if (look.mode !== 'context') return failure(regex.error)
+  if (query.mode !== 'context') return failure(regex.error)
   return success({
     matcher: asText(),
-    notes: ['The pattern is no regular expression, and was searched as it is written.'],
+    notes: ['The pattern is not a regular expression, so it was searched as text.'],
   })
 }
 
 const format = (count: number): string => count.toLocaleString('en')
 
-/** How many there are, and that not all of them are shown. */
+/** Returns a note if not all matches are shown. */
 export const describeCount = (total: number, shown: number, what: string, isAtLeast = false): readonly string[] => {
   if (shown >= total) return []
   const most = shown < MAX_TOP_K ? ' top_k shows more;' : ''
   return [
-    `${isAtLeast ? 'At least ' : ''}${format(total)} ${what}, and ${format(shown)} of them are shown:${most} a narrower pattern or fields find fewer.`,
+    `${isAtLeast ? 'At least ' : ''}${format(total)} ${what}, of which ${format(shown)} are shown:${most} a narrower pattern or fields find fewer.`,
   ]
 }
 
-/** What may be missing of what was found, and what helps. */
+/** Returns notes about what may be missing, and what helps. */
 export const describeGaps = ({
   isPartial,
   isInPieces,
@@ -49,7 +49,7 @@ export const describeGaps = ({
   isInPieces?: boolean
 }): readonly string[] => [
   ...(isPartial
-    ? ['The search took too long and was stopped: there may be more. A simpler pattern, or fields, are faster.']
+    ? ['The search took too long and was stopped: there may be more matches. A simpler pattern or fields are faster.']
     : []),
   ...(isInPieces === true
     ? [

@@ -3,25 +3,25 @@ import type { JsonValue } from '../kernel/json.ts'
 import { keysTo } from './place-paths.ts'
 import type { Place, SearchableTexts } from './searchable-texts.ts'
 
-/** What is ranked as one: a part of a JSON document, with its texts. */
+/** A part of a JSON document that is ranked as one, with its texts. */
 export type JsonRecord = { readonly place: Place; readonly texts: readonly string[] }
 
-/** An item of a list is one record up to here; of a larger one its own items and members are. */
+/** A list item of up to this size is one record; the items and members of a larger one are records themselves. */
 export const MAX_ITEM_CHARS = 8_000
-/** A member of an object is one record up to here. */
+/** A member of an object of up to this size is one record. */
 const MAX_MEMBER_CHARS = 2_000
 
-/** The record that what stands directly in a place belongs to, and whether all that is below belongs to it too. */
+/** The record that the values directly in a place belong to, and whether everything below belongs to it too. */
 type Owner = { place: Place; isClosed: boolean }
 
-/** How many names of those that lead to a record count as its own. */
+/** Number of names on the way to a record that count as its texts. */
 const LEADING_NAMES = 3
 
 const isListItem = (place: Place): boolean => typeof place.key === 'number'
 
 const isSingle = (value: JsonValue): boolean => typeof value !== 'object' || value === null
 
-/** Whether all that is below a member belongs together: a list of objects does not, nor does a map of them. */
+/** Whether everything below a member belongs together, unlike a list or map of objects. */
 const isOneThing = (value: JsonValue): boolean => {
   if (Array.isArray(value)) return value.every(isSingle)
   if (!hasMembers(value)) return true
@@ -35,14 +35,14 @@ const isInList = (place: Place): boolean => {
   return false
 }
 
-/** Records of lists stand for themselves; what is a member of something is known by its name. */
+/** Returns the names that count as texts of a record: those on the way to it, unless it is in a list. */
 const leadingNames = (place: Place): readonly string[] =>
   isInList(place) ? [] : keysTo(place).slice(-LEADING_NAMES).map(String)
 
 /**
- * The records of a document: the items of its lists, as far up as they are not too large; the members of objects that
- * are small and one thing; and of all else the values that stand directly in it. Names count where they tell records apart: of
- * whatever is in no list.
+ * Returns the records of a document: the outermost list items that are not too large, small members of objects whose
+ * content belongs together, and otherwise the single values. Names count as texts outside of lists, where they tell
+ * records apart.
  */
 export const readRecords = ({ values, names }: SearchableTexts): readonly JsonRecord[] => {
   const owners = new Map<Place, Owner>()
@@ -57,8 +57,8 @@ export const readRecords = ({ values, names }: SearchableTexts): readonly JsonRe
     owners.set(place, owner)
     return owner
   }
-  /** A single value belongs to what it stands in, or, as an item of a list of such, is a record. */
-  const ownerOfLeaf = (place: Place): Place => {
+  /** Returns the record of a single value: what encloses it, or itself as an item of a list of values. */
+  const ownerOfValue = (place: Place): Place => {
     const { parent } = place
     if (parent === undefined) return place
     const owner = ownerOf(parent)
@@ -71,16 +71,16 @@ export const readRecords = ({ values, names }: SearchableTexts): readonly JsonRe
     if (texts === undefined) records.set(owner, [...leadingNames(owner), text])
     else texts.push(text)
   }
-  for (const [index, place] of values.places.entries()) add(ownerOfLeaf(place), values.texts[index] ?? '')
+  for (const [index, place] of values.places.entries()) add(ownerOfValue(place), values.texts[index] ?? '')
   for (const [index, named] of names.places.entries()) {
     const name = names.texts[index] ?? ''
     if (isInList(named)) continue
     if (isSingle(named.value)) {
-      add(ownerOfLeaf(named), name)
+      add(ownerOfValue(named), name)
       continue
     }
     const { place, isClosed } = ownerOf(named)
-    // The name of a record itself is among those that lead to it, and its parts have records of their own.
+    // A record's own name is among its leading names, and its parts have records of their own.
     if (isClosed && place !== named) add(place, name)
   }
   return Array.from(records, ([place, texts]) => ({ place, texts }))

@@ -5,17 +5,17 @@ import { requiredLiterals } from './required-literals.ts'
 
 export type RegexOptions = { caseInsensitive: boolean }
 
-/** Instructions of a compiled pattern; the time for each character grows with them when it cannot be made a DFA. */
+/** Maximum instructions of a compiled pattern. Without a DFA the time per character grows with them. */
 const MAX_PROGRAM_SIZE = 1_000
 
 const LOOKAROUND = /(?<!\\)(?:\\\\)*\(\?(?:<?[=!])/
 const BACKREFERENCE = /(?<!\\)(?:\\\\)*\\(?:[1-9]|k<|k\{|g\{)/
 const POSSESSIVE = /(?<!\\)(?:\\\\)*(?:[*+?}]\+|\(\?>)/
 
-/** What a pattern asks for that cannot be had in linear time, in words; undefined when it is only misspelt. */
+/** Explains which unsupported feature a pattern uses; undefined if it only has a syntax error. */
 const explainUnsupported = (pattern: string): string | undefined => {
   if (LOOKAROUND.test(pattern)) {
-    return 'Lookaheads and lookbehinds are not supported, as every pattern is matched in linear time (RE2): match what stands around as well, or search twice.'
+    return 'Lookaheads and lookbehinds are not supported, as every pattern is matched in linear time (RE2): match the surrounding text as well, or search twice.'
   }
   if (BACKREFERENCE.test(pattern)) {
     return 'Backreferences are not supported, as every pattern is matched in linear time (RE2): write out what is repeated.'
@@ -27,15 +27,15 @@ const explainUnsupported = (pattern: string): string | undefined => {
 }
 
 const explain = (pattern: string, error: RE2JSException): string => {
-  // The flags stand before the pattern in what the library says of it.
+  // The library's message shows the flags before the pattern.
   const reason = error.message.replace(/^error parsing regexp: /, '').replace(/`\(\?[im]+\)/, '`')
   return (
     explainUnsupported(pattern) ??
-    `The pattern is no regular expression of RE2's syntax: ${reason}. To find it as it is written, use mode "text".`
+    `The pattern is not a valid regular expression (RE2): ${reason}. To search for it literally, use mode "text".`
   )
 }
 
-/** Letters that the platform's own expressions, by which needles are looked for, take in any case as RE2 does. */
+/** Whether JavaScript, which searches for needles, ignores the case of these letters as RE2 does. */
 const foldsPlainly = (literal: string): boolean => /^[\x20-\x7e]*$/.test(literal)
 
 const compile = (pattern: string, caseInsensitive: boolean): RE2JS => {
@@ -51,8 +51,8 @@ const toNeedles = (pattern: string, caseInsensitive: boolean): Pick<Matcher, 'ne
 }
 
 /**
- * A regular expression in RE2's syntax, matched in time linear in the text. `^` and `$` stand for the borders of lines,
- * `.` for all but a line break. The error is a sentence.
+ * Compiles a regular expression in RE2's syntax, which matches in linear time. `^` and `$` match at line borders, `.`
+ * matches anything but a line break. The error is a sentence.
  */
 export const parseRegex = (pattern: string, { caseInsensitive }: RegexOptions): Result<Matcher, string> => {
   let regex: RE2JS

@@ -1,11 +1,11 @@
-/** Shorter ones are in nearly every text. */
+/** Shorter ones occur in nearly every text. */
 const MIN_LITERAL_CHARS = 2
 
 const META = new Set('\\^$.|?*+()[]{}')
-/** Behind these a character need not be there. */
+/** A character before these is optional. */
 const MAY_DROP = new Set('?*{')
 
-/** Where the class that begins at `at` ends: the index behind its bracket. */
+/** Returns the index after the character class that starts at `at`. */
 const skipClass = (pattern: string, at: number): number => {
   let end = at + 1
   if (pattern[end] === '^') end++
@@ -14,7 +14,7 @@ const skipClass = (pattern: string, at: number): number => {
   return end + 1
 }
 
-/** Where the group that begins at `at` ends. */
+/** Returns the index after the group that starts at `at`. */
 const skipGroup = (pattern: string, at: number): number => {
   let depth = 0
   for (let end = at; end < pattern.length; ) {
@@ -33,7 +33,7 @@ const skipGroup = (pattern: string, at: number): number => {
 
 const REPEAT = /\{\d+(?:,\d*)?\}/y
 
-/** Where what begins at `at`, and is no literal, ends. */
+/** Returns the index after the part that starts at `at` and is not a literal. */
 const skipPart = (pattern: string, at: number): number => {
   const char = pattern[at]
   if (char === '(') return skipGroup(pattern, at)
@@ -43,19 +43,18 @@ const skipPart = (pattern: string, at: number): number => {
   return REPEAT.test(pattern) ? REPEAT.lastIndex : at + 1
 }
 
-/** Behind these escapes stands more that belongs to them, as in `\x{41}` and `\pL`. */
+/** Escapes with more than one character, such as `\x{41}` and `\pL`. */
 const LONG_ESCAPE = /[xpPuUcCQ0-7]/
 
-/** An escaped sign stands for itself; an escaped letter or digit for a class or a place. */
+/** An escaped sign means itself; an escaped letter or digit is a class or an assertion. */
 const isEscapedSign = (char: string | undefined): char is string => char !== undefined && !/[\p{L}\p{N}]/u.test(char)
 
-/** A pattern holds few of any weight, and each is looked for. */
+/** Maximum literals to search for. */
 const MAX_LITERALS = 4
 
 /**
- * The longest runs of characters that every match of a pattern must hold, or undefined when there is none that can be
- * told with certainty: only what stands outside of groups and classes is looked at, and nothing of a pattern with
- * alternatives or flags there.
+ * Returns the longest literals that every match of a pattern without alternatives contains; undefined if none is certain.
+ * Ignores groups and classes, and any pattern with flags.
  */
 const literalsOf = (pattern: string): readonly string[] | undefined => {
   const runs: string[] = []
@@ -92,12 +91,12 @@ const literalsOf = (pattern: string): readonly string[] | undefined => {
   return runs.sort((one, other) => other.length - one.length).slice(0, MAX_LITERALS)
 }
 
-/** A character of two code units would be cut by what follows it; no pattern of any weight holds one. */
+/** A quantifier after a surrogate pair would split it. Patterns with one are rare. */
 const HAS_SURROGATE = /[\uD800-\uDFFF]/
 
 /**
- * Lists of texts: whatever the pattern matches holds all texts of one of them, the longest first. Undefined when none can
- * be told. For `a|b` a list of each alternative. The pattern is one that compiles.
+ * Returns lists of texts, one per alternative: every match of the pattern contains all texts of one list, longest first.
+ * Undefined if that is not certain. The pattern must be valid.
  */
 export const requiredLiterals = (pattern: string): readonly (readonly string[])[] | undefined => {
   if (HAS_SURROGATE.test(pattern)) return undefined

@@ -10,7 +10,7 @@ import { type JsonRecord, readRecords } from './records.ts'
 import { collectTexts, type Place, type SearchableTexts, selectTexts } from './searchable-texts.ts'
 
 export type ValueIndex = {
-  /** Where the texts stand. */
+  /** The places of the texts. */
   values: readonly Place[]
   names: readonly Place[]
   valueTexts: Passages
@@ -21,7 +21,7 @@ export type ValueIndex = {
 export type JsonIndex = {
   kind: 'json'
   document: Extract<ResultDocument, { kind: 'json' }>
-  /** All of it, or what stands at the paths and below. */
+  /** Returns the index of everything, or of what is at the paths and below. */
   within: (paths: readonly Path[]) => ValueIndex
 }
 
@@ -29,35 +29,35 @@ export type TextIndex = {
   kind: 'text'
   document: Extract<ResultDocument, { kind: 'text' }>
   lines: Passages
-  /** Where each line begins in the text. */
+  /** Offset of each line in the text. */
   lineStarts: readonly number[]
   whole: Passages
   ranked: () => { paragraphs: readonly Paragraph[]; ranking: Ranking }
 }
 
-/** What is made of a document to search it, each part with the first search that needs it. */
+/** The index of a document. Each part is built by the first search that needs it. */
 export type SearchIndex = JsonIndex | TextIndex | Extract<ResultDocument, { kind: 'binary' }>
 
-const createValueIndex = (leaves: SearchableTexts): ValueIndex => ({
-  values: leaves.values.places,
-  names: leaves.names.places,
-  valueTexts: createPassages(leaves.values.texts),
-  nameTexts: createPassages(leaves.names.texts),
+const createValueIndex = (texts: SearchableTexts): ValueIndex => ({
+  values: texts.values.places,
+  names: texts.names.places,
+  valueTexts: createPassages(texts.values.texts),
+  nameTexts: createPassages(texts.names.texts),
   ranked: once(() => {
-    const records = readRecords(leaves)
+    const records = readRecords(texts)
     return { records, ranking: buildRanking(records.map(({ texts }) => texts)) }
   }),
 })
 
 const buildJsonIndex = (document: JsonIndex['document']): JsonIndex => {
-  const leaves = once(() => collectTexts(document.value))
-  const all = once(() => createValueIndex(leaves()))
-  // The fields asked for last: whoever searches them again has changed the pattern.
+  const texts = once(() => collectTexts(document.value))
+  const all = once(() => createValueIndex(texts()))
+  // The last fields: often only the pattern changes.
   let last: { key: string; index: ValueIndex } | undefined
   const select = (paths: readonly Path[]): ValueIndex => {
     const isSelected = createPathFilter(paths)
-    const { values, names } = leaves()
-    // The name that a path ends with is no part of what it leads to.
+    const { values, names } = texts()
+    // The last name of a path is not part of what it leads to.
     return createValueIndex({
       values: selectTexts(values, isSelected),
       names: selectTexts(names, ({ parent }) => parent !== undefined && isSelected(parent)),
@@ -88,7 +88,7 @@ const buildTextIndex = (document: TextIndex['document']): TextIndex => {
   }
 }
 
-/** Makes a document ready for searching; what a search takes besides is made with the first one, and kept. */
+/** Creates the index of a document, whose parts are built when first needed. */
 export const buildIndex = (document: ResultDocument): SearchIndex => {
   switch (document.kind) {
     case 'json':

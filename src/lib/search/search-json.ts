@@ -9,24 +9,24 @@ import { type Near, parseFuzzy } from './fuzzy.ts'
 import { locate, showRecord, toContextResults, toResult } from './json-matches.ts'
 import type { Passages } from './passages.ts'
 import { fieldOf, pathOf } from './place-paths.ts'
-import { createMatcher, describeCount, describeGaps, type Look } from './query.ts'
+import { createMatcher, describeCount, describeGaps, type Query } from './query.ts'
 import type { JsonIndex, ValueIndex } from './search-index.ts'
 import type { Place, SearchableText } from './searchable-texts.ts'
 import { foldPlural, splitWords } from './split-words.ts'
 
-/** All results together, as JSON: what no model reads at once anyway. */
+/** Characters of all matches together, as JSON: more than a model reads at once. */
 const MAX_RESULTS_CHARS = 200_000
-/** Values of which records are made: with more they would take all memory of their thread. */
+/** Maximum values to make records of: more would exhaust the worker's memory. */
 const MAX_RANKED_VALUES = 1_000_000
-/** Names of fields that a search which found nothing is answered by. */
-const MAX_FIELDS_TOLD = 12
+/** Names of fields listed if nothing was found. */
+const MAX_FIELDS_LISTED = 12
 
 const toDocument = (value: JsonValue, notes: readonly string[]): StepOutput => ({
   document: { kind: 'json', value, format: 'json' },
   notes,
 })
 
-/** As many of the results as have room. */
+/** Returns as many matches as fit. */
 const fitting = (results: Iterable<JsonObject>): JsonObject[] => {
   const shown: JsonObject[] = []
   let chars = 0
@@ -45,24 +45,24 @@ const describeNothing = (
 ): readonly string[] => {
   const fields = new Set<string>()
   for (const place of names) {
-    if (fields.size > MAX_FIELDS_TOLD) break
+    if (fields.size > MAX_FIELDS_LISTED) break
     if (typeof place.value !== 'object') fields.add(fieldOf(place))
   }
-  const told = [...fields].slice(0, MAX_FIELDS_TOLD).join(', ')
-  const more = fields.size > MAX_FIELDS_TOLD ? ', …' : ''
+  const told = [...fields].slice(0, MAX_FIELDS_LISTED).join(', ')
+  const more = fields.size > MAX_FIELDS_LISTED ? ', …' : ''
   const there = fields.size > 0 ? `, of the fields ${told}${more}` : ''
   const shown = pattern.length > 80 ? `${pattern.slice(0, 80)}…` : pattern
   return [`Nothing matches "${shown}" in ${formatAmount(values.length, values.length, 'value')}${there}.`, ...hints]
 }
 
-/** Names come first, as they are few; half of the room is kept for values. */
+/** Puts names first, because they are few, and reserves half of the places for values. */
 const share = <T>(names: readonly T[], values: readonly T[], topK: number): readonly T[] => {
   const forNames = Math.max(Math.ceil(topK / 2), topK - values.length)
   const shownNames = names.slice(0, forNames)
   return [...shownNames, ...values.slice(0, topK - shownNames.length)]
 }
 
-/** The one leaf at an index, or none. */
+/** Returns the text at an index, or an empty array. */
 type TextAt = (at: number) => readonly SearchableText[]
 
 const textsAt =
@@ -74,11 +74,11 @@ const textsAt =
 const namesOf = ({ names, nameTexts }: ValueIndex): TextAt => textsAt(nameTexts, names, true)
 const valuesOf = ({ values, valueTexts }: ValueIndex): TextAt => textsAt(valueTexts, values, false)
 
-const searchMatches = (index: ValueIndex, look: Look): Result<StepOutput, string> => {
-  const parsed = createMatcher(look)
+const searchMatches = (index: ValueIndex, query: Query): Result<StepOutput, string> => {
+  const parsed = createMatcher(query)
   if (!parsed.ok) return parsed
   const { matcher, notes } = parsed.value
-  const options = { multiline: look.multiline, eachMatch: look.mode === 'context', isLate: look.isLate }
+  const options = { multiline: query.multiline, eachMatch: query.mode === 'context', isLate: query.isLate }
   const inNames = findHits(index.nameTexts, matcher, { ...options, multiline: true, eachMatch: false })
   const inValues = findHits(index.valueTexts, matcher, options)
   const total = inNames.total + inValues.total
@@ -87,21 +87,21 @@ const searchMatches = (index: ValueIndex, look: Look): Result<StepOutput, string
       toDocument({ matches: 0, results: [] }, [
         ...notes,
         ...describeGaps(inValues),
-        ...describeNothing(index, look.pattern, hintCase(index, look)),
+        ...describeNothing(index, query.pattern, hintCase(index, query)),
       ]),
     )
 
   const pick = (textAt: TextAt, hits: readonly Hit[]) =>
-    hits.flatMap(hit => textAt(hit.passage).map(leaf => ({ leaf, hit })))
-  const isContext = look.mode === 'context'
-  const all = { picked: inValues.hits.slice(0, look.topK), covered: look.topK }
-  const { picked, covered } = isContext ? all : pickHits(inValues.hits, look.topK)
-  const names = pick(namesOf(index), inNames.hits.slice(0, look.topK))
-  const shown = share(names, pick(valuesOf(index), picked), look.topK)
-  const located = shown.map(({ leaf, hit }) => ({ leaf, unit: hit.unit, span: locate(hit, leaf.text, matcher) }))
+    hits.flatMap(hit => textAt(hit.passage).map(entry => ({ entry, hit })))
+  const isContext = query.mode === 'context'
+  const all = { picked: inValues.hits.slice(0, query.topK), covered: query.topK }
+  const { picked, covered } = isContext ? all : pickHits(inValues.hits, query.topK)
+  const names = pick(namesOf(index), inNames.hits.slice(0, query.topK))
+  const shown = share(names, pick(valuesOf(index), picked), query.topK)
+  const located = shown.map(({ entry, hit }) => ({ entry, unit: hit.unit, span: locate(hit, entry.text, matcher) }))
   const results = isContext
-    ? fitting(toContextResults(located, look.contextLines ?? 1, matcher.test))
-    : fitting(located.map(({ leaf, unit, span }) => toResult(leaf, unit, span, look.contextLines ?? 0)))
+    ? fitting(toContextResults(located, query.contextLines ?? 1, matcher.test))
+    : fitting(located.map(({ entry, unit, span }) => toResult(entry, unit, span, query.contextLines ?? 0)))
   const isAllShown = results.length === names.length + picked.length
   const beside = isAllShown ? covered - picked.length : 0
   const count = isContext ? shown.length : results.length + beside
@@ -114,40 +114,40 @@ const searchMatches = (index: ValueIndex, look: Look): Result<StepOutput, string
   )
 }
 
-const hintCase = (index: ValueIndex, look: Look): readonly string[] => {
-  if (look.caseInsensitive) return []
-  const parsed = createMatcher({ ...look, caseInsensitive: true })
+const hintCase = (index: ValueIndex, query: Query): readonly string[] => {
+  if (query.caseInsensitive) return []
+  const parsed = createMatcher({ ...query, caseInsensitive: true })
   if (!parsed.ok) return []
-  const options = { multiline: look.multiline, eachMatch: false, isLate: look.isLate }
+  const options = { multiline: query.multiline, eachMatch: false, isLate: query.isLate }
   const { total } = findHits(index.valueTexts, parsed.value.matcher, options)
   return total === 0 ? [] : [`Values that match with case_insensitive: ${total.toLocaleString('en')}.`]
 }
 
-const searchFuzzy = (index: ValueIndex, look: Look): Result<StepOutput, string> => {
-  const parsed = parseFuzzy(look.pattern, look.maxDistance)
+const searchFuzzy = (index: ValueIndex, query: Query): Result<StepOutput, string> => {
+  const parsed = parseFuzzy(query.pattern, query.maxDistance)
   if (!parsed.ok) return parsed
-  const found: { leaf: SearchableText; near: Near }[] = []
+  const found: { entry: SearchableText; near: Near }[] = []
   let isPartial = false
   const findNear = (texts: readonly string[], textAt: TextAt): void => {
     for (const [at, text] of texts.entries()) {
-      isPartial ||= look.isLate()
+      isPartial ||= query.isLate()
       if (isPartial) return
       const near = parsed.value.find(text)
-      if (near !== undefined) found.push(...textAt(at).map(leaf => ({ leaf, near })))
+      if (near !== undefined) found.push(...textAt(at).map(entry => ({ entry, near })))
     }
   }
   findNear(index.nameTexts.texts, namesOf(index))
   findNear(index.valueTexts.texts, valuesOf(index))
   const { maxDistance } = parsed.value
   if (found.length === 0) {
-    const nothing = describeNothing(index, look.pattern, [`max_distance was ${maxDistance}.`])
+    const nothing = describeNothing(index, query.pattern, [`max_distance was ${maxDistance}.`])
     return success(toDocument({ matches: 0, results: [] }, [...describeGaps({ isPartial }), ...nothing]))
   }
-  const best = found.sort((one, other) => one.near.distance - other.near.distance).slice(0, look.topK)
+  const best = found.sort((one, other) => one.near.distance - other.near.distance).slice(0, query.topK)
   const results = fitting(
-    best.map(({ leaf, near }) => ({
-      ...toResult(leaf, { start: 0, end: leaf.text.length }, near.span, look.contextLines ?? 0),
-      match: leaf.text.slice(near.span.start, near.span.end),
+    best.map(({ entry, near }) => ({
+      ...toResult(entry, { start: 0, end: entry.text.length }, near.span, query.contextLines ?? 0),
+      match: entry.text.slice(near.span.start, near.span.end),
       distance: near.distance,
     })),
   )
@@ -159,27 +159,27 @@ const searchFuzzy = (index: ValueIndex, look: Look): Result<StepOutput, string> 
   )
 }
 
-const searchRanked = (index: ValueIndex, look: Look): Result<StepOutput, string> => {
+const searchRanked = (index: ValueIndex, query: Query): Result<StepOutput, string> => {
   if (index.values.length > MAX_RANKED_VALUES) {
-    const many = `${index.values.length.toLocaleString('en')} values, too many to be ranked`
-    return failure(`There are ${many}: use mode "text" or "regex", or give fields of which there are fewer.`)
+    const many = `${index.values.length.toLocaleString('en')} values, too many to rank`
+    return failure(`There are ${many}: use mode "text" or "regex", or fields with fewer values.`)
   }
   const { records, ranking } = index.ranked()
-  const { ranked, replacements } = ranking.rank(look.pattern)
+  const { ranked, replacements } = ranking.rank(query.pattern)
   const notes = Array.from(
     replacements,
-    ([word, others]) => `Nothing holds "${word}": searched for ${others.join(', ')} instead.`,
+    ([word, others]) => `Nothing contains "${word}"; searched for ${others.join(', ')} instead.`,
   )
   if (ranked.length === 0)
-    return success(toDocument({ matches: 0, results: [] }, describeNothing(index, look.pattern, [])))
-  const words = new Set([...splitWords(look.pattern), ...[...replacements.values()].flat()].map(foldPlural))
-  const isWanted = (text: string) => splitWords(text).some(word => words.has(foldPlural(word)))
-  const best = ranked.slice(0, look.topK)
+    return success(toDocument({ matches: 0, results: [] }, describeNothing(index, query.pattern, [])))
+  const words = new Set([...splitWords(query.pattern), ...[...replacements.values()].flat()].map(foldPlural))
+  const isMatch = (text: string) => splitWords(text).some(word => words.has(foldPlural(word)))
+  const best = ranked.slice(0, query.topK)
   const results = fitting(
     best.flatMap(({ index: at, score }) => {
       const place = records[at]?.place
       if (place === undefined) return []
-      const record = showRecord(place, best.length, isWanted)
+      const record = showRecord(place, best.length, isMatch)
       return [{ path: pathOf(place), score: Math.round(score * 100) / 100, record }]
     }),
   )
@@ -191,18 +191,18 @@ const searchRanked = (index: ValueIndex, look: Look): Result<StepOutput, string>
   )
 }
 
-/** Searches JSON value by value, and the names of fields each path once; what is found stands with its path. */
-export const searchJson = (index: JsonIndex, paths: readonly Path[], look: Look): Result<StepOutput, string> => {
+/** Searches all values of JSON, and each field name once. Matches are shown with their paths. */
+export const searchJson = (index: JsonIndex, paths: readonly Path[], query: Query): Result<StepOutput, string> => {
   const missed = paths.filter(path => !matches(index.document.value, path))
   const misses = missed.map(path => describeMiss(index.document.value, path))
   if (paths.length > 0 && missed.length === paths.length)
     return success(toDocument({ matches: 0, results: [] }, misses))
-  const leaves = index.within(paths)
+  const texts = index.within(paths)
   const found =
-    look.mode === 'bm25'
-      ? searchRanked(leaves, look)
-      : look.mode === 'fuzzy'
-        ? searchFuzzy(leaves, look)
-        : searchMatches(leaves, look)
+    query.mode === 'bm25'
+      ? searchRanked(texts, query)
+      : query.mode === 'fuzzy'
+        ? searchFuzzy(texts, query)
+        : searchMatches(texts, query)
   return found.ok ? success({ ...found.value, notes: [...misses, ...found.value.notes] }) : found
 }

@@ -6,13 +6,13 @@ import { findHits, type Hit, pickHits } from './find-hits.ts'
 import { parseFuzzy } from './fuzzy.ts'
 import { locate } from './json-matches.ts'
 import type { Matcher, Span } from './matcher.ts'
-import { createMatcher, describeCount, describeGaps, type Look } from './query.ts'
+import { createMatcher, describeCount, describeGaps, type Query } from './query.ts'
 import type { TextIndex } from './search-index.ts'
 import { contextAround } from './sentences.ts'
 
-/** All results together: what no model reads at once anyway. */
+/** Characters of all matches together: more than a model reads at once. */
 const MAX_RESULTS_CHARS = 200_000
-/** CutDocument of a text that a search which found nothing is answered by. */
+/** Characters of the text's beginning shown if nothing was found. */
 const BEGINNING_CHARS = 200
 
 const toDocument = (text: string, notes: readonly string[]): StepOutput => ({
@@ -45,7 +45,7 @@ const describeNothing = ({ document, lines }: TextIndex, pattern: string, hints:
   ])
 }
 
-/** Index of the line that a place in the text is in. */
+/** Returns the index of the line at an offset. */
 const lineAt = (starts: readonly number[], at: number): number => {
   let low = 0
   let high = starts.length - 1
@@ -57,10 +57,10 @@ const lineAt = (starts: readonly number[], at: number): number => {
   return low
 }
 
-/** A match by its lines, and where it stands in the first of them. */
+/** The lines of a match, and where it is in the first of them. */
 type LineMatch = { first: number; last: number; span: Span | undefined; label?: string }
 
-/** Matches as `grep -n` shows them: `12: ` before a line that matches, `12- ` before one that only stands near. */
+/** Renders matches like `grep -n`: `12: ` before a matching line, `12- ` before a line of context. */
 const renderLines = (
   lines: readonly string[],
   matches: readonly LineMatch[],
@@ -75,7 +75,7 @@ const renderLines = (
     const block = blocks.at(-1) ?? []
     const to = Math.min(last + contextLines, lines.length - 1)
     for (let line = first < behind ? first : from; line <= to; line++) {
-      // A long line may hold several matches, each shown by itself.
+      // A long line may have several matches, each shown separately.
       if (line < behind && line !== first) continue
       const text = lines[line] ?? ''
       const sign = isMatch.has(line) ? ':' : '-'
@@ -118,52 +118,52 @@ const renderContexts = (index: TextIndex, matches: readonly LineMatch[], sentenc
   return blocks
 }
 
-const hintCase = (index: TextIndex, look: Look): readonly string[] => {
-  if (look.caseInsensitive) return []
-  const parsed = createMatcher({ ...look, caseInsensitive: true })
+const hintCase = (index: TextIndex, query: Query): readonly string[] => {
+  if (query.caseInsensitive) return []
+  const parsed = createMatcher({ ...query, caseInsensitive: true })
   if (!parsed.ok) return []
   const { total } = findHits(index.lines, parsed.value.matcher, {
     multiline: false,
     eachMatch: false,
-    isLate: look.isLate,
+    isLate: query.isLate,
   })
   return total === 0 ? [] : [`Lines that match with case_insensitive: ${format(total)}.`]
 }
 
-const searchMatches = (index: TextIndex, look: Look): Result<StepOutput, string> => {
-  const parsed = createMatcher(look)
+const searchMatches = (index: TextIndex, query: Query): Result<StepOutput, string> => {
+  const parsed = createMatcher(query)
   if (!parsed.ok) return parsed
   const { matcher, notes } = parsed.value
-  const { multiline } = look
-  const eachMatch = multiline || look.mode === 'context'
-  const found = findHits(multiline ? index.whole : index.lines, matcher, { multiline, eachMatch, isLate: look.isLate })
+  const { multiline } = query
+  const eachMatch = multiline || query.mode === 'context'
+  const found = findHits(multiline ? index.whole : index.lines, matcher, { multiline, eachMatch, isLate: query.isLate })
   const late = describeGaps(found)
   if (found.total === 0) {
-    const nothing = describeNothing(index, look.pattern, hintCase(index, look))
+    const nothing = describeNothing(index, query.pattern, hintCase(index, query))
     return success({ ...nothing, notes: [...notes, ...late, ...nothing.notes] })
   }
   const { picked, covered } = eachMatch
-    ? { picked: found.hits.slice(0, look.topK), covered: Math.min(found.hits.length, look.topK) }
-    : pickHits(found.hits, look.topK)
+    ? { picked: found.hits.slice(0, query.topK), covered: Math.min(found.hits.length, query.topK) }
+    : pickHits(found.hits, query.topK)
   const shown = picked.map(hit => toLineMatch(index, hit, matcher, multiline))
-  const isContext = look.mode === 'context'
+  const isContext = query.mode === 'context'
   const blocks = isContext
-    ? renderContexts(index, shown, look.contextLines ?? 1)
-    : renderLines(index.lines.texts, shown, look.contextLines ?? 0)
-  const { text } = joinFitting(blocks, isContext ? '\n\n' : (look.contextLines ?? 0) > 0 ? '\n--\n' : '\n')
-  // Of a long line each match is one.
+    ? renderContexts(index, shown, query.contextLines ?? 1)
+    : renderLines(index.lines.texts, shown, query.contextLines ?? 0)
+  const { text } = joinFitting(blocks, isContext ? '\n\n' : (query.contextLines ?? 0) > 0 ? '\n--\n' : '\n')
+  // In a long line each match counts.
   const isEach = eachMatch || found.hits.some(({ passage }, at) => passage === found.hits[at - 1]?.passage)
   const what = isEach ? 'matches in all' : 'lines match'
   return success(toDocument(text, [...notes, ...describeCount(found.total, covered, what, found.isAtLeast), ...late]))
 }
 
-const searchFuzzy = (index: TextIndex, look: Look): Result<StepOutput, string> => {
-  const parsed = parseFuzzy(look.pattern, look.maxDistance)
+const searchFuzzy = (index: TextIndex, query: Query): Result<StepOutput, string> => {
+  const parsed = parseFuzzy(query.pattern, query.maxDistance)
   if (!parsed.ok) return parsed
   const found: (LineMatch & { distance: number })[] = []
   let isPartial = false
   for (const [line, text] of index.lines.texts.entries()) {
-    isPartial = look.isLate()
+    isPartial = query.isLate()
     if (isPartial) break
     const near = parsed.value.find(text)
     if (near === undefined) continue
@@ -172,20 +172,20 @@ const searchFuzzy = (index: TextIndex, look: Look): Result<StepOutput, string> =
   }
   const late = describeGaps({ isPartial })
   if (found.length === 0) {
-    const nothing = describeNothing(index, look.pattern, [`max_distance was ${parsed.value.maxDistance}.`])
+    const nothing = describeNothing(index, query.pattern, [`max_distance was ${parsed.value.maxDistance}.`])
     return success({ ...nothing, notes: [...late, ...nothing.notes] })
   }
-  const shown = found.sort((one, other) => one.distance - other.distance).slice(0, look.topK)
-  const blocks = shown.flatMap(match => renderLines(index.lines.texts, [match], look.contextLines ?? 0))
+  const shown = found.sort((one, other) => one.distance - other.distance).slice(0, query.topK)
+  const blocks = shown.flatMap(match => renderLines(index.lines.texts, [match], query.contextLines ?? 0))
   const { text } = joinFitting(blocks, '\n')
   return success(toDocument(text, [...describeCount(found.length, shown.length, 'lines match'), ...late]))
 }
 
-const searchRanked = (index: TextIndex, look: Look): Result<StepOutput, string> => {
+const searchRanked = (index: TextIndex, query: Query): Result<StepOutput, string> => {
   const { paragraphs, ranking } = index.ranked()
-  const { ranked, replacements } = ranking.rank(look.pattern)
-  if (ranked.length === 0) return success(describeNothing(index, look.pattern, []))
-  const blocks = ranked.slice(0, look.topK).flatMap(({ index: at, score }) => {
+  const { ranked, replacements } = ranking.rank(query.pattern)
+  if (ranked.length === 0) return success(describeNothing(index, query.pattern, []))
+  const blocks = ranked.slice(0, query.topK).flatMap(({ index: at, score }) => {
     const paragraph = paragraphs[at]
     if (paragraph === undefined) return []
     const { span, firstLine, lastLine } = paragraph
@@ -195,16 +195,16 @@ const searchRanked = (index: TextIndex, look: Look): Result<StepOutput, string> 
   const { text, shown } = joinFitting(blocks, '\n\n')
   const notes = Array.from(
     replacements,
-    ([word, others]) => `Nothing holds "${word}": searched for ${others.join(', ')} instead.`,
+    ([word, others]) => `Nothing contains "${word}"; searched for ${others.join(', ')} instead.`,
   )
   return success(
     toDocument(text, [...notes, ...describeCount(ranked.length, shown, `of ${format(ranking.size)} paragraphs match`)]),
   )
 }
 
-/** Searches a text line by line, or by paragraphs; what is found stands with the numbers of its lines. */
-export const searchText = (index: TextIndex, look: Look): Result<StepOutput, string> => {
-  if (look.mode === 'bm25') return searchRanked(index, look)
-  if (look.mode === 'fuzzy') return searchFuzzy(index, look)
-  return searchMatches(index, look)
+/** Searches a text by lines or paragraphs. Matches are shown with their line numbers. */
+export const searchText = (index: TextIndex, query: Query): Result<StepOutput, string> => {
+  if (query.mode === 'bm25') return searchRanked(index, query)
+  if (query.mode === 'fuzzy') return searchFuzzy(index, query)
+  return searchMatches(index, query)
 }

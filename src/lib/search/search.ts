@@ -12,18 +12,18 @@ import {
   SEARCH_MODES,
   type SearchParams,
 } from './params.ts'
-import type { Look } from './query.ts'
+import type { Query } from './query.ts'
 import { buildIndex, type SearchIndex } from './search-index.ts'
 import { searchJson } from './search-json.ts'
 import { searchText } from './search-text.ts'
 import { splitWords } from './split-words.ts'
 
-/** What one search may take of a core, in milliseconds; what it found until then is answered. */
+/** Maximum CPU time of a search. After that it returns what it has found. */
 const MAX_SEARCH_MS = 2_000
-/** The same on a machine that is busy with everything else, while somebody waits. */
+/** Maximum duration on a busy machine. */
 const MAX_WAIT_MS = 10_000
 
-/** Tells when time is up. */
+/** Returns a function that tells whether the time is up. */
 const startClock = (): (() => boolean) => {
   const [startMs, startOfThreadMs] = [performance.now(), threadTimeMs()]
   return () => {
@@ -35,11 +35,11 @@ const startClock = (): (() => boolean) => {
 const checkNumber = (name: string, value: number | undefined, least: number, most: number): string | undefined =>
   value === undefined || (Number.isInteger(value) && value >= least && value <= most)
     ? undefined
-    : `${name} is a whole number from ${least} to ${most.toLocaleString('en')}.`
+    : `${name} must be a whole number from ${least} to ${most.toLocaleString('en')}.`
 
 const refusalOf = ({ pattern, mode, topK, contextLines, maxDistance }: SearchParams): string | undefined => {
   if (pattern === undefined || pattern === '') {
-    return 'The pattern is empty: say what to look for. proxy_explore shows what there is.'
+    return 'The pattern is empty. proxy_explore shows what there is to search.'
   }
   if (pattern.length > MAX_PATTERN_CHARS) {
     return `The pattern is too long: at most ${MAX_PATTERN_CHARS.toLocaleString('en')} characters.`
@@ -47,7 +47,7 @@ const refusalOf = ({ pattern, mode, topK, contextLines, maxDistance }: SearchPar
   if (mode === 'bm25' && splitWords(pattern).length === 0) {
     return 'Mode "bm25" ranks by words, and the pattern has none: use mode "text".'
   }
-  if (mode !== undefined && !SEARCH_MODES.includes(mode)) return `mode is one of ${SEARCH_MODES.join(', ')}.`
+  if (mode !== undefined && !SEARCH_MODES.includes(mode)) return `mode must be one of ${SEARCH_MODES.join(', ')}.`
   return (
     checkNumber('top_k', topK, 1, MAX_TOP_K) ??
     checkNumber('context_lines', contextLines, 0, MAX_CONTEXT_LINES) ??
@@ -55,19 +55,19 @@ const refusalOf = ({ pattern, mode, topK, contextLines, maxDistance }: SearchPar
   )
 }
 
-const toLook = ({ pattern = '', mode = 'text', ...params }: SearchParams): Look => ({
+const toQuery = ({ pattern = '', mode = 'text', ...params }: SearchParams): Query => ({
   pattern,
   mode,
   topK: params.topK ?? DEFAULT_TOP_K,
   contextLines: params.contextLines,
-  // A text says itself that it goes over line breaks.
+  // A text with a line break spans lines.
   multiline: params.multiline === true || (mode === 'text' && pattern.includes('\n')),
   caseInsensitive: params.caseInsensitive ?? false,
   maxDistance: params.maxDistance,
   isLate: startClock(),
 })
 
-/** Searches what was read before: the second search on one document is the faster for it. The error is a sentence. */
+/** Searches an index, which makes later searches of the same document faster. The error is a sentence. */
 export const searchIndex = (index: SearchIndex, params: SearchParams): Result<StepOutput, string> => {
   const refusal = refusalOf(params)
   if (refusal !== undefined) return failure(refusal)
@@ -75,22 +75,20 @@ export const searchIndex = (index: SearchIndex, params: SearchParams): Result<St
   if (!paths.ok) return paths
   switch (index.kind) {
     case 'json':
-      return searchJson(index, paths.value, toLook(params))
+      return searchJson(index, paths.value, toQuery(params))
     case 'text':
       if (paths.value.length > 0) {
-        return failure(
-          `The answer is ${index.document.format}, which has no fields: leave fields out, and all of it is searched.`,
-        )
+        return failure(`The result is ${index.document.format}, which has no fields: omit fields to search all of it.`)
       }
-      return searchText(index, toLook(params))
+      return searchText(index, toQuery(params))
     case 'binary':
       return failure(
-        `The answer is binary (${index.mediaType}, ${index.bytes.toLocaleString('en')} bytes): there is no text to search.`,
+        `The result is binary (${index.mediaType}, ${index.bytes.toLocaleString('en')} bytes): there is no text to search.`,
       )
   }
 }
 
-/** The search as a step of what looks into an answer; it keeps the index of a document as long as that is kept. */
+/** Creates the search step. The index of a document is cached as long as the document exists. */
 export const createSearch = (): PipelineStep<SearchParams> => {
   const indices = new WeakMap<ResultDocument, SearchIndex>()
   const indexOf = (document: ResultDocument): SearchIndex => {
@@ -100,7 +98,7 @@ export const createSearch = (): PipelineStep<SearchParams> => {
   }
   return {
     name: 'search',
-    isWanted: ({ pattern }) => pattern !== undefined,
+    isRequested: ({ pattern }) => pattern !== undefined,
     apply: (document, params) => searchIndex(indexOf(document), params),
   }
 }

@@ -1,19 +1,19 @@
 import { findExactNumber } from '../json/exact-numbers.ts'
 import type { JsonObject, JsonValue } from '../kernel/json.ts'
 
-/** Where a value stands in its document; the document itself has no `parent`. */
+/** The position of a value in its document. The root has no `parent`. */
 export type Place = {
   readonly parent: Place | undefined
   readonly key: string | number
   readonly value: JsonValue
-  /** Characters of all texts below. */
+  /** Characters of all texts at and below. */
   size: number
 }
 
-/** One text that can be found: a value that is no list and no object, or the name of a field where it first occurs. */
+/** A text that can be found: a single value, or the name of a field where it first occurs. */
 export type SearchableText = { readonly text: string; readonly place: Place; readonly isName: boolean }
 
-/** Texts and where each of them stands: two lists, as an answer of a megabyte has tens of thousands. */
+/** Texts and their places, as two arrays because a result of 1 MB has tens of thousands. */
 export type PlacedTexts = { readonly texts: readonly string[]; readonly places: readonly Place[] }
 
 export type SearchableTexts = {
@@ -39,12 +39,12 @@ export const selectTexts = ({ texts, places }: PlacedTexts, isWanted: (place: Pl
   return selected
 }
 
-/** What all items of a list have in common: by it a name is listed once. */
+/** The names below all items of a list, so that each is listed once. */
 type Shape = { fields: Map<string, Shape>; items: Shape | undefined }
 
 const newShape = (): Shape => ({ fields: new Map(), items: undefined })
 
-/** All that can be found in a JSON value, null and the empty left out; by recursion, as documents are not deep. */
+/** Collects all texts of a JSON value except null and empty ones. Recursive, because documents are not deep. */
 export const collectTexts = (root: JsonValue): SearchableTexts => {
   const values = startTexts()
   const names = startTexts()

@@ -1,13 +1,13 @@
 import type { Span } from './matcher.ts'
 
-/** A paragraph that is no longer is shown whole. */
+/** Shorter paragraphs are shown whole. */
 const MAX_PARAGRAPH_CHARS = 600
-/** Longest stretch that is looked at for sentences, on either side. */
+/** Characters searched for sentences on either side. */
 const MAX_REACH_CHARS = 1_500
-/** What is shown on either side where no sentence ends. */
+/** Characters shown on either side if no sentence ends there. */
 const FALLBACK_CHARS = 150
 
-/** The end of a sentence: of western and Asian writing, or a line that ends in no other way. */
+/** The end of a sentence in Western and Asian scripts, or of a line. */
 const SENTENCE_END = /[.!?…]["'”’»)\]]*\s+|[。！？]["”’»）」』]*|\n+/gu
 const PARAGRAPH_BREAK = /\n[^\S\n]*\r?\n/g
 
@@ -17,7 +17,7 @@ const lastBreakBefore = (text: string, from: number, to: number): number => {
   return found
 }
 
-/** The paragraph around a match, or as much of it as is looked at. */
+/** Returns the paragraph around a match, within MAX_REACH_CHARS. */
 const paragraphAround = (text: string, span: Span): Span => {
   const from = Math.max(0, span.start - MAX_REACH_CHARS)
   const to = Math.min(text.length, span.end + MAX_REACH_CHARS)
@@ -34,7 +34,7 @@ const trim = (text: string, { start, end }: Span): Span => {
   return { start: from, end: to }
 }
 
-/** What is read to understand a match: its paragraph, or its sentence with so many more on either side. */
+/** Returns the context of a match: its paragraph, or its sentence with `sentences` more on either side. */
 export const contextAround = (text: string, span: Span, sentences: number): Span => {
   const paragraph = paragraphAround(text, span)
   if (paragraph.end - paragraph.start <= MAX_PARAGRAPH_CHARS) return trim(text, paragraph)

@@ -11,7 +11,7 @@ const findCased = (pattern: string, text: string, limit: number): readonly Span[
   return spans
 }
 
-/** Text as it is written; not empty. */
+/** Creates a matcher for literal, non-empty text. */
 export const substringMatcher = (pattern: string, { caseInsensitive }: { caseInsensitive: boolean }): Matcher => {
   if (!caseInsensitive) {
     return {
@@ -22,7 +22,7 @@ export const substringMatcher = (pattern: string, { caseInsensitive }: { caseIns
       weight: 1,
     }
   }
-  // A literal has nothing to go back for, so that the platform's own engine is safe here.
+  // A literal never backtracks, so JavaScript's own engine is safe here.
   const regex = new RegExp(escapeForRegExp(pattern), 'iu')
   const all = new RegExp(regex.source, 'giu')
   const find = (text: string, limit: number): readonly Span[] => {

@@ -81,13 +81,13 @@ export const createAnswerLook = () => {
   }
 
   const show = async (answer: HeldAnswer, outcome: PipelineOutcome, job: AnswerJob): Promise<AnswerView> => {
-    const { document, errors, page, wanted } = outcome
+    const { document, errors, page, stepsRun } = outcome
     const all = [...answer.parsed.notes, ...outcome.notes]
     // How to go on comes first: of what has no room the last is cut.
     const said = page === undefined ? all : [page.note, ...all.filter(note => note !== page.note)]
     const notes = job.budgetTokens === 0 ? said : await fitNotes(said, job.budgetTokens)
-    const isNothing = wanted > 0 && errors.length === wanted
-    const isChanged = wanted > 0 && !isNothing
+    const isNothing = stepsRun > 0 && errors.length === stepsRun
+    const isChanged = stepsRun > 0 && !isNothing
     const rendered = isChanged || job.budgetTokens === 0 ? renderDocument(document) : ''
     const tokensAfter = isChanged ? await countTokens(rendered) : answer.tokens
     // With room for a page that is cut to say how to go on.

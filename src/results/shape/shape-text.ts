@@ -1,7 +1,7 @@
 import { findExactNumber, parseExactly } from '../../lib/json/exact-numbers.ts'
 import { heapOfJson, heapOfTable } from '../../lib/json/heap-cost.ts'
 import { parseDocument } from '../../lib/json/parse-document.ts'
-import { shapeOf } from '../../lib/json/parse-json-text.ts'
+import { measureJson } from '../../lib/json/parse-json-text.ts'
 import { excludePaths } from '../../lib/json/project.ts'
 import { renderDocument } from '../../lib/json/render-document.ts'
 import type { JsonValue } from '../../lib/kernel/json.ts'
@@ -52,7 +52,7 @@ const evaluate = async ({ language, expression }: NonNullable<ResultShaping['tra
 
 /** A thread without memory inside of JSON.parse takes the process with it: what would be too much is not begun. */
 const assertFits = (text: string): void => {
-  const { containers } = shapeOf(text)
+  const { containers } = measureJson(text)
   if (heapOfJson(text.length, containers) <= MAX_PARSED_BYTES) return
   const much = `${containers.toLocaleString('en')} objects and lists`
   throw new ShapingFault(`The answer is too much to be shaped: it holds ${much}. Ask for less.`)

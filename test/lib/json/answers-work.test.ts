@@ -62,7 +62,7 @@ it('a page that is cut to the budget is said to be as much as is shown, and what
     const end = offset + count
     expect(JSON.parse(text)).toEqual(RECORDS.slice(offset, end))
     const range = `${(offset + 1).toLocaleString('en')} to ${end.toLocaleString('en')}`
-    expect(notes).toEqual([`These are items ${range} of 4,000. Go on with offset ${end}.`])
+    expect(notes).toEqual([`These are items ${range} of 4,000. Continue with offset ${end}.`])
     return end
   }
   const second = await next(0)
@@ -77,7 +77,7 @@ it('of many notes the one of the page is told', async () => {
   const fields = Array.from({ length: 10 }, (_, index) => `[].missing${index}`)
   const steps = { filter: { fields: ['[].title', ...fields], limit: 200 } }
   const { notes } = await look({ bytes, mediaType: 'application/x-ndjson', budgetTokens: 150, steps })
-  expect(notes[0]).toMatch(/^These are items 1 to \d+ of 270\. Go on with offset \d+\.$/)
+  expect(notes[0]).toMatch(/^These are items 1 to \d+ of 270\. Continue with offset \d+\.$/)
   expect(notes.length).toBeGreaterThan(1)
 })
 
@@ -88,7 +88,7 @@ it('a page of lines that is cut is said to be as many as are whole', async () =>
   const shown = text.split('\n')
   expect(shown).toEqual(lines.slice(10, 10 + shown.length))
   expect(notes).toEqual([
-    `These are lines 11 to ${10 + shown.length} of 2,000. Go on with offset ${10 + shown.length}.`,
+    `These are lines 11 to ${10 + shown.length} of 2,000. Continue with offset ${10 + shown.length}.`,
   ])
 })
 

@@ -86,7 +86,7 @@ it('a text is described by its lines, headings and elements, bytes by what they 
   expect(run('# One\n\nHello there\n## Two\n')).toContain('headings:\n  # One\n  ## Two')
   expect(run('<!doctype html><h1>One</h1><p>x<p>y')).toContain('elements: p 2, h1 1')
   expect(run(Uint8Array.of(0, 1))).toContain('binary content')
-  expect(run('')).toBe('The answer is empty.')
+  expect(run('')).toBe('The result is empty.')
 })
 
 it('any JSON can be explored', () => {

@@ -104,7 +104,7 @@ it('a path at any depth', () => {
 })
 
 it.each([
-  [{ limit: 1 }, '"users":[{"id":1,', 'items of users 1 to 1 of 3. Go on with offset 1.'],
+  [{ limit: 1 }, '"users":[{"id":1,', 'items of users 1 to 1 of 3. Continue with offset 1.'],
   [{ limit: 2, offset: 2 }, '"users":[{"id":3,', 'items of users 3 to 3 of 3.'],
   [{ offset: 7 }, '"users":[]', 'only 3 items of users'],
   [{ limit: 1, offset: 1, fields: ['users[].name'] }, '{"users":[{"name":"Bob"}]}', 'items of users 2 to 2 of 2.'],
@@ -121,7 +121,7 @@ it.each([{ limit: 0 }, { limit: 1.5 }, { offset: -1 }])('a page of %j is refused
 it('lines of a text are paged; fields it has none', () => {
   expect(run('x\ny\nz', { limit: 1, offset: 1 })).toEqual({
     text: 'y',
-    notes: 'These are lines 2 to 2 of 3. Go on with offset 2.',
+    notes: 'These are lines 2 to 2 of 3. Continue with offset 2.',
   })
   expect(run('x\ny\nz', { fields: ['a'] }).error).toContain('has no fields')
 })

@@ -72,7 +72,7 @@ describe('bm25 in answers', () => {
       matches: 2,
       results: [{ score: expect.any(Number), record: { address: { city: 'London' } } }],
     })
-    expect(notes).toContain('2 of 5 records match, and 1 of them are shown')
+    expect(notes).toContain('2 of 5 records match, of which 1 are shown')
   })
 
   it('members of an object are records: their names count as theirs', () => {
@@ -129,7 +129,7 @@ describe('bm25 in answers', () => {
 
   it('more values than can be ranked: it says what to do instead', () => {
     const many = json(Array.from({ length: 1_000_001 }, () => 0))
-    expect(refusal(many, { pattern: 'a', mode: 'bm25' })).toContain('1,000,001 values, too many to be ranked')
+    expect(refusal(many, { pattern: 'a', mode: 'bm25' })).toContain('1,000,001 values, too many to rank')
   })
 
   it('no record holds a word: it says so', () => {

@@ -109,7 +109,7 @@ describe('search in JSON', () => {
     const many = json(Array.from({ length: 10_000 }, (_, id) => ({ id, state: 'open' })))
     const { found, notes } = search(many, { pattern: 'open', topK: 2 })
     expect(found).toMatchObject({ matches: 10_000, results: [{ path: '[0].state' }, { path: '[1].state' }] })
-    expect(notes).toContain('10,000 matches in all, and 2 of them are shown')
+    expect(notes).toContain('10,000 matches in all, of which 2 are shown')
   })
 
   it('nothing matches: how much was searched, and which fields there are', () => {
@@ -235,7 +235,7 @@ describe('search in text', () => {
 
   it('more matches in one line than are counted: it says that there may be more', () => {
     const { notes } = search(text('ab '.repeat(20_000)), { pattern: 'ab', mode: 'regex', topK: 1 })
-    expect(notes).toContain('At least 10,000 matches in all, and 133 of them are shown')
+    expect(notes).toContain('At least 10,000 matches in all, of which 133 are shown')
   })
 
   it('matches that stand near each other in a long line: they are shown together, and others by themselves', () => {
@@ -251,9 +251,7 @@ describe('search in text', () => {
     const inJson = search(json({ line }), { pattern: 'needle' })
     expect(inJson.found).toMatchObject({ matches: 4, results: [{ path: 'line' }, { path: 'line' }] })
     expect(inJson.notes).toBe('')
-    expect(search(text(line), { pattern: 'needle', topK: 1 }).notes).toContain(
-      '4 matches in all, and 2 of them are shown',
-    )
+    expect(search(text(line), { pattern: 'needle', topK: 1 }).notes).toContain('4 matches in all, of which 2 are shown')
   })
 
   it('nothing matches: how many lines there are, and how the text begins', () => {
@@ -279,7 +277,7 @@ describe('search that cannot be', () => {
   it('binary content: it is described', () => {
     const image = { kind: 'binary', mediaType: 'image/png', bytes: 12_345 } as const
     expect(refusal(image, { pattern: 'x' })).toBe(
-      'The answer is binary (image/png, 12,345 bytes): there is no text to search.',
+      'The result is binary (image/png, 12,345 bytes): there is no text to search.',
     )
   })
 
@@ -292,8 +290,8 @@ describe('search that cannot be', () => {
     ['a backreference', { pattern: '(a)\\1' }, 'Backreferences are not supported'],
     ['an atomic group', { pattern: '(?>a+)b' }, 'not needed'],
     ['far too many repeats', { pattern: '((a{1,100}){1,100}){1,100}' }, 'repeat'],
-    ['no result wanted', { pattern: 'a', topK: 0 }, 'top_k is a whole number from 1 to 1,000'],
-    ['more results than there may be', { pattern: 'a', topK: MAX_TOP_K + 1 }, 'top_k is a whole number'],
+    ['no result wanted', { pattern: 'a', topK: 0 }, 'top_k must be a whole number from 1 to 1,000'],
+    ['more results than there may be', { pattern: 'a', topK: MAX_TOP_K + 1 }, 'top_k must be a whole number'],
     ['half a line of context', { pattern: 'a', contextLines: 0.5 }, 'context_lines is a whole number'],
     ['a distance below zero', { pattern: 'a', maxDistance: -1 }, 'max_distance is a whole number'],
     ['a path that is none', { pattern: 'a', fields: ['a[b'] }, 'is not a path'],
@@ -303,7 +301,7 @@ describe('search that cannot be', () => {
     expect(refusal(PEOPLE, params)).toContain(sentence)
   })
 
-  it('around matches, a pattern that is no regular expression is searched as it is written', () => {
+  it('around matches, an invalid regular expression is searched as text', () => {
     const { found, notes } = search(text('I like C++ (a lot'), { pattern: 'C++ (', mode: 'context' })
     expect(found).toBe('line 1:\nI like C++ (a lot')
     expect(notes).toContain('as it is written')
