@@ -132,10 +132,10 @@ it('a key __proto__ is a member like any other', () => {
   expect(renderDocument(document)).toBe('{"__proto__":{"polluted":true}}')
 })
 
-it('a broken line among declared lines stands as a string', () => {
+it('a declared JSON line that is invalid is kept as a string', () => {
   const { document, notes } = parseDocument('{"a":1}\n{"a":\n{"a":3}', 'application/x-ndjson')
   expect(document).toMatchObject({ value: [{ a: 1 }, '{"a":', { a: 3 }] })
-  expect(notes.join()).toContain('no JSON and stand as strings: 2.')
+  expect(notes.join()).toContain('not JSON, kept as strings: 2.')
 })
 
 it('the rows of a table are objects of strings, quotes and breaks undone, and come out as a table', () => {

@@ -290,20 +290,20 @@ describe('search that cannot be', () => {
     ['a backreference', { pattern: '(a)\\1' }, 'Backreferences are not supported'],
     ['an atomic group', { pattern: '(?>a+)b' }, 'not needed'],
     ['far too many repeats', { pattern: '((a{1,100}){1,100}){1,100}' }, 'repeat'],
-    ['no result wanted', { pattern: 'a', topK: 0 }, 'top_k must be a whole number from 1 to 1,000'],
+    ['no results requested', { pattern: 'a', topK: 0 }, 'top_k must be a whole number from 1 to 1,000'],
     ['more results than there may be', { pattern: 'a', topK: MAX_TOP_K + 1 }, 'top_k must be a whole number'],
-    ['half a line of context', { pattern: 'a', contextLines: 0.5 }, 'context_lines is a whole number'],
-    ['a distance below zero', { pattern: 'a', maxDistance: -1 }, 'max_distance is a whole number'],
-    ['a path that is none', { pattern: 'a', fields: ['a[b'] }, 'is not a path'],
+    ['half a line of context', { pattern: 'a', contextLines: 0.5 }, 'context_lines must be a whole number'],
+    ['a distance below zero', { pattern: 'a', maxDistance: -1 }, 'max_distance must be a whole number'],
+    ['an invalid path', { pattern: 'a', fields: ['a[b'] }, 'is not a path'],
     ['signs where words are compared', { pattern: '--', mode: 'fuzzy' }, 'the pattern has none'],
     ['signs where words are ranked', { pattern: '--', mode: 'bm25' }, 'the pattern has none'],
-  ] as const)('%s: refused in a sentence that helps', (_title, params, sentence) => {
+  ] as const)('%s: refused with a sentence that helps', (_title, params, sentence) => {
     expect(refusal(PEOPLE, params)).toContain(sentence)
   })
 
   it('around matches, an invalid regular expression is searched as text', () => {
     const { found, notes } = search(text('I like C++ (a lot'), { pattern: 'C++ (', mode: 'context' })
     expect(found).toBe('line 1:\nI like C++ (a lot')
-    expect(notes).toContain('as it is written')
+    expect(notes).toContain('searched as text')
   })
 })
