@@ -25,7 +25,7 @@ export const JOBS = {
    * allowed; a usual one of 10 MB takes a tenth.
    */
   'inspect-result': {
-    load: async () => (await import('./results/budget/look-into-answer.ts')).createAnswerLook(),
+    load: async () => (await import('./results/budget/inspect-result.ts')).createAnswerLook(),
     timeLimitMs: 20_000,
     ownProcess: { heapLimitMb: 1_024 },
   },

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { Sealing } from '../lib/process/sealing.ts'
 import { mapInTurns } from '../lib/worker/pause.ts'
-import { type BudgetParts, createAnswerBudget } from '../results/budget/answer-budget.ts'
 import {
   type AnswerPlaceParts,
   addAnswerTools,
   groupAnswerTools,
   nameAnswersGroup,
-} from '../results/budget/answer-places.ts'
+} from '../results/budget/add-cut-result-tools.ts'
+import { type BudgetParts, createAnswerBudget } from '../results/budget/result-budget.ts'
 import type { CallLedger } from '../results/ledger/call-ledger.ts'
 import { createMasker } from '../results/mask/masking.ts'
 import { policyOf } from '../servers/access/access.ts'

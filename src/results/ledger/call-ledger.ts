@@ -10,7 +10,7 @@ import {
   type SentCall,
   type ToolResult,
 } from '../../runtime/call/compiled-server.ts'
-import { listTexts, readTexts } from '../budget/answer-parts.ts'
+import { listTexts, readTexts } from '../budget/result-parts.ts'
 import type { AnswerTokens, AnswerTokensJob } from './answer-tokens-job.ts'
 import { createTimeShare, type TimeShareLimits } from './time-share.ts'
 import { createToolTotals } from './tool-totals.ts'

@@ -2,7 +2,7 @@ import { failure, success } from '../../lib/kernel/result.ts'
 import type { CompiledTool, UnlistedTools } from '../../runtime/call/compiled-server.ts'
 import { listNames, quoteName } from '../../runtime/call/group-texts.ts'
 import type { ToolGroup } from '../../runtime/call/tool-group.ts'
-import type { AnswerToolParts } from './answer-tools.ts'
+import type { AnswerToolParts } from './cut-result-tools.ts'
 
 type FindTool = AnswerToolParts['findTool']
 

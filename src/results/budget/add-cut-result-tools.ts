@@ -1,8 +1,8 @@
 import type { CompiledTool, UnlistedTools } from '../../runtime/call/compiled-server.ts'
 import type { ToolGroup } from '../../runtime/call/tool-group.ts'
-import type { BudgetedServer } from './answer-budget.ts'
-import { type AnswerToolParts, compileAnswerTools } from './answer-tools.ts'
-import { findByName, findInGroups } from './find-answering.ts'
+import { type AnswerToolParts, compileAnswerTools } from './cut-result-tools.ts'
+import { findByName, findInGroups } from './find-tool.ts'
+import type { BudgetedServer } from './result-budget.ts'
 
 export type AnswerPlaceParts = Pick<AnswerToolParts, 'cutCache' | 'onInternalError' | 'reading' | 'recorder'>
 type Parts = AnswerPlaceParts & Pick<AnswerToolParts, 'masker'>

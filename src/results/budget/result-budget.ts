@@ -15,9 +15,9 @@ import type { Server } from '../../servers/server.ts'
 import { cutResultHolderOf } from '../cut-cache/cache-key.ts'
 import { CUT_RESULT_TTL_MS, type CutCache } from '../cut-cache/cut-cache.ts'
 import type { AnswerView } from './answer-job.ts'
-import { isWithinBytes, listTexts, takeApart, toTextType, UTF8_TEXT } from './answer-parts.ts'
 import type { AnswerWork } from './answer-work.ts'
 import { type CutAnswer, noticeTokensOf, renderNotice } from './cut-notice.ts'
+import { isWithinBytes, listTexts, takeApart, toTextType, UTF8_TEXT } from './result-parts.ts'
 
 /** What `_meta` says of an answer that was cut, or looked into. */
 const ANSWER_META = 'patchbay/answer'

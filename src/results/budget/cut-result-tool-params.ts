@@ -3,7 +3,7 @@ import type { PipelineSteps } from '../../lib/json/pipeline.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import { MAX_PATTERN_CHARS } from '../../lib/search/params.ts'
-import { explainArguments } from './wrong-arguments.ts'
+import { explainArguments } from './explain-arguments.ts'
 
 /** What all three tools take: an answer that is kept, or a call that brings a fresh one. */
 const SOURCE = {

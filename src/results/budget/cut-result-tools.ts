@@ -16,19 +16,19 @@ import {
 import { boundError, errorResult } from '../../runtime/call/faults.ts'
 import { DEFAULT_RESPONSE_TOKENS } from '../../tools/response/response-tokens.ts'
 import type { CutCache } from '../cut-cache/cut-cache.ts'
-import { type BudgetedServer, holderOf, tellOf, toAnswerMeta, toTextBlocks } from './answer-budget.ts'
 import type { AnswerView } from './answer-job.ts'
-import { isWithinBytes, takeApart, toTextType, UTF8_TEXT } from './answer-parts.ts'
+import type { AnswerWork } from './answer-work.ts'
+import { NOTICE_TOKENS } from './cut-notice.ts'
 import {
   type AnswerSource,
   type AnswerToolName,
   type AnswerWish,
   inputSchemaFor,
   readAnswerWish,
-} from './answer-tool-params.ts'
-import type { AnswerWork } from './answer-work.ts'
-import { NOTICE_TOKENS } from './cut-notice.ts'
-import { createLookRecords, type LookRecordParts } from './look-records.ts'
+} from './cut-result-tool-params.ts'
+import { createLookRecords, type LookRecordParts } from './record-inspection.ts'
+import { type BudgetedServer, holderOf, tellOf, toAnswerMeta, toTextBlocks } from './result-budget.ts'
+import { isWithinBytes, takeApart, toTextType, UTF8_TEXT } from './result-parts.ts'
 
 /** A tool that a fresh answer is to come from. */
 export type AnsweringTool = Pick<CompiledTool, 'call' | 'callWhole' | 'isReadOnly' | 'isReadOnlyCall'>
