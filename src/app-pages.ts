@@ -154,7 +154,7 @@ const addServers: AddPages = async (pages, { settings, services, registry, live,
     }),
   )
   await pages.register(upstreamToolPages(tabParts))
-  await pages.register(connectPages({ ...services, journeys: services.upstreamJourneys }))
+  await pages.register(connectPages({ ...services, pendingAuthorizations: services.pendingUpstreamAuthorizations }))
   await pages.register(clientDocumentRoutes({ baseUrl }))
   await pages.register(bindingsPages(tabParts))
   await pages.register(globalsPages(tabParts))

@@ -162,7 +162,7 @@ const openServices = async (
   const removal = createServerRemoval({
     db,
     removeHistoryOf: (serverId, signal) => removeHistoryOf(db, serverId, signal),
-    endAccountsOf: upstreamOAuth.endAccountsOfServer,
+    endAccountsOf: upstreamOAuth.removeAccountsOfServer,
     logger,
   })
   lifecycle.onClose(removal.close)
@@ -260,9 +260,9 @@ const openServices = async (
     upstreamOutages: upstream.outages,
     upstreamReviews: upstream.reviews,
     upstreamOffers: upstream.offers,
-    upstreamJourneys: upstreamOAuth.journeys,
+    pendingUpstreamAuthorizations: upstreamOAuth.pendingAuthorizations,
     upstreamStateOf,
-    upstreamStates: createStateDigest({ listHeld: upstream.connections.listHeld, stateOf: upstreamStateOf }),
+    upstreamStates: createStateDigest({ listKnown: upstream.connections.listKnown, stateOf: upstreamStateOf }),
     execution,
     findShownAs: execution.findShownAs,
     catalogueReports: createCatalogueReports({ execution, readCatalogue: workers.job('read-catalogue'), bus }),

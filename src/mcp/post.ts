@@ -59,7 +59,7 @@ export const createPost = (options: PostOptions) => {
     if (mismatch !== undefined) return errorResponse(message.id, mismatch)
     if (message.method === 'tools/call') return statelessCalls.callTool(request, message)
     if (message.method === 'subscriptions/listen') return listen(request, message)
-    return statelessCalls.askUpstream(request, message) ?? respondAtOnce(request.mounted.router, message)
+    return statelessCalls.requestUpstream(request, message) ?? respondAtOnce(request.mounted.router, message)
   }
 
   /** Steps 8 and 9 in the session era. */

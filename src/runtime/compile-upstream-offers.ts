@@ -4,7 +4,7 @@ import { maskResult } from '../results/mask/mask-json.ts'
 import type { Masker } from '../results/mask/masking.ts'
 import type { UpstreamSource } from '../upstreams/catalogue/present-tools.ts'
 import type { CallLink } from '../upstreams/connection/call-link.ts'
-import { askUpstream, explainUpstreamFault, findUpstreamRefusal } from '../upstreams/connection/call-upstream-tool.ts'
+import { explainUpstreamFault, findErrorResponse, requestUpstream } from '../upstreams/connection/call-upstream-tool.ts'
 import type { UpstreamState } from '../upstreams/upstream.ts'
 import {
   type CallContext,
@@ -28,7 +28,7 @@ const INTERNAL_ERROR = -32_603
 const refused = (message: string, code = INTERNAL_ERROR): RefusedAnswer => ({ refused: { code, message } })
 const gone = ({ name }: OfferOwner): string => `The upstream "${name}" is disabled, or was removed.`
 
-type OfferParts = Pick<UpstreamToolParts, 'connections' | 'exchange' | 'onInternalError'> & OfferNaming
+type OfferParts = Pick<UpstreamToolParts, 'connections' | 'conversation' | 'onInternalError'> & OfferNaming
 
 /** Renames the contents of a resource to the URI under which it was requested. */
 const renameContents = (answer: PassedAnswer, own: string, uri: string): PassedAnswer => {
@@ -57,7 +57,7 @@ const findCompleted = ({ ref }: JsonObject, routes: OfferRoutes, group: string |
 export const compileUpstreamOffers = (
   sources: readonly UpstreamSource[],
   { masker: globalMasker }: OpenedGlobals,
-  { connections, exchange, onInternalError, ...naming }: OfferParts,
+  { connections, conversation, onInternalError, ...naming }: OfferParts,
 ): CompiledOffers | undefined => {
   const [first] = sources
   if (first === undefined) return undefined
@@ -72,9 +72,9 @@ export const compileUpstreamOffers = (
     const connection = connections.findFor(owner.id, caller?.userId)
     if (connection === undefined) return refused(gone(owner))
     const masker = withAccountHidden(globalMasker, connection)
-    const send = (own: CallLink | undefined) => askUpstream(connection, { method, params }, signal, own)
+    const send = (own: CallLink | undefined) => requestUpstream(connection, { method, params }, signal, own)
     try {
-      return { passed: await maskResult(await withLink(link, owner.id, masker, exchange, send), masker) }
+      return { passed: await maskResult(await withLink(link, owner.id, masker, conversation, send), masker) }
     } catch (error) {
       const why = explain(error, owner, masker, connection.state())
       return askToOpenAddresses(error, { link }, why.refused.message, masker) ?? why
@@ -86,7 +86,7 @@ export const compileUpstreamOffers = (
     masker: Masker,
     state: UpstreamState | undefined,
   ): RefusedAnswer => {
-    const said = findUpstreamRefusal(error, masker.text)
+    const said = findErrorResponse(error, masker.text)
     if (said !== undefined) return refused(said.message, said.code)
     const why = explainUpstreamFault(error, owner.name, state, masker.text)
     if (why === undefined) onInternalError(error)
@@ -132,18 +132,18 @@ export const compileUpstreamOffers = (
         if (updated === own) onUpdated(uri)
         else if (typeof updated === 'string') onUpdated(routes.uriFor(owner.id, updated))
       }
-      return exchange.subscriptions
+      return conversation.subscriptions
         .subscribe(owner.id, own, tell)
         .then(stop => ({ stop }))
         .catch((error: unknown) =>
           explain(error, owner, globalMasker, connections.findFor(owner.id, undefined)?.state()),
         )
     },
-    tellRootsChanged: ({ key }) => exchange.own.tellAll(key, 'notifications/roots/list_changed'),
-    closeOwn: ({ key }) => exchange.own.closeOf(key),
+    tellRootsChanged: ({ key }) => conversation.dedicated.notifyAll(key, 'notifications/roots/list_changed'),
+    closeOwn: ({ key }) => conversation.dedicated.closeClient(key),
     listenToLogs: (level, origin, listener) => {
-      void exchange.logs.lowerLevel(serverId, level)
-      return exchange.logs.listen(serverId, origin, maskedTell(listener, globalMasker))
+      void conversation.logs.lowerLevel(serverId, level)
+      return conversation.logs.listen(serverId, origin, maskedTell(listener, globalMasker))
     },
   }
 }

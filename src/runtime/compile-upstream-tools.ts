@@ -21,7 +21,7 @@ import {
   type UpstreamToolCall,
 } from '../upstreams/connection/call-upstream-tool.ts'
 import type { UpstreamConnections } from '../upstreams/connection/upstream-connections.ts'
-import type { UpstreamExchange } from '../upstreams/conversation/upstream-exchange.ts'
+import type { UpstreamConversation } from '../upstreams/conversation/upstream-conversation.ts'
 import type { Upstream } from '../upstreams/upstream.ts'
 import type { CallAccount } from './call/call-account.ts'
 import {
@@ -46,7 +46,7 @@ export type UpstreamSources = { sources: readonly UpstreamSource[]; absent: read
 export type UpstreamToolParts = UpstreamAnswerParts &
   Pick<ExecutionParts, 'recorder' | 'onInternalError'> & {
     connections: Pick<UpstreamConnections, 'findFor'>
-    exchange: Pick<UpstreamExchange, 'logs' | 'own' | 'route' | 'subscriptions'>
+    conversation: Pick<UpstreamConversation, 'logs' | 'dedicated' | 'route' | 'subscriptions'>
     /** Limits results to the budget of the tool or the server. */
     limit: AnswerBudget['limit']
   }
@@ -113,15 +113,15 @@ const callOnce = async (
   args: JsonObject,
   { caller, signal, link }: CallContext,
   globalMasker: Masker,
-  { connections, exchange, onInternalError }: UpstreamToolParts,
+  { connections, conversation, onInternalError }: UpstreamToolParts,
 ): Promise<FreshPassedResult> => {
   // Looked up for every call, because the connection may have changed since the server was mounted.
   const connection = connections.findFor(upstream.id, caller?.userId)
   if (connection === undefined) return failed(`The upstream "${upstream.name}" is disabled, or was removed.`)
   const masker = withAccountHidden(globalMasker, connection)
   try {
-    const call = (own: CallLink | undefined) => callUpstreamTool(connection, item, args, signal, own)
-    const passed = await maskResult(await withLink(link, upstream.id, masker, exchange, call), masker)
+    const call = (dedicated: CallLink | undefined) => callUpstreamTool(connection, item, args, signal, dedicated)
+    const passed = await maskResult(await withLink(link, upstream.id, masker, conversation, call), masker)
     const json = JSON.stringify(passed)
     const responseBytes = Buffer.byteLength(json)
     const shaped = shaping && (await shapePassed(passed, { masker, ...shaping }))
@@ -221,13 +221,13 @@ export const compileUpstreamTool = (
  */
 export const compileUpstreamTools = (
   sources: readonly UpstreamSource[],
-  own: readonly CompiledTool[],
+  dedicated: readonly CompiledTool[],
   globals: OpenedGlobals,
   parts: UpstreamToolParts & { onSkipped: (tool: string, reason: string) => void },
 ): Promise<CompiledTool[]> => {
   const { tools, skipped } = presentTools(
     sources,
-    own.map(({ name }) => name),
+    dedicated.map(({ name }) => name),
   )
   for (const { name, reason } of skipped) parts.onSkipped(name, reason)
   return mapInTurns(tools, tool => compileUpstreamTool(tool, globals, parts))

@@ -26,7 +26,7 @@ import type { UpstreamCatalogues } from '../upstreams/catalogue/catalogues.ts'
 import type { UpstreamOffers } from '../upstreams/catalogue/upstream-offers.ts'
 import type { UpstreamConnections } from '../upstreams/connection/upstream-connections.ts'
 import type { UpstreamOutages } from '../upstreams/connection/upstream-outages.ts'
-import type { UpstreamExchange } from '../upstreams/conversation/upstream-exchange.ts'
+import type { UpstreamConversation } from '../upstreams/conversation/upstream-conversation.ts'
 import type { UpstreamReviews } from '../upstreams/review/upstream-reviews.ts'
 import type { CallContext, CompiledServer, PresentedServers, ToolResult } from './call/compiled-server.ts'
 import { compilePassthrough } from './compile-passthrough.ts'
@@ -48,7 +48,7 @@ export type ExecutionServiceParts = ExecutionParts &
     instances: InstanceService
     connections: Pick<UpstreamConnections, 'findFor' | 'sync'>
     catalogues: Pick<UpstreamCatalogues, 'list'>
-    exchange: UpstreamExchange
+    conversation: UpstreamConversation
     outages: Pick<UpstreamOutages, 'find'>
     reviews: Pick<UpstreamReviews, 'listLiveSources' | 'withApprovedTools'>
     offers: Pick<UpstreamOffers, 'listPresented'>
@@ -76,8 +76,8 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
     const upstreams = (await parts.connections.sync(serverId)).filter(({ isEnabled }) => isEnabled)
     const known = await parts.catalogues.list(upstreams)
     const sources = upstreams.flatMap(upstream => {
-      const kept = known.get(upstream.id)
-      return kept === undefined ? [] : { upstream, kept }
+      const stored = known.get(upstream.id)
+      return stored === undefined ? [] : { upstream, stored }
     })
     return { sources, absent: upstreams.filter(({ id }) => !known.has(id)) }
   }
@@ -104,7 +104,7 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
   const listKnownSources = async (serverId: string): Promise<UpstreamSources> => {
     const sources = await parts.reviews.listLiveSources(serverId)
     const presented = await parts.offers.listPresented(serverId)
-    const absent = presented.filter(({ isHeard, upstream }) => !isHeard && upstream.isEnabled)
+    const absent = presented.filter(({ hasCatalogue, upstream }) => !hasCatalogue && upstream.isEnabled)
     return { sources, absent: absent.map(({ upstream }) => upstream) }
   }
 

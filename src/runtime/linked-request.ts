@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '../lib/kernel/json.ts'
 import { maskStrings } from '../results/mask/mask-json.ts'
 import type { Masker } from '../results/mask/masking.ts'
 import type { CallLink } from '../upstreams/connection/call-link.ts'
-import type { UpstreamExchange } from '../upstreams/conversation/upstream-exchange.ts'
+import type { UpstreamConversation } from '../upstreams/conversation/upstream-conversation.ts'
 
 type Tell = (params: JsonObject) => void
 
@@ -21,7 +21,7 @@ const maskPeer = (peer: CallLink['peer'], masker: Masker): CallLink['peer'] =>
     : {
         ...peer,
         ask: (method, params, signal) => peer.ask(method, maskObject(params, masker), signal),
-        tell: (method, params) => peer.tell(method, maskObject(params, masker)),
+        notify: (method, params) => peer.notify(method, maskObject(params, masker)),
       }
 
 /** Masks secrets in everything that the client receives over the link. */
@@ -40,12 +40,12 @@ export const withLink = async <T>(
   link: CallLink | undefined,
   upstreamId: string,
   masker: Masker,
-  { logs, route }: Pick<UpstreamExchange, 'logs' | 'route'>,
+  { logs, route }: Pick<UpstreamConversation, 'logs' | 'route'>,
   work: (link: CallLink | undefined) => Promise<T>,
 ): Promise<T> => {
   const own = link && route(upstreamId, maskLink(link, masker))
   // Without a listener, its log messages must not go to anybody else.
-  const end = logs.begin(upstreamId, own ?? { origin: {} })
+  const end = logs.startCall(upstreamId, own ?? { origin: {} })
   try {
     return await work(own)
   } finally {

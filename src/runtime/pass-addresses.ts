@@ -1,7 +1,7 @@
 import { isJsonObject } from '../lib/kernel/json.ts'
 import { maskStrings } from '../results/mask/mask-json.ts'
 import type { Masker } from '../results/mask/masking.ts'
-import { passAddressesOn } from '../upstreams/conversation/asked-addresses.ts'
+import { passOnUrls } from '../upstreams/conversation/requested-urls.ts'
 import type { CallContext, PassedAnswer } from './call/compiled-server.ts'
 
 /**
@@ -14,7 +14,7 @@ export const askToOpenAddresses = (
   said: string,
   masker: Masker,
 ): PassedAnswer | undefined => {
-  const found = passAddressesOn(error, link?.peer)
+  const found = passOnUrls(error, link?.peer)
   const hidden = found && maskStrings('passed' in found ? found.passed : found.refused.data, masker)
   if (found === undefined || !isJsonObject(hidden)) return undefined
   return 'passed' in found ? { passed: hidden } : { refused: { code: found.refused.code, message: said, data: hidden } }

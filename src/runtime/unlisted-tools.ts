@@ -20,15 +20,16 @@ export const compileUnlistedOf = (
   parts: UpstreamToolParts,
 ): UnlistedTools => {
   const { config } = upstream
-  const isOffered = (own: string): boolean => config.features.tools && isToolAllowed(config, removeHidden(own))
+  const isOffered = (dedicated: string): boolean =>
+    config.features.tools && isToolAllowed(config, removeHidden(dedicated))
   return {
-    find: own => {
-      if (own === '' || own.length > MAX_NAME_CHARS || !isOffered(own)) return undefined
-      const item = { name: own, declared: { name: own } }
-      return compileUpstreamTool({ upstream, item, name: presentedName(upstream, own) }, globals, parts)
+    find: dedicated => {
+      if (dedicated === '' || dedicated.length > MAX_NAME_CHARS || !isOffered(dedicated)) return undefined
+      const item = { name: dedicated, declared: { name: dedicated } }
+      return compileUpstreamTool({ upstream, item, name: presentedName(upstream, dedicated) }, globals, parts)
     },
     list: ({ key }) =>
-      parts.exchange.own.toolsOf(upstream.id, key).flatMap((item): CompiledTool[] => {
+      parts.conversation.dedicated.toolsOf(upstream.id, key).flatMap((item): CompiledTool[] => {
         if (!isOffered(item.name)) return []
         const name = presentedName(upstream, item.name)
         const tool = compileUpstreamTool({ upstream, item, name }, globals, parts)

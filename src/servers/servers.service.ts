@@ -5,7 +5,7 @@ import type { IdPage } from '../lib/http/id-paging.ts'
 import { type Actor, assertMay, organizationForNew, organizationIdsOf } from '../lib/kernel/actor.ts'
 import { AppError } from '../lib/kernel/errors.ts'
 import type { Permission } from '../lib/kernel/roles.ts'
-import { approveWhatIsKept } from '../upstreams/review/upstream-reviews.ts'
+import { approveCurrentTools } from '../upstreams/review/upstream-reviews.ts'
 import { findPeople, type Person } from './access/people.store.ts'
 import type { ContextInput } from './context-rules.ts'
 import type { AccessTier, Presentation, Server } from './server.ts'
@@ -170,7 +170,7 @@ export const createServerService = ({ db, changes, removal, canConfirmAddresses 
         await auditChangedContext(tx, actor, server, updated)
         if (updated.reviewUpstreamChanges !== server.reviewUpstreamChanges) {
           await auditChangedReview(tx, actor, server, updated)
-          if (updated.reviewUpstreamChanges) await approveWhatIsKept(tx, id)
+          if (updated.reviewUpstreamChanges) await approveCurrentTools(tx, id)
         }
         announce({ type: 'server_changed', serverId: id })
         return updated

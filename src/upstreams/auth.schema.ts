@@ -3,49 +3,51 @@ import { readOnlyField } from '../lib/http/pages/read-only.ts'
 import { timeSchema } from '../lib/http/schemas.ts'
 import { MAX_OAUTH_CLIENT_CHARS, MAX_OAUTH_SCOPE_CHARS, MAX_OAUTH_SCOPES } from './limits.ts'
 
-/** RFC 6749 §A.1, §A.2: visible characters and blanks. */
+/** RFC 6749 §A.1, §A.2: printable ASCII. */
 const visible = (name: string) =>
   z
     .string()
     .min(1, 'is empty')
     .max(MAX_OAUTH_CLIENT_CHARS, `is longer than ${MAX_OAUTH_CLIENT_CHARS} characters`)
-    .regex(/^[\x20-\x7e]+$/, `is no ${name}: it holds other than visible characters of ASCII`)
+    .regex(/^[\x20-\x7e]+$/, `is not a valid ${name}: use printable ASCII characters only`)
 
 /** RFC 6749 §3.3. */
 const scope = z
   .string()
   .min(1, 'is empty')
   .max(MAX_OAUTH_SCOPE_CHARS, `is longer than ${MAX_OAUTH_SCOPE_CHARS} characters`)
-  .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'is no scope: it holds blanks, quotes or other than visible characters')
+  .regex(
+    /^[\x21\x23-\x5b\x5d-\x7e]+$/,
+    'is not a valid scope: use printable ASCII characters without spaces, quotes or backslashes',
+  )
 
-/** In a change, the secret that is left out stays, and `null` takes it away. */
+/** In an update, a missing secret stays as it is and `null` removes it. */
 const oauth = z.strictObject({
   type: z.literal('oauth'),
   per: z
-    .enum(['server', 'caller'], 'is neither server nor caller')
+    .enum(['server', 'caller'], 'must be server or caller')
     .nullish()
-    .describe("whose account: one that all callers share (server, unless said), or each caller's own"),
+    .describe("whose account is used: one that all callers share (server, the default) or each caller's own (caller)"),
   clientId: visible('client ID')
     .nullish()
-    .describe('of a client that was registered there by hand; left out, Patchbay registers itself'),
+    .describe('ID of a client registered by hand; by default Patchbay registers itself'),
   clientSecret: visible('client secret')
     .nullish()
-    .describe('kept sealed and never shown; left out in a change, it stays; null takes it away'),
+    .describe('stored encrypted and never returned; in an update, a missing value stays and null removes it'),
   scopes: z
     .array(scope)
-    .max(MAX_OAUTH_SCOPES, `is one too many: ${MAX_OAUTH_SCOPES} at most`)
+    .max(MAX_OAUTH_SCOPES, `must have at most ${MAX_OAUTH_SCOPES} entries`)
     .nullish()
-    .describe('left out, what the upstream says that it needs'),
-  // What an answer adds.
+    .describe('by default those that the upstream asks for'),
   clientSecretSetAt: readOnlyField,
   connection: readOnlyField,
 })
 
-/** How a remote upstream is told on whose behalf it is asked, as it is asked for. */
+/** Requested authorization of a remote upstream. */
 export const authWish = z.discriminatedUnion(
   'type',
   [z.strictObject({ type: z.literal('none') }), oauth],
-  'is neither none nor oauth',
+  'must be none or oauth',
 )
 
 export const authView = z.discriminatedUnion('type', [
@@ -54,14 +56,14 @@ export const authView = z.discriminatedUnion('type', [
     type: z.literal('oauth'),
     per: z.enum(['server', 'caller']),
     clientId: z.string().nullable(),
-    clientSecretSetAt: timeSchema.nullable().describe('when the secret was set that the builder brought'),
+    clientSecretSetAt: timeSchema.nullable().describe('when the client secret was entered'),
     scopes: z.array(z.string()).nullable(),
     connection: z
       .object({
         connectedAt: timeSchema,
-        brokenSince: timeSchema.nullable().describe('since when it has to be connected anew'),
+        brokenSince: timeSchema.nullable().describe('set once the account must be reconnected'),
       })
       .nullable()
-      .describe('the account that all callers share; null where there is none, or each has their own'),
+      .describe('the account that all callers share; null if there is none or each caller has their own'),
   }),
 ])

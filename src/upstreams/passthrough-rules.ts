@@ -2,22 +2,25 @@ import { AppError, type FieldError } from '../lib/kernel/errors.ts'
 import type { Upstream, UpstreamTransport } from './upstream.ts'
 
 const refuse = (error: FieldError): AppError =>
-  new AppError('conflict', `This server passes its requests on: ${error.path} ${error.message}.`, { errors: [error] })
+  new AppError('conflict', `This is a passthrough server: ${error.path} ${error.message}.`, { errors: [error] })
 
-/** Refuses an upstream that a server which passes requests on could not hold beside the `others` that it has. */
+/** Throws if a passthrough server cannot have this upstream besides `others`. */
 export const assertPassable = (
   { presentation }: { presentation: string },
   { transport, others }: { transport: UpstreamTransport; others: number },
 ): void => {
   if (presentation !== 'passthrough') return
-  if (transport === 'stdio') throw refuse({ path: 'transport', message: 'stdio is a command, which takes no requests' })
-  if (others > 0) throw refuse({ path: 'name', message: 'would be a second upstream, and it passes on to one alone' })
+  if (transport === 'stdio')
+    throw refuse({ path: 'transport', message: 'must be http or sse, since a command cannot receive HTTP requests' })
+  if (others > 0)
+    throw refuse({ path: 'name', message: 'would be a second upstream, but a passthrough server has only one' })
 }
 
-/** Why a server with these upstreams cannot pass requests on; undefined where it can, or has none yet. */
+/** Explains why a server with these upstreams cannot be a passthrough server; undefined if it can. */
 export const explainUnpassable = (upstreams: readonly Upstream[]): string | undefined => {
   const [first, second] = upstreams
-  if (second !== undefined) return `it has ${upstreams.length} upstreams, and can pass on to one alone`
-  if (first?.config.transport === 'stdio') return `its upstream "${first.name}" is a command, which takes no requests`
+  if (second !== undefined) return `it has ${upstreams.length} upstreams, but a passthrough server has only one`
+  if (first?.config.transport === 'stdio')
+    return `its upstream "${first.name}" is a command, which cannot receive HTTP requests`
   return undefined
 }

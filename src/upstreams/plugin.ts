@@ -15,7 +15,7 @@ import type { ConnectionLimits } from './connection/connection-limits.ts'
 import { createStdioProcesses } from './connection/stdio-processes.ts'
 import { createUpstreamConnections } from './connection/upstream-connections.ts'
 import { createUpstreamOutages } from './connection/upstream-outages.ts'
-import { createUpstreamExchange } from './conversation/upstream-exchange.ts'
+import { createUpstreamConversation } from './conversation/upstream-conversation.ts'
 import { createUpstreamAccounts, type UpstreamAccountsParts } from './oauth-client/upstream-accounts.ts'
 import type { UpstreamOAuth } from './oauth-client/upstream-oauth.ts'
 import { createUpstreamReviews, type UpstreamReviewParts } from './review/upstream-reviews.ts'
@@ -29,20 +29,21 @@ export type UpstreamsNeeds = {
   sealing: Sealing
   logger: Logger
   settings: Pick<Settings, 'allowStdio' | 'dataDirectory' | 'commandEnvironment' | 'limits'>
-  /** How upstreams are reached. */
   network: Pick<HttpClientOptions, 'policy' | 'connectTimeoutMs' | 'ownOrigins'>
   oauth: UpstreamOAuth
   openGlobals: OpenGlobalsOf
-  /** What upstreams must know about the servers they are attached to. */
+  /** What upstreams need to know about their servers. */
   servers: ServersOfUpstreams &
     Pick<UpstreamReviewParts, 'getServerFor'> &
     Pick<UpstreamAccountsParts, 'findServerToCall'> &
     Pick<UpstreamOffersParts, 'listToolNames'>
-  /** Times and sizes of connections, in place of the usual ones. */
+  /** Overrides of the default limits. */
   connectionLimits: Partial<ConnectionLimits> | undefined
 }
 
-/** Upstreams with their connections, catalogues and accounts. Ends processes that an earlier run left behind. */
+/**
+ * Builds upstreams with their connections, catalogues and accounts, and ends processes left behind by an earlier run.
+ */
 export const upstreamsPlugin = (needs: UpstreamsNeeds, lifecycle: Lifecycle) => {
   const { db, changes, bus, sealing, logger, settings, network, oauth, openGlobals, servers, connectionLimits } = needs
   const { allowStdio, limits } = settings
@@ -80,11 +81,11 @@ export const upstreamsPlugin = (needs: UpstreamsNeeds, lifecycle: Lifecycle) => 
     db,
     changes,
     connections,
-    onTrouble: (error, id) => logger.error({ err: error, id }, "an upstream's catalogue could not be stored"),
+    onError: (error, id) => logger.error({ err: error, id }, "an upstream's catalogue could not be stored"),
   })
   lifecycle.onClose(catalogues.close)
-  const exchange = createUpstreamExchange(connections)
-  lifecycle.onClose(exchange.close)
+  const conversation = createUpstreamConversation(connections)
+  lifecycle.onClose(conversation.close)
 
   const accounts = createUpstreamAccounts({
     db,
@@ -102,10 +103,10 @@ export const upstreamsPlugin = (needs: UpstreamsNeeds, lifecycle: Lifecycle) => 
     reviews,
     counts: createToolCounts({ db, catalogues, reviews }),
     listUpstreams: upstreams.listUpstreamsOfServer,
-    listPassedOnTo: upstreams.listUpstreamsPassedOnTo,
+    listPassthroughTargets: upstreams.listUpstreamsPassedOnTo,
     findPresentation: upstreams.findPresentation,
     listToolNames: servers.listToolNames,
   })
   const outages = createUpstreamOutages({ connections, bus })
-  return { upstreams, loading, connections, catalogues, exchange, accounts, reviews, offers, outages }
+  return { upstreams, loading, connections, catalogues, conversation, accounts, reviews, offers, outages }
 }

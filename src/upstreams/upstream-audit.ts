@@ -7,7 +7,7 @@ import type { JsonObject } from '../lib/kernel/json.ts'
 import { removeHidden } from './catalogue/hidden-text.ts'
 import type { Upstream, UpstreamConfig } from './upstream.ts'
 
-/** The server that an upstream belongs to, as an entry names it. */
+/** The server as an audit entry names it. */
 export type NamedServer = { id: string; name: string; organizationId: string }
 
 const entryOf = (actor: Actor, server: NamedServer, action: AuditAction, { id, name }: Upstream) => ({
@@ -17,9 +17,9 @@ const entryOf = (actor: Actor, server: NamedServer, action: AuditAction, { id, n
   target: { type: 'upstream', id, name },
 })
 
-const toOrigin = (url: string): string => URL.parse(url)?.origin ?? 'as its globals say'
+const toOrigin = (url: string): string => URL.parse(url)?.origin ?? 'set by a global'
 
-/** Where it is, as far as that is no secret: neither arguments nor paths, into which somebody may have written one. */
+/** Leaves out arguments and paths, which may contain a secret. */
 const whereOf = (config: UpstreamConfig): JsonObject =>
   config.transport === 'stdio'
     ? { transport: config.transport, command: config.command }
@@ -46,7 +46,7 @@ export const auditRemovedUpstream = (
 ): Promise<void> =>
   writeAudit(tx, { ...entryOf(actor, server, 'upstream.removed', upstream), change: ofServer(server) })
 
-/** An account at it that Patchbay may use from now on, or not any more; `own`: of a caller, not of all. */
+/** `isOwn`: a caller's own account, not the shared one. */
 export const auditAccount = (
   tx: Transaction,
   actor: Actor,
@@ -58,13 +58,13 @@ export const auditAccount = (
     change: { ...ofServer(server), account: isOwn ? 'own' : 'shared' },
   })
 
-/** Tools that an entry names: an upstream has thousands, and chooses the names. */
+/** An upstream may have thousands of tools and chooses their names. */
 const MAX_NAMED_TOOLS = 100
 const MAX_NAME_CHARS = 100
 
 const toShownName = (name: string): string => removeHidden(name).slice(0, MAX_NAME_CHARS).toWellFormed()
 
-/** Names of the first of the tools, as the upstream knows them, but for what is hidden in them. */
+/** Lists the first tools by the upstream's own names, without hidden characters. */
 export const auditApprovedTools = (
   tx: Transaction,
   actor: Actor,
@@ -76,7 +76,7 @@ export const auditApprovedTools = (
     change: { ...ofServer(server), count: tools.length, tools: tools.slice(0, MAX_NAMED_TOOLS).map(toShownName) },
   })
 
-/** Everything that can be different about an upstream, by the names of the API. */
+/** Everything that can change about an upstream, with the names of the API. */
 const facetsOf = ({
   name,
   description,
@@ -89,14 +89,13 @@ const facetsOf = ({
   return { name, description, enabled: isEnabled, eager: isEager, responseTokens, toolAnswers, ...rest }
 }
 
-/** Names of the fields that differ. */
 const changedFields = (before: Upstream, after: Upstream): string[] => {
   const [was, is] = [facetsOf(before), facetsOf(after)]
   const names = new Set([...Object.keys(was), ...Object.keys(is)])
   return [...names].filter(name => !isDeepStrictEqual(was[name], is[name])).sort()
 }
 
-/** Which fields are different, and from where to where it moved; never what stands in them. */
+/** Records which fields changed and a new origin, but never the values. */
 export const auditChangedUpstream = async (
   tx: Transaction,
   actor: Actor,

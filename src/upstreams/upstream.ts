@@ -3,54 +3,57 @@ import type { ResultShaping } from '../tools/response/result-shaping.ts'
 export const UPSTREAM_TRANSPORTS = ['stdio', 'http', 'sse'] as const
 export type UpstreamTransport = (typeof UPSTREAM_TRANSPORTS)[number]
 
-/** Which kinds of things are passed on; asking for one that is off is answered with an error that names it. */
+/** Which kinds of items are passed on. A request for a kind that is off gets an error that names it. */
 export type UpstreamFeatures = { tools: boolean; resources: boolean; prompts: boolean }
 
-/** A command of this machine, run without a shell. Every text may hold `{{global}}`. */
+/** A command on this machine, run without a shell. Every text may contain `{{global}}`. */
 export type StdioConfig = {
   transport: 'stdio'
   command: string
   args: readonly string[]
-  /** All that the process sees of an environment, besides what a command needs to be found. */
+  /** The process's whole environment, apart from what is needed to find the command. */
   env: Readonly<Record<string, string>>
   cwd?: string | undefined
 }
 
-/** A server elsewhere: Streamable HTTP, or the HTTP+SSE transport of 2024-11-05. URL and header values may hold `{{global}}`. */
+/**
+ * A remote server: Streamable HTTP, or the HTTP+SSE transport of 2024-11-05. URL and header values may contain
+ * `{{global}}`.
+ */
 export type RemoteConfig = {
   transport: 'http' | 'sse'
   url: string
-  /** More addresses of the same server, which a passthrough server spreads requests over; others use the first alone. */
+  /** Further URLs of the same server, for load balancing on a passthrough server. Other servers use only the first. */
   urls?: readonly string[] | undefined
   headers: Readonly<Record<string, string>>
 }
 
-/** How a remote upstream is told on whose behalf it is asked, beside its headers. */
+/** Authorization at a remote upstream, in addition to headers. */
 export type UpstreamAuth =
   | { type: 'none' }
   | {
-      /** By an account that was connected there; what is secret about it is kept elsewhere. */
+      /** An account connected there. Its secrets are stored separately. */
       type: 'oauth'
-      /** Whose: one that all callers share, or each caller's own. */
+      /** One account for all callers, or each caller's own. */
       per: 'server' | 'caller'
-      /** Of a client that was registered there by hand; left out: Patchbay registers itself. */
+      /** A client registered by hand; by default Patchbay registers itself. */
       clientId?: string | undefined
-      /** What to ask for; left out: what the upstream says that it needs. */
+      /** The scopes to request; by default those that the upstream asks for. */
       scopes?: readonly string[] | undefined
     }
 
-/** What holds whichever the transport. */
+/** Settings for every transport. */
 export type UpstreamSettings = {
-  /** One operation's. */
+  /** Per operation. */
   timeoutMs: number
-  /** Whether the connection is made at once, not with the first call. */
+  /** Whether to connect at once instead of with the first call. */
   isEager: boolean
   features: UpstreamFeatures
-  /** Patterns of tool names, `*` for any characters: only what one matches is passed on. */
+  /** Patterns of tool names, `*` for any characters. If present, only matching tools are passed on. */
   allow?: readonly string[] | undefined
-  /** As `allow`, for what is left out; it has the last word. */
+  /** Patterns of tools that are never passed on, even if `allow` matches. */
   deny?: readonly string[] | undefined
-  /** Before the names of its tools, in place of the upstream's own name. */
+  /** Prefix of its tools' names; by default the upstream's name. */
   prefix?: string | undefined
   auth: UpstreamAuth
 }
@@ -59,56 +62,58 @@ type OAuth = Extract<UpstreamAuth, { type: 'oauth' }>
 
 export const isOAuth = (auth: UpstreamAuth | undefined): auth is OAuth => auth?.type === 'oauth'
 
-/** Whether each caller goes to it by an account of their own. */
+/** Whether each caller uses their own account. */
 export const isPerCaller = ({ auth }: Pick<UpstreamSettings, 'auth'>): boolean =>
   auth.type === 'oauth' && auth.per === 'caller'
 
 export type UpstreamConfig = (StdioConfig | RemoteConfig) & UpstreamSettings
 
-/** What is done with the answers of one tool of an upstream, as of a tool of ours. */
+/** How the results of one of its tools are shaped and cached, as for tools of ours. */
 export type ToolAnswers = {
   response?: ResultShaping | undefined
-  /** Seconds that an answer is kept for the next call; of a tool that is read-only, by whoever's word. */
+  /**
+   * How long a result is cached, in seconds. Only for read-only tools, as declared by the upstream or by `readOnly`.
+   */
   cacheSeconds?: number | undefined
-  /** Whether kept answers are the same for every caller. */
+  /** Whether all callers share the cache. */
   cacheShared?: boolean | undefined
-  /** The builder's word that it changes nothing. */
+  /** The builder states that the tool changes nothing. */
   readOnly?: boolean | undefined
 }
 
-/** An existing MCP server that a server of ours holds. */
+/** An existing MCP server attached to one of our servers. */
 export type Upstream = {
   id: string
   serverId: string
   name: string
   description: string | undefined
   isEnabled: boolean
-  /** As the builder wrote it, `{{global}}` and all. */
+  /** As entered, with `{{global}}` references. */
   config: UpstreamConfig
-  /** Tokens of an answer that are sent at most, in place of the server's, by the names of its tools; 0: all. */
+  /** Most tokens of a result, by tool name, instead of the server's limit; 0 means no limit. */
   responseTokens: Readonly<Record<string, number>>
-  /** What is done with the answers of its tools, by their names. */
+  /** Settings for results, by tool name. */
   toolAnswers: Readonly<Record<string, ToolAnswers>>
   createdAt: Date
   updatedAt: Date
 }
 
 /**
- * How its connection is. `why` may be shown to whoever may see the upstream; `ownWords` is the same without what the
- * upstream itself said, where it did.
+ * The state of its connection. `why` may be shown to anybody who may see the upstream; `ownWords` has no text from the
+ * upstream.
  */
 export type UpstreamState =
   | { kind: 'idle' | 'connecting' | 'connected' }
   | { kind: 'disabled' }
   | { kind: 'failed'; why: string; ownWords?: string; since: Date; nextTryAt: Date | undefined }
 
-/** How an upstream is that nothing has connected. */
+/** The state of an upstream without a connection. */
 export const restingState = ({ isEnabled }: Pick<Upstream, 'isEnabled'>): UpstreamState => ({
   kind: isEnabled ? 'idle' : 'disabled',
 })
 
-/** What a connection is made of: as `UpstreamConfig`, every `{{global}}` replaced by its value. Never kept, never shown. */
+/** `UpstreamConfig` with every `{{global}}` replaced, for connections only. Never stored or shown. */
 export type ResolvedConfig = UpstreamConfig & {
-  /** Values of secrets that stand in it: to be masked in whatever is shown of the connection. */
+  /** The secrets in it, to be masked wherever text of the upstream is shown. */
   secrets: readonly string[]
 }

@@ -8,20 +8,20 @@ import { ToolAnswersRules } from './catalogue/tool-answers.ts'
 import { MAX_MORE_URLS, MAX_NAMED_TOOLS, MAX_PATTERN_CHARS, MAX_PATTERNS } from './limits.ts'
 import { UPSTREAM_TRANSPORTS } from './upstream.ts'
 
-/** Tool names and URIs begin with it; `proxy_` is what our own tools are called. */
+/** Starts tool names and URIs; `proxy_` is reserved for our own tools. */
 const prefix = z
   .string()
   .regex(TOOL_NAME, TOOL_NAME_RULE)
   .refine(
     text => text !== 'proxy' && !text.startsWith(RESERVED_TOOL_PREFIX),
-    'must not be or begin as proxy_, which is reserved',
+    'must not be proxy or start with proxy_, which is reserved',
   )
 
-/** Longer than any that a protocol allows. */
+/** More than any protocol version allows. */
 const MAX_TOOL_NAME_CHARS = 300
 
 const isShort = (byName: object): boolean => Object.keys(byName).length <= MAX_NAMED_TOOLS
-const TOO_MANY = `names more than ${MAX_NAMED_TOOLS} tools`
+const TOO_MANY = `must name at most ${MAX_NAMED_TOOLS} tools`
 
 const description = z.string().max(10_000, 'is longer than 10,000 characters')
 
@@ -29,56 +29,56 @@ const pattern = z
   .string()
   .min(1, 'is empty')
   .max(MAX_PATTERN_CHARS, `is longer than ${MAX_PATTERN_CHARS} characters`)
-  .regex(/^[^\p{Cc}\s]+$/u, 'is no pattern of a tool name: it holds blanks or control characters')
+  .regex(/^[^\p{Cc}\s]+$/u, 'must not contain spaces or control characters')
 const patterns = z
   .array(pattern)
-  .max(MAX_PATTERNS, `is one too many: ${MAX_PATTERNS} at most`)
+  .max(MAX_PATTERNS, `must have at most ${MAX_PATTERNS} entries`)
   .describe("patterns of the upstream's own tool names, * for any characters")
 
 const texts = z.record(z.string(), z.string())
 
 const features = z
   .strictObject({ tools: z.boolean().optional(), resources: z.boolean().optional(), prompts: z.boolean().optional() })
-  .describe('each true unless false')
+  .describe('each is true by default')
 
-const TIME_RULE = 'must be a whole number of milliseconds from 1 on, such as 10,000'
+const TIME_RULE = 'must be a whole number of milliseconds, at least 1, such as 10000'
 
-/** Sizes and what the texts hold are checked with the configuration, by transport. */
+/** Sizes and texts are checked with the configuration, since they depend on the transport. */
 const optional = {
-  command: z.string().describe('of this machine, run without a shell; for the operator alone'),
+  command: z.string().describe('a command on this machine, run without a shell; only for the operator'),
   args: z.array(z.string()),
-  env: texts.describe('all that the command gets of an environment'),
+  env: texts.describe('the environment of the command'),
   cwd: z.string().describe('an absolute path'),
   url: z.string().describe('http or https, without credentials'),
   urls: z
     .array(z.string())
-    .max(MAX_MORE_URLS, `are too many: ${MAX_MORE_URLS} at most`)
-    .describe('more addresses of the same server, which a passthrough server spreads requests over'),
+    .max(MAX_MORE_URLS, `must have at most ${MAX_MORE_URLS} entries`)
+    .describe('further URLs of the same server, for load balancing on a passthrough server'),
   headers: texts.describe('sent with every request'),
   auth: authWish,
-  eager: z.boolean().describe('whether to connect at once, not with the first call'),
+  eager: z.boolean().describe('whether to connect at once instead of with the first call'),
   features,
   allow: patterns,
   deny: patterns,
-  // The most is a setting: the service knows it.
+  // The maximum is a setting and is checked by the service.
   timeoutMs: z.int(TIME_RULE).min(1, TIME_RULE),
-  prefix: prefix.describe("before the names of its tools, in place of the upstream's name"),
+  prefix: prefix.describe("prefix of its tools' names; by default the upstream's name"),
   enabled: z.boolean(),
   responseTokens: z
     .record(z.string().max(MAX_TOOL_NAME_CHARS), responseTokens)
     .refine(isShort, TOO_MANY)
     .describe(
-      "by the upstream's own tool names: tokens of an answer that are sent at most, in place of the server's; 0: all; a tool with an output schema is cut only where this says so, and then shown without it",
+      "most tokens of a result, by the upstream's own tool names, instead of the server's limit; 0 means no limit; a tool with an output schema is only cut if listed here, and then listed without its schema",
     ),
   toolAnswers: z
     .record(z.string().max(MAX_TOOL_NAME_CHARS), ToolAnswersRules)
     .refine(isShort, TOO_MANY)
     .describe(
-      "by the upstream's own tool names: what is done with their answers before anybody gets them, and how long they are kept; a tool with an output schema is held to it after the last step",
+      "how results are shaped and cached, by the upstream's own tool names; a shaped result must still match the tool's output schema",
     ),
 }
 
-const transport = z.enum(UPSTREAM_TRANSPORTS, `is none of ${UPSTREAM_TRANSPORTS.join(', ')}`)
+const transport = z.enum(UPSTREAM_TRANSPORTS, `must be one of ${UPSTREAM_TRANSPORTS.join(', ')}`)
 
 export const CreateUpstream = z.strictObject({
   name: prefix,
@@ -103,12 +103,12 @@ export const CreateUpstream = z.strictObject({
   toolAnswers: absentable(optional.toolAnswers),
 })
 
-/** In a change, `null` takes an optional field away and what is left out stays. */
+/** In an update, `null` resets an optional field and a missing one stays as it is. */
 export const UpdateUpstream = z.strictObject({
   id: readOnlyField,
   serverId: readOnlyField,
   ...readOnlyTimes,
-  // What an answer adds, and what changes by itself.
+  // Response-only fields.
   globals: readOnlyField,
   missingGlobals: readOnlyField,
   warnings: readOnlyField,
@@ -126,7 +126,7 @@ export const UpdateUpstream = z.strictObject({
   headers: optional.headers.nullish(),
   auth: optional.auth.nullish(),
   eager: optional.eager.nullish(),
-  features: optional.features.nullish().describe('those that are not named stay as they are'),
+  features: optional.features.nullish().describe('missing ones stay as they are'),
   allow: optional.allow.nullish(),
   deny: optional.deny.nullish(),
   timeoutMs: optional.timeoutMs.nullish(),
@@ -147,22 +147,22 @@ const skipped = z
   .array(
     z.object({
       kind: z.enum(['tool', 'resource', 'template', 'prompt']),
-      item: z.string().describe('as the upstream has it'),
-      name: z.string().describe('what it would be called'),
+      item: z.string().describe("the upstream's own name"),
+      name: z.string().describe('the name it would have'),
       reason: z.string(),
     }),
   )
-  .describe('what clients do not see because something else has its name')
+  .describe('items that clients do not see because their name is taken')
 
-/** What came of asking an upstream for its lists. */
+/** The result of a refresh. */
 export const UpstreamOfferView = z.object({
-  tools: z.array(z.string()).describe('names, as the upstream has them'),
+  tools: z.array(z.string()).describe("the upstream's own names"),
   resources: z.array(z.string()).describe('URIs'),
   resourceTemplates: z.array(z.string()).describe('URI templates'),
-  prompts: z.array(z.string()).describe('names, as the upstream has them'),
+  prompts: z.array(z.string()).describe("the upstream's own names"),
   flags: z
     .array(z.object({ kind: z.string(), item: z.string(), message: z.string() }))
-    .describe('what was left out or cut, and what holds hidden characters'),
+    .describe('items that were left out, were cut or contain hidden characters'),
   skipped,
   fetchedAt: timeSchema,
 })
@@ -191,8 +191,8 @@ export const UpstreamView = z.object({
   responseTokens: z.record(z.string(), z.int()),
   toolAnswers: z.record(z.string(), ToolAnswersRules),
   globals: z.array(z.string()).describe('keys of the globals that it refers to'),
-  missingGlobals: z.array(z.string()).describe('those of them that the server has not'),
-  warnings: z.array(z.string()).describe('what a builder should know of where its secrets go'),
+  missingGlobals: z.array(z.string()).describe('those that the server does not have'),
+  warnings: z.array(z.string()).describe('warnings about where its secrets are sent'),
   state,
   skipped,
   createdAt: timeSchema,

@@ -5,14 +5,14 @@ import { type Actor, assertMay, organizationIdsOf } from '../lib/kernel/actor.ts
 import { AppError } from '../lib/kernel/errors.ts'
 import type { Permission } from '../lib/kernel/roles.ts'
 import { hasToolAnswers, withTool } from './catalogue/tool-answers.ts'
-import { type AuthWish, toSecretChange } from './config/auth-wish.ts'
+import { type AuthInput, toSecretChange } from './config/auth-input.ts'
+import { applyChange, checkInput, type UpstreamConfigChange, type UpstreamConfigInput } from './config/config-input.ts'
 import { listWarnings } from './config/plain-http.ts'
-import { compileConfig, globalsIn } from './config/resolve-config.ts'
-import { assertMayRunCommands, startsSomethingNew } from './config/stdio-permission.ts'
-import { changeWish, checkWish, type UpstreamWish, type UpstreamWishChange } from './config/upstream-wish.ts'
+import { compileConfig, listGlobals } from './config/resolve-config.ts'
+import { assertMayRunCommands, startsNewCommand } from './config/stdio-permission.ts'
 import { MAX_UPSTREAMS_PER_SERVER } from './limits.ts'
-import type { AccountMark } from './oauth-client/account.ts'
-import { readSharedMarks, type StoredAccount, takeAccountsOf } from './oauth-client/accounts.store.ts'
+import type { AccountInfo } from './oauth-client/account.ts'
+import { listSharedAccounts, type StoredAccount, takeAccountsOf } from './oauth-client/accounts.store.ts'
 import type { Revocations } from './oauth-client/revocations.ts'
 import type { UpstreamClients } from './oauth-client/upstream-clients.ts'
 import { assertPassable } from './passthrough-rules.ts'
@@ -29,16 +29,15 @@ import {
 } from './upstream-refusals.ts'
 import * as store from './upstreams.store.ts'
 
-/** What upstreams ask of the servers that they belong to. */
+/** What upstreams need from their servers. */
 export type ServersOfUpstreams = {
-  /** The server, where the actor may do that with it; throws `not_found` where it is another organization's. */
+  /** Throws if the actor lacks the permission; `not_found` for another organization's server. */
   getServerFor: (
     tx: Transaction,
     actor: Actor,
     serverId: string,
     permission: Permission,
   ) => Promise<NamedServer & { presentation: string }>
-  /** By key, whether it is a secret. */
   listGlobals: (tx: Transaction, serverId: string) => Promise<readonly { key: string; isSecret: boolean }[]>
 }
 
@@ -46,17 +45,14 @@ export type UpstreamServiceParts = {
   db: Database
   changes: Changes
   servers: ServersOfUpstreams
-  /** Who Patchbay is to their authorization servers. */
-  clients: Pick<UpstreamClients, 'keepGiven' | 'listSecretTimes'>
-  /** Tells them of accounts that went with an upstream, or with whose they were. */
-  revocations: Pick<Revocations, 'revokeSoon'>
-  /** Whether commands of this machine may be attached at all. */
+  clients: Pick<UpstreamClients, 'saveConfigured' | 'listSecretTimes'>
+  revocations: Pick<Revocations, 'revokeInBackground'>
+  /** Whether upstreams may be commands on this machine. */
   allowStdio: boolean
-  /** The longest that one operation may take. */
   maxTimeoutMs: number
 }
 
-export type UpstreamInput = UpstreamWish & {
+export type UpstreamInput = UpstreamConfigInput & {
   name: string
   description?: string | undefined
   enabled?: boolean | undefined
@@ -64,7 +60,7 @@ export type UpstreamInput = UpstreamWish & {
   toolAnswers?: Upstream['toolAnswers'] | undefined
 }
 
-export type UpstreamChange = UpstreamWishChange & {
+export type UpstreamChange = UpstreamConfigChange & {
   name?: string | undefined
   description?: string | null | undefined
   enabled?: boolean | undefined
@@ -72,20 +68,19 @@ export type UpstreamChange = UpstreamWishChange & {
   toolAnswers?: Upstream['toolAnswers'] | null | undefined
 }
 
-/** Of one tool, by the upstream's own name for it; `responseTokens` undefined: as the server says. */
+/** Settings for one tool, by the upstream's own name. Without `responseTokens` the server's limit applies. */
 export type ToolAnswersChange = { tool: string; responseTokens: number | undefined; answers: ToolAnswers }
 
-/** An upstream, and what is not in its configuration. */
 export type UpstreamWithGlobals = {
   upstream: Upstream
-  /** The globals that it refers to and its server has not. */
+  /** Globals that it uses and its server does not have. */
   missingGlobals: readonly string[]
-  /** What a builder should know of where its secrets go. */
+  /** Warnings about where its secrets are sent. */
   warnings: readonly string[]
-  /** Of one that asks for authorization: when the builder's own secret was set. */
+  /** When the builder's client secret was entered. */
   clientSecretSetAt?: Date | undefined
-  /** And the account that all its callers share. */
-  account?: AccountMark | undefined
+  /** The account that all callers share. */
+  account?: AccountInfo | undefined
 }
 
 const clientIdOf = (auth: UpstreamAuth | undefined): string | undefined => (isOAuth(auth) ? auth.clientId : undefined)
@@ -99,16 +94,17 @@ export const createUpstreamService = ({
   allowStdio,
   maxTimeoutMs,
 }: UpstreamServiceParts) => {
-  /** Whose account it is, and the secret that the builder brings, as a change says. Answers accounts that went. */
+  /** Stores the account setting and client secret of a change. Returns the accounts that it removed. */
   const keepAuth = async (
     tx: Transaction,
     upstreamId: string,
-    { before, wish, after }: { before: UpstreamAuth | undefined; wish: AuthWish | undefined; after: UpstreamAuth },
+    { before, wish, after }: { before: UpstreamAuth | undefined; wish: AuthInput | undefined; after: UpstreamAuth },
   ): Promise<StoredAccount[]> => {
     const secret = toSecretChange(before, wish, after)
     const isBrought = clientIdOf(before) !== undefined || clientIdOf(after) !== undefined
-    if (secret !== 'kept' && isBrought) await clients.keepGiven(tx, upstreamId, secret === 'none' ? undefined : secret)
-    // Accounts of another kind, or of another client, are good for nothing here.
+    if (secret !== 'kept' && isBrought)
+      await clients.saveConfigured(tx, upstreamId, secret === 'none' ? undefined : secret)
+    // Accounts of another kind or client no longer work.
     const isSame = isOAuth(before) && isOAuth(after) && before.per === after.per && before.clientId === after.clientId
     return isOAuth(before) && !isSame ? takeAccountsOf(tx, upstreamId) : []
   }
@@ -134,20 +130,20 @@ export const createUpstreamService = ({
 
   const assertRoom = async (tx: Transaction, serverId: string): Promise<void> => {
     if ((await store.countUpstreams(tx, serverId)) < MAX_UPSTREAMS_PER_SERVER) return
-    throw new AppError('limit_exceeded', `A server holds at most ${MAX_UPSTREAMS_PER_SERVER} upstreams.`)
+    throw new AppError('limit_exceeded', `A server can have at most ${MAX_UPSTREAMS_PER_SERVER} upstreams.`)
   }
 
-  /** Of one server's, whose globals are read once. */
+  /** For upstreams of one server, whose globals are read once. */
   const withGlobals = async (serverId: string, upstreams: readonly Upstream[]): Promise<UpstreamWithGlobals[]> => {
     const isSecretByKey = new Map((await servers.listGlobals(db, serverId)).map(({ key, isSecret }) => [key, isSecret]))
     const authorized = upstreams.flatMap(({ id, config }) => (isOAuth(config.auth) ? id : []))
     const [secretTimes, accounts] = await Promise.all([
       clients.listSecretTimes(db, authorized),
-      readSharedMarks(db, authorized),
+      listSharedAccounts(db, authorized),
     ])
     return upstreams.map(upstream => ({
       upstream,
-      missingGlobals: globalsIn(upstream.config).filter(key => !isSecretByKey.has(key)),
+      missingGlobals: listGlobals(upstream.config).filter(key => !isSecretByKey.has(key)),
       warnings: listWarnings(upstream.config, key => isSecretByKey.get(key) === true),
       clientSecretSetAt: secretTimes.get(upstream.id),
       account: accounts.get(upstream.id),
@@ -169,7 +165,7 @@ export const createUpstreamService = ({
           const server = await servers.getServerFor(tx, actor, serverId, 'build')
           if (wish.transport === 'stdio') assertMayRunCommands(actor, { allowStdio })
           assertPassable(server, { transport: wish.transport, others: await store.countUpstreams(tx, serverId) })
-          const config = assertConfig(checkWish(wish, { maxTimeoutMs }))
+          const config = assertConfig(checkInput(wish, { maxTimeoutMs }))
           assertToolAnswers(toolAnswers)
           await assertNoSecretAtRisk(tx, serverId, config)
           await assertRoom(tx, serverId)
@@ -196,21 +192,20 @@ export const createUpstreamService = ({
       return withOwnGlobals(found.upstream)
     },
 
-    /** One more than the page holds, where there are more. */
+    /** Returns one more than the page size if there are more. */
     listUpstreams: async (actor: Actor, serverId: string, page: IdPage): Promise<UpstreamWithGlobals[]> => {
       await servers.getServerFor(db, actor, serverId, 'read')
       return withGlobals(serverId, await store.listUpstreams(db, serverId, page))
     },
 
-    /** All of them, by name. */
     listAllUpstreams: async (actor: Actor, serverId: string): Promise<UpstreamWithGlobals[]> => {
       await servers.getServerFor(db, actor, serverId, 'read')
       return withGlobals(serverId, await store.listAllUpstreams(db, serverId))
     },
 
     /**
-     * A command that this machine did not run before: for the operator alone. Throws `conflict` where it is not any
-     * more as it was at `ifUnchangedSince`.
+     * Only the operator may run a different command. Throws `conflict` if the upstream changed since
+     * `ifUnchangedSince`.
      */
     updateUpstream: async (
       actor: Actor,
@@ -223,7 +218,7 @@ export const createUpstreamService = ({
         .commit(async (tx, announce) => {
           const { before, server } = await getForChange(tx, actor, id)
           assertUnchangedSince(before, unchanged)
-          const wish = changeWish(before.config, wishChange)
+          const wish = applyChange(before.config, wishChange)
           assertPassable(server, { transport: wish.transport, others: 0 })
           if (wish.transport === 'stdio' && before.config.transport !== 'stdio') {
             assertMayRunCommands(actor, { allowStdio })
@@ -232,12 +227,12 @@ export const createUpstreamService = ({
             name: name ?? before.name,
             description: description === undefined ? before.description : (description ?? undefined),
             isEnabled: enabled ?? before.isEnabled,
-            config: assertConfig(checkWish(wish, { maxTimeoutMs })),
+            config: assertConfig(checkInput(wish, { maxTimeoutMs })),
             responseTokens: responseTokens === undefined ? before.responseTokens : (responseTokens ?? {}),
             toolAnswers: toolAnswers === undefined ? before.toolAnswers : (toolAnswers ?? {}),
           }
           if (toolAnswers) assertToolAnswers(toolAnswers)
-          if (startsSomethingNew(before, wanted)) assertMayRunCommands(actor, { allowStdio })
+          if (startsNewCommand(before, wanted)) assertMayRunCommands(actor, { allowStdio })
           await assertNoSecretAtRisk(tx, before.serverId, wanted.config)
           const after = await store.updateUpstream(tx, id, wanted)
           const auth = { before: before.config.auth, wish: wish.auth, after: wanted.config.auth }
@@ -247,11 +242,11 @@ export const createUpstreamService = ({
           return { upstream: after, gone }
         })
         .catch(rethrowTaken(name))
-      revocations.revokeSoon(gone)
+      revocations.revokeInBackground(gone)
       return withOwnGlobals(upstream)
     },
 
-    /** What becomes of the answers of one of its tools; all else stays as it is. Throws `conflict` as `updateUpstream`. */
+    /** Changes the settings of one tool. Throws `conflict` as `updateUpstream` does. */
     updateToolAnswers: async (
       actor: Actor,
       id: string,
@@ -261,8 +256,8 @@ export const createUpstreamService = ({
       changes.commit(async (tx, announce) => {
         const { before, server } = await getForChange(tx, actor, id)
         assertUnchangedSince(before, unchanged)
-        // Nothing is kept under this name, whoever writes it.
-        if (tool === '__proto__') throw refuse([{ path: 'tool', message: 'cannot be called that' }])
+        // An object cannot have this key.
+        if (tool === '__proto__') throw refuse([{ path: 'tool', message: 'cannot have this name' }])
         const wanted = {
           ...before,
           responseTokens: withTool(before.responseTokens, tool, responseTokens),
@@ -284,23 +279,23 @@ export const createUpstreamService = ({
         announce({ type: 'upstream_changed', upstreamId: id, serverId: before.serverId })
         return accounts
       })
-      revocations.revokeSoon(gone)
+      revocations.revokeInBackground(gone)
     },
 
-    /** Whoever's it is: for pages of a server that the one who asks may see. By name. */
+    /** Without an access check, for pages of a server that the caller may see. Sorted by name. */
     listUpstreamsOfServer: (serverId: string): Promise<Upstream[]> => store.listUpstreamsOfAnybody(db, serverId),
 
-    /** The same of a server that passes requests on to them. */
+    /** The same for a passthrough server. */
     listUpstreamsPassedOnTo: (serverId: string): Promise<Upstream[]> => store.listUpstreamsPassedOnTo(db, serverId),
 
-    /** How the server shows its tools; undefined where it has no upstream. */
+    /** Undefined if the server has no upstream. */
     findPresentation: (serverId: string): Promise<string | undefined> => store.findPresentation(db, serverId),
 
-    /** For a use that changes nothing of it but costs something; throws as a change would. */
+    /** For an action with side effects; requires the permission to change the upstream. */
     getUpstreamForUse: async (actor: Actor, id: string): Promise<Upstream> => {
       const { before, server } = await getForChange(db, actor, id)
       if (server.presentation !== 'passthrough') return before
-      throw new AppError('conflict', 'Its server passes requests through as they are: no lists of it are kept here.')
+      throw new AppError('conflict', "This is a passthrough server: Patchbay does not fetch the upstream's lists.")
     },
   }
 }

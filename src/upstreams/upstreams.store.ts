@@ -35,7 +35,7 @@ const StoredRemote = z.object({ url: z.string(), urls: z.array(z.string()).optio
 const toConfig = (transport: UpstreamTransport, stored: unknown): UpstreamConfig =>
   transport === 'stdio' ? { transport, ...StoredStdio.parse(stored) } : { transport, ...StoredRemote.parse(stored) }
 
-/** What is undefined is not there. */
+/** Drops undefined members. */
 const toJson = (value: object): JsonObject => z.record(z.string(), z.json()).parse(JSON.parse(JSON.stringify(value)))
 
 const toStored = ({ transport: _transport, ...config }: UpstreamConfig): JsonObject => toJson(config)
@@ -69,7 +69,7 @@ const toUpstream = ({ transport, config, description, ...row }: UpstreamRow): Up
   updatedAt: row.updatedAt,
 })
 
-/** Of a server that is there and of one of these organizations; with whose it is. */
+/** Only of existing servers in these organizations. Also returns the server's organization. */
 export const findUpstream = async (
   tx: Transaction,
   id: string,
@@ -82,7 +82,7 @@ export const findUpstream = async (
   return row === null ? undefined : { upstream: toUpstream(row), organizationId: row.server.organizationId }
 }
 
-/** Whoever's it is: for its own connection. */
+/** Without an access check, for connections. */
 export const findUpstreamOfAnybody = async (tx: Transaction, id: string): Promise<Upstream | undefined> => {
   const row = await tx.upstream.findFirst({ where: { id, server: { removedAt: null } } })
   return row === null ? undefined : toUpstream(row)
@@ -93,13 +93,11 @@ export const listUpstreams = async (tx: Transaction, serverId: string, page: IdP
   return (await tx.upstream.findMany({ where: { serverId, ...where }, ...rest })).map(toUpstream)
 }
 
-/** All of a server's, by name. */
+/** Sorted by name. */
 export const listAllUpstreams = async (tx: Transaction, serverId: string): Promise<Upstream[]> =>
   (await tx.upstream.findMany({ where: { serverId }, orderBy: { name: 'asc' } })).map(toUpstream)
 
-/** Of a server that is there, and whose clients Patchbay itself answers. */
 const ANSWERED = { removedAt: null, presentation: { not: 'passthrough' } } as const
-/** Of one that is there, and passes on what its clients say. */
 const PASSED_ON = { removedAt: null, presentation: 'passthrough' } as const
 
 const listWhere = async (
@@ -109,15 +107,15 @@ const listWhere = async (
 ): Promise<Upstream[]> =>
   (await tx.upstream.findMany({ where: { serverId, server }, orderBy: { name: 'asc' } })).map(toUpstream)
 
-/** Those of a server's, whoever's it is, that Patchbay is a client of: for their connections. */
+/** Without an access check, for connections. Not of passthrough servers. */
 export const listUpstreamsOfAnybody = (tx: Transaction, serverId: string): Promise<Upstream[]> =>
   listWhere(tx, serverId, ANSWERED)
 
-/** Those of a server's, whoever's it is, that requests are passed on to. */
+/** Of passthrough servers only, without an access check. */
 export const listUpstreamsPassedOnTo = (tx: Transaction, serverId: string): Promise<Upstream[]> =>
   listWhere(tx, serverId, PASSED_ON)
 
-/** Those that are enabled, of servers whose clients Patchbay itself answers; `isReviewed`: whether changes of them wait for a builder. */
+/** Enabled upstreams, except those of passthrough servers. `isReviewed`: whether their changes need approval. */
 export const listEnabledUpstreams = async (
   tx: Transaction,
   serverIds: readonly string[],
@@ -129,7 +127,7 @@ export const listEnabledUpstreams = async (
   return rows.map(row => ({ upstream: toUpstream(row), isReviewed: row.server.reviewUpstreamChanges }))
 }
 
-/** How the server shows its tools; undefined where it has no upstream. */
+/** Undefined if the server has no upstream. */
 export const findPresentation = async (tx: Transaction, serverId: string): Promise<string | undefined> => {
   const row = await tx.upstream.findFirst({
     where: { serverId },
@@ -138,11 +136,11 @@ export const findPresentation = async (tx: Transaction, serverId: string): Promi
   return row?.server.presentation
 }
 
-/** Whether changes of its upstreams wait for a builder; of a server without any they do not. */
+/** Whether changes of its upstreams need approval; false for a server without upstreams. */
 export const isServerReviewed = async (tx: Transaction, serverId: string): Promise<boolean> =>
   (await tx.upstream.count({ where: { serverId, server: { reviewUpstreamChanges: true } } })) > 0
 
-/** Of servers with an enabled upstream that is to be connected at once. */
+/** Servers with an enabled upstream that connects at once. */
 export const listEagerServerIds = async (tx: Transaction): Promise<string[]> => {
   const rows = await tx.upstream.findMany({ where: { isEnabled: true, server: ANSWERED } })
   return [...new Set(rows.map(toUpstream).flatMap(({ serverId, config }) => (config.isEager ? serverId : [])))]

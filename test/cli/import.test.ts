@@ -345,7 +345,7 @@ describe('importing MCP servers into a running Patchbay', () => {
       operator,
     )
     expect(imported.map(({ name, notes }) => [name, notes.join(' ')])).toEqual([
-      ['far', expect.stringContaining('What tells tracker.example.com who asks is sent there by plain http')],
+      ['far', expect.stringContaining('Credentials for tracker.example.com are sent over plain http')],
       ['near', ''],
     ])
   })

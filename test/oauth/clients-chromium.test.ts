@@ -54,7 +54,7 @@ describe('an official client and a real browser without scripts', { timeout: 60_
     await page.getByLabel('Email').fill(email)
     await page.getByLabel('Password').fill(PASSWORD)
   }
-  const comeBack = async (): Promise<URLSearchParams> => {
+  const restore = async (): Promise<URLSearchParams> => {
     await page.waitForURL(`${loopback.origin}/callback?**`)
     return new URL(page.url()).searchParams
   }
@@ -73,7 +73,7 @@ describe('an official client and a real browser without scripts', { timeout: 60_
     await world.owner.expectOk('PATCH', `/servers/${serverUrl.split('/').at(-1)}`, { allowedUsers })
     await page.reload()
     await page.getByRole('button', { name: 'Connect' }).click()
-    await attempt.finish(await comeBack())
+    await attempt.finish(await restore())
     const connection = await official.open(serverUrl, memory).connect()
     expect(await connection.listTools()).toMatchObject({ tools: [] })
     await connection.close()
@@ -85,7 +85,7 @@ describe('an official client and a real browser without scripts', { timeout: 60_
     await fill(world.owner.email)
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     await page.getByRole('button', { name: 'Deny' }).click()
-    const callback = await comeBack()
+    const callback = await restore()
     expect(Object.fromEntries(callback)).toMatchObject({ error: 'access_denied', iss: world.origin, state: 'state 0' })
     await expect(attempt.finish(callback)).rejects.toThrow()
     expect(memory.tokens().access).toBe('')

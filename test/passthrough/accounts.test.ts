@@ -6,10 +6,10 @@ import { connectClient } from '../upstreams/clients.ts'
 import { startOAuthFake } from '../upstreams/oauth-fake.ts'
 import {
   attach,
-  beginConnecting,
   leavingLink,
   makePerson,
   type OAuthWorlds,
+  startConnecting,
   startOAuthWorlds,
 } from '../upstreams/oauth-support.ts'
 import { passTo, startUpstream } from './support.ts'
@@ -31,7 +31,7 @@ describe('an upstream with authorization behind a passthrough server', () => {
     const { owner, back, connect } = worlds
     const { upstreamId, url } = await passed({ type: 'oauth' })
     const before = await ask(url, owner.token)
-    expect(before).toMatchObject({ status: 502, text: expect.stringContaining('not connected to an account yet') })
+    expect(before).toMatchObject({ status: 502, text: expect.stringContaining('has no connected account yet') })
     expect((await connect(owner.visitor, upstreamId)).status).toBe(200)
     const client = await connectClient('sdk 1', url, { token: owner.token ?? '' })
     expect(await client.request('tools/list')).toMatchObject({ tools: [{ name: 'get_shipment' }] })
@@ -67,7 +67,7 @@ describe('an upstream with authorization behind a passthrough server', () => {
       server: { presentation: 'passthrough', access: 'public' },
     })
     const bob = await makePerson(front.origin, 'bob@example.com')
-    const back = fake.agree(leavingLink(await beginConnecting(bob.visitor, upstreamId)))
+    const back = fake.agree(leavingLink(await startConnecting(bob.visitor, upstreamId)))
     expect((await bob.visitor.get(back)).status).toBe(200)
     fake.behave({ streams: true })
     const headers = { authorization: `Bearer ${bob.token}` }

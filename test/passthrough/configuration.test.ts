@@ -32,8 +32,8 @@ describe.each(databaseKinds)('the presentation passthrough on $kind', kind => {
     const refused: [string, string][] = [
       [withTool, 'it has tools of its own, which could no longer be called'],
       [withToolkit, 'it uses toolkits, whose tools could not be called'],
-      [withTwo, 'it has 2 upstreams, and can pass on to one alone'],
-      [withCommand, 'its upstream "local" is a command, which takes no requests'],
+      [withTwo, 'it has 2 upstreams, but a passthrough server has only one'],
+      [withCommand, 'its upstream "local" is a command, which cannot receive HTTP requests'],
     ]
     for (const [serverId, why] of refused) {
       const answer = await change(serverId, 'passthrough')

@@ -30,7 +30,7 @@ const sourceOf = (name: string, { resources, templates, prompts }: Offer): Upstr
     createdAt: new Date(0),
     updatedAt: new Date(0),
   },
-  kept: {
+  stored: {
     source: '',
     hash: '',
     fetchedAt: new Date(0),

@@ -154,7 +154,7 @@ describe('a server that wants an address opened before it is called', () => {
     const client = await connect(kind, serverId)
     expect(await client.callTool('talks_go')).toMatchObject({
       isError: true,
-      content: [{ text: expect.stringContaining('opened first: https://example.com/go') }],
+      content: [{ text: expect.stringContaining('Open this address first: https://example.com/go') }],
     })
   })
 })
@@ -330,7 +330,10 @@ describe('the state that a stateless client gives back', () => {
     const done = { requestState: again.requestState, inputResponses }
     expect(await call(serverId, done)).toMatchObject({ result: { resultType: 'complete' } })
     expect(await call(serverId, done)).toMatchObject({
-      result: { isError: true, content: [{ text: expect.stringContaining('does not wait any more') }] },
+      result: {
+        isError: true,
+        content: [{ text: expect.stringContaining('has ended. Repeat it without requestState') }],
+      },
     })
   })
 })

@@ -63,7 +63,7 @@ export type ClientExtras = {
 
 const LOG_LEVEL = 'io.modelcontextprotocol/logLevel'
 const INFO = { name: 'official', version: '1.0.0' }
-const Anything = z.record(z.string(), z.unknown())
+const AnyResult = z.record(z.string(), z.unknown())
 
 const connectFirst = async (url: string, isSse: boolean, extras: ClientExtras): Promise<AnyClient> => {
   const { capabilities = {}, token, prepare1 } = extras
@@ -110,7 +110,7 @@ const connectSecond = async (url: string, isStateless: boolean, extras: ClientEx
   return {
     callTool: (name, given = {}, options) => client.callTool({ name, arguments: given, _meta: meta }, options),
     request: (method, params = {}) =>
-      client.request({ method, params: { ...params, _meta: { ...Object(params._meta), ...meta } } }, Anything),
+      client.request({ method, params: { ...params, _meta: { ...Object(params._meta), ...meta } } }, AnyResult),
     setLevel: async level => {
       if (isStateless) meta = { [LOG_LEVEL]: level }
       else await client.setLoggingLevel(level)

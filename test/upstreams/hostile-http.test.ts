@@ -8,12 +8,12 @@ import { commandOf, runServer } from './support.ts'
 
 /** Where nothing serves, by the path of the hostile server, and what is said of each over either transport. */
 const BAD = [
-  ['hangs', 'The upstream did not answer within'],
-  ['html', 'The URL answers with something that is no MCP'],
-  ['fails', 'The upstream answered with HTTP 503'],
+  ['hangs', 'The upstream did not respond within'],
+  ['html', 'The URL responds with something other than MCP'],
+  ['fails', 'The upstream responded with HTTP 503'],
   ['loops', 'redirected again after 5 redirects'],
   ['inward', /redirected where no request may go|169.254.169.254 is a cloud metadata address/],
-  ['cuts', /closed the connection before its response was complete|closed the stream of events/],
+  ['cuts', /closed the connection before its response was complete|closed the event stream/],
   ['floods', 'is larger than 10485760 bytes'],
   ['chatters', 'The upstream sent more than 64 MiB in 10 s'],
 ] as const
@@ -117,29 +117,29 @@ describe('beside URLs at which nothing serves', () => {
 
 describe('a URL that serves and then does not', () => {
   it.each([
-    ['html', 'answers with something that is no MCP'],
+    ['html', 'responds with something other than MCP'],
     ['teapot', 'HTTP 418'],
-    ['fails', 'The upstream answered with HTTP 502'],
-    ['unauthorized', 'The upstream asks for authorization (HTTP 401)'],
+    ['fails', 'The upstream responded with HTTP 502'],
+    ['unauthorized', 'The upstream requires authorization (HTTP 401)'],
     ['redirects', 'redirected again after 5 redirects'],
     ['inward', 'redirected where no request may go'],
     ['cut-in-json', 'closed the connection before its response was complete'],
     ['cut-in-stream', 'closed the connection before its response was complete'],
-    ['ends-unanswered', 'The upstream closed the stream before it had answered'],
+    ['ends-unanswered', 'The upstream closed the stream before it responded'],
     ['large-json', 'is larger than 10485760 bytes'],
     ['large-event', 'is larger than 10485760 bytes'],
     ['many-events', 'The upstream sent more than 64 MiB in 10 s'],
   ])('answers the call with what happened, and the next one as ever: %s', async (tool, why) => {
     const [failed] = await Promise.all([call(`turncoat_${tool}`), expectNeighboursWell()])
     expect(failed.isError).toBe(true)
-    expect(textOf(failed)).toMatch(/^The upstream "turncoat" did not do this: /)
+    expect(textOf(failed)).toMatch(/^The upstream "turncoat" failed: /)
     expect(textOf(failed)).toContain(why)
     expect(textOf(await call('turncoat_echo', { text: 'as ever' }))).toBe('as ever')
   })
 
   it('and never answers ends the call with its time', async () => {
     const failed = await call('slow_hang')
-    expect(textOf(failed)).toContain('did not do this: The upstream did not answer within 300 ms')
+    expect(textOf(failed)).toContain('failed: The upstream did not respond within 300 ms')
     expect(textOf(await call('slow_echo', { text: 'as ever' }))).toBe('as ever')
   })
 

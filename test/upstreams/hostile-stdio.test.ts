@@ -16,11 +16,11 @@ const behaveAs = (how: string): void => writeFileSync(behaviour, how)
 
 /** Upstreams that never serve, and what is said of each. */
 const BAD = [
-  ['lost', { ...commandOf('hostile'), command: '/nowhere/server' }, 'There is no command /nowhere/server'],
-  ['exits', commandOf('hostile', 'exits'), 'The process ended with exit code 3'],
-  ['rubbish', commandOf('hostile', 'prints-rubbish'), 'The process printed 100 lines that are no MCP'],
+  ['lost', { ...commandOf('hostile'), command: '/nowhere/server' }, 'The command /nowhere/server was not found'],
+  ['exits', commandOf('hostile', 'exits'), 'The process exited with code 3'],
+  ['rubbish', commandOf('hostile', 'prints-rubbish'), 'The process printed 100 lines but no MCP message'],
   ['floods', commandOf('hostile', 'floods'), 'The process wrote more than 64 MiB in 10 s'],
-  ['silent', commandOf('hostile', 'is-silent'), 'The process did not answer within 4000 ms of its start'],
+  ['silent', commandOf('hostile', 'is-silent'), 'The process did not respond within 4000 ms of its start'],
 ] as const
 
 const State = z.object({
@@ -99,20 +99,20 @@ describe('beside commands that never serve', () => {
 
 describe('a command that serves and then does not', () => {
   it.each([
-    ['dies', 'die', 'The process ended with exit code 7'],
+    ['dies', 'die', 'The process exited with code 7'],
     ['prints a line of 100 MB', 'long-line', 'The process printed a line of more than 10485760 bytes'],
     ['prints 300 MB in lines', 'many-lines', 'The process wrote more than 64 MiB in 10 s'],
   ])('answers the call that it %s in with what happened, and the next one as ever', async (_, tool, why) => {
     const [failed] = await Promise.all([call(`turncoat_${tool}`), expectNeighboursWell()])
     expect(failed.isError).toBe(true)
-    expect(textOf(failed)).toMatch(/^The upstream "turncoat" did not do this: /)
+    expect(textOf(failed)).toMatch(/^The upstream "turncoat" failed: /)
     expect(textOf(failed)).toContain(why)
     expect(textOf(await call('turncoat_echo', { text: 'as ever' }))).toBe('as ever')
   })
 
   it('and never answers ends the call with its time', async () => {
     const failed = await call('slow_hang')
-    expect(textOf(failed)).toContain('did not do this: The upstream did not answer within 500 ms')
+    expect(textOf(failed)).toContain('failed: The upstream did not respond within 500 ms')
     expect(textOf(await call('slow_echo', { text: 'as ever' }))).toBe('as ever')
   })
 
@@ -128,8 +128,11 @@ describe('a command that serves and then does not', () => {
     process.kill(pid, 'SIGKILL')
     await gone([pid])
     const failed = await call('turncoat_echo', { text: 'a' })
-    expect(textOf(failed)).toMatch(/exit code 3; its log may say why\..* It is tried again in \d+ s/)
-    expect(await stateOf('turncoat')).toMatchObject({ kind: 'failed', why: expect.stringContaining('exit code 3') })
+    expect(textOf(failed)).toMatch(/exited with code 3\. Its log may say why\..* It is retried in \d+ s/)
+    expect(await stateOf('turncoat')).toMatchObject({
+      kind: 'failed',
+      why: expect.stringContaining('exited with code 3'),
+    })
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain('turncoat_echo')
     await expectNeighboursWell()
     behaveAs('serve')

@@ -109,14 +109,14 @@ describe('an upstream that would have more than its share', () => {
     const { id } = await attach('large-introduction')
     expect(await builder.send('POST', `/upstreams/${id}/refresh`)).toMatchObject({
       status: 503,
-      body: { detail: 'What the upstream says of itself is larger than 256 KiB; have it say less.' },
+      body: { detail: "The upstream's name, capabilities and instructions are larger than 256 KiB." },
     })
   })
 
   it('keeps no output schema that takes long to compile', async () => {
     const { id } = await attach('dear-schemas')
     const { body } = await builder.expectOk('POST', `/upstreams/${id}/refresh`)
-    const message = 'its outputSchema is too large, alone or with the others; it is left out'
+    const message = 'its outputSchema is too large, alone or with the others; left out'
     expect(body).toMatchObject({ tools: ['cheap', 'dear'], flags: [{ kind: 'tool', item: 'dear', message }] })
   })
 
@@ -166,7 +166,7 @@ describe('an upstream that sends JSON nested beyond all measure', () => {
       content: [
         {
           type: 'text',
-          text: 'The upstream "up" did not do this: The upstream sent JSON that is nested more than 256 deep; have it send less at once.',
+          text: 'The upstream "up" failed: The upstream sent JSON that is nested more than 256 levels deep.',
         },
       ],
       isError: true,
@@ -218,8 +218,8 @@ describe('an upstream that tells what it was given, or hides what it says', () =
     expect(body).toMatchObject({
       tools: ['shown'],
       flags: [
-        { message: 'its description held hidden characters, which are left out' },
-        { message: 'its name holds hidden characters' },
+        { message: 'its description contained hidden characters, which were removed' },
+        { message: 'its name contains hidden characters' },
       ],
     })
     const client = await connectClient('sdk 2', url)

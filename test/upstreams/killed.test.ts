@@ -68,7 +68,7 @@ describe('a process of an upstream that is killed under load', () => {
     expect(pids.size).toBe(KILLS)
     expect(new Set(lost)).toEqual(
       new Set([
-        'The upstream "frail" did not do this: The process ended by SIGKILL; its log may say why. The next call starts it again.',
+        'The upstream "frail" failed: The process was ended by SIGKILL. Its log may say why. The next call restarts it.',
       ]),
     )
     // Each was answered once, or told that it was lost: of each kill those that were in flight.

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { signUp } from '../support/api-client.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { type Behaviour, type OAuthFake, startOAuthFake } from './oauth-fake.ts'
-import { attach, beginConnecting, leavingLink, makePerson } from './oauth-support.ts'
+import { attach, leavingLink, makePerson, startConnecting } from './oauth-support.ts'
 
 let fake: OAuthFake
 let patchbay: TestApp
@@ -32,22 +32,22 @@ const METADATA: readonly { name: string; behaviour: Partial<Behaviour>; says: Re
   {
     name: 'plain http where browsers are to be sent',
     behaviour: { server: () => ({ authorization_endpoint: 'http://auth.example.com/authorize' }) },
-    says: /authorization_endpoint that cannot be used/,
+    says: /authorization_endpoint that is not allowed/,
   },
   {
     name: 'credentials in the address where browsers are to be sent',
     behaviour: { server: () => ({ authorization_endpoint: 'https://user:word@auth.example.com/' }) },
-    says: /authorization_endpoint that cannot be used/,
+    says: /authorization_endpoint that is not allowed/,
   },
   {
     name: 'plain http where tokens are given out',
     behaviour: { server: () => ({ token_endpoint: 'http://auth.example.com/token' }) },
-    says: /token_endpoint that cannot be used/,
+    says: /token_endpoint that is not allowed/,
   },
   {
     name: 'plain http where clients register',
     behaviour: { server: () => ({ registration_endpoint: 'http://auth.example.com/register' }) },
-    says: /registration_endpoint that cannot be used/,
+    says: /registration_endpoint that is not allowed/,
   },
   {
     name: 'another issuer than was asked for',
@@ -67,7 +67,7 @@ const METADATA: readonly { name: string; behaviour: Partial<Behaviour>; says: Re
   {
     name: 'no codes',
     behaviour: { server: () => ({ response_types_supported: ['token'] }) },
-    says: /no authorization codes/,
+    says: /does not support the authorization code flow/,
   },
   {
     name: 'a million characters',
@@ -79,13 +79,13 @@ const METADATA: readonly { name: string; behaviour: Partial<Behaviour>; says: Re
     behaviour: { server: () => ({ scopes_supported: Array.from({ length: 500 }, (_, index) => `s${index}`) }) },
     says: /too large/,
   },
-  { name: 'a web page', behaviour: { server: () => ({ body: '<html>' }) }, says: /cannot be understood/ },
+  { name: 'a web page', behaviour: { server: () => ({ body: '<html>' }) }, says: /response is invalid/ },
   { name: 'nothing', behaviour: { server: () => ({ status: 404, body: '' }) }, says: /no metadata/ },
   { name: 'an error of its own', behaviour: { server: () => ({ status: 500, body: '' }) }, says: /could not be read/ },
   {
     name: 'a way elsewhere',
     behaviour: { server: origin => ({ status: 302, headers: { location: `${origin}/elsewhere` }, body: '' }) },
-    says: /cannot be connected/,
+    says: /Cannot connect the upstream/,
   },
   {
     name: 'the metadata of another resource',
@@ -105,12 +105,12 @@ const METADATA: readonly { name: string; behaviour: Partial<Behaviour>; says: Re
   {
     name: 'an authorization server by plain http',
     behaviour: { resource: () => ({ authorization_servers: ['http://auth.example.com'] }) },
-    says: /must be https/,
+    says: /must use https/,
   },
   {
     name: 'an authorization server that is a file',
     behaviour: { resource: () => ({ authorization_servers: ['file:///etc/passwd'] }) },
-    says: /must be https|cannot be understood/,
+    says: /must use https|response is invalid/,
   },
   {
     name: 'metadata on a private address',
@@ -120,7 +120,7 @@ const METADATA: readonly { name: string; behaviour: Partial<Behaviour>; says: Re
   {
     name: 'metadata by plain http elsewhere',
     behaviour: { challenge: () => 'Bearer resource_metadata="http://auth.example.com/x"' },
-    says: /address that cannot be used/,
+    says: /address of its metadata is not allowed/,
   },
   {
     name: 'Patchbay itself as the authorization server',
@@ -130,7 +130,7 @@ const METADATA: readonly { name: string; behaviour: Partial<Behaviour>; says: Re
   {
     name: 'no registration',
     behaviour: { server: () => ({ registration_endpoint: undefined }) },
-    says: /enter its client ID here/,
+    says: /enter the client ID here/,
   },
   {
     name: 'a refused registration',
@@ -145,7 +145,7 @@ const METADATA: readonly { name: string; behaviour: Partial<Behaviour>; says: Re
     behaviour: {
       registration: { status: 201, body: { client_id: 'x'.repeat(40_000), redirect_uris: ['https://a.example/'] } },
     },
-    says: /something that cannot be used/,
+    says: /an unusable registration/,
   },
 ]
 
@@ -153,7 +153,7 @@ describe('an upstream that is to be connected and names', () => {
   it.each(METADATA)('$name is refused with the reason, and nobody is sent anywhere', async ({ behaviour, says }) => {
     const upstreamId = await attachNew()
     fake.behave(behaviour)
-    const page = await beginConnecting(owner.visitor, upstreamId)
+    const page = await startConnecting(owner.visitor, upstreamId)
     expect(page.status).toBe(503)
     expect(page.text).toMatch(says)
     expect(page.text).not.toContain('javascript:')
@@ -164,7 +164,7 @@ describe('an upstream that is to be connected and names', () => {
   it('another host where browsers are to be sent is connected by who has seen that', async () => {
     const upstreamId = await attachNew()
     fake.behave({ server: () => ({ authorization_endpoint: 'https://login.example.com/authorize?tenant=1' }) })
-    const page = await beginConnecting(owner.visitor, upstreamId)
+    const page = await startConnecting(owner.visitor, upstreamId)
     expect(page.status).toBe(200)
     expect(page.text).toContain('Go on only if you know it')
     expect(new URL(leavingLink(page)).host).toBe('login.example.com')
@@ -180,7 +180,7 @@ describe('the way to an authorization server', () => {
       challenge: origin => `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"`,
       server: origin => ({ authorization_endpoint: `${origin}/authorize?${says}` }),
     })
-    const page = await beginConnecting(owner.visitor, upstreamId)
+    const page = await startConnecting(owner.visitor, upstreamId)
     expect(page.text).toContain('what it gives unasked')
     const { searchParams } = new URL(leavingLink(page))
     expect([...searchParams.keys()].toSorted()).toEqual([
@@ -197,7 +197,7 @@ describe('the way to an authorization server', () => {
   })
 
   it('says for what, by PKCE, and comes back to one address alone', async () => {
-    const { searchParams } = new URL(leavingLink(await beginConnecting(owner.visitor, await attachNew())))
+    const { searchParams } = new URL(leavingLink(await startConnecting(owner.visitor, await attachNew())))
     expect(Object.fromEntries(searchParams)).toMatchObject({
       response_type: 'code',
       resource: fake.url,
@@ -212,7 +212,7 @@ describe('the way to an authorization server', () => {
   it('is by the client that was registered, and by a new one where that stood idle', async () => {
     const upstreamId = await attachNew()
     const begin = async () =>
-      new URL(leavingLink(await beginConnecting(owner.visitor, upstreamId))).searchParams.get('client_id')
+      new URL(leavingLink(await startConnecting(owner.visitor, upstreamId))).searchParams.get('client_id')
     const first = await begin()
     expect(await begin()).toBe(first)
     const yesterday = new Date(Date.now() - 24 * 60 * 60_000)
@@ -229,7 +229,7 @@ describe('the way to an authorization server', () => {
       auth: { clientId: 'brought by hand', clientSecretSetAt: expect.any(String), scopes: ['parcels:read', 'x'] },
     })
     const asked = fake.seen.length
-    const href = leavingLink(await beginConnecting(owner.visitor, upstreamId))
+    const href = leavingLink(await startConnecting(owner.visitor, upstreamId))
     expect(new URL(href).searchParams.get('client_id')).toBe('brought by hand')
     expect(new URL(href).searchParams.get('scope')).toBe('parcels:read x')
     expect(fake.seen.slice(asked).map(({ url }) => url)).not.toContain('/register')
@@ -265,7 +265,7 @@ describe('a client secret that the builder brings', () => {
       return z.object({ auth: z.object({ clientSecretSetAt: z.string() }) }).parse(body).auth.clientSecretSetAt
     }
     const setAt = await readTime()
-    const begin = () => beginConnecting(owner.visitor, upstreamId)
+    const begin = () => startConnecting(owner.visitor, upstreamId)
     const early = leavingLink(await begin())
     await owner.visitor.get(fake.agree(leavingLink(await begin())))
     expect(await accounts(upstreamId)).toBe(1)
@@ -274,7 +274,7 @@ describe('a client secret that the builder brings', () => {
     fake.behave({ resource: () => ({ authorization_servers: [other.origin] }) })
     const refused = await begin()
     expect(refused.status).toBe(409)
-    expect(refused.text).toContain('names another authorization server')
+    expect(refused.text).toContain('but the client secret was used with')
     expect(refused.text).toContain(other.origin)
     await owner.expectOk('PATCH', `/upstreams/${upstreamId}`, { auth: { ...auth, clientSecret: 'for both' } })
     // What was begun by the secret before goes nowhere.
@@ -293,11 +293,11 @@ describe('a client secret that the builder brings', () => {
   it('is no newer one’s for an account at an authorization server that it was not used at', async () => {
     const auth = { type: 'oauth', clientId: 'brought', clientSecret: 'the old one' }
     const { upstreamId } = await attach(owner, fake.url, auth)
-    await owner.visitor.get(fake.agree(leavingLink(await beginConnecting(owner.visitor, upstreamId))))
+    await owner.visitor.get(fake.agree(leavingLink(await startConnecting(owner.visitor, upstreamId))))
     const seen = fake.seen.length
     await owner.expectOk('PATCH', `/upstreams/${upstreamId}`, { auth: { ...auth, clientSecret: 'the new one' } })
     fake.behave({ resource: () => ({ authorization_servers: [other.origin] }) })
-    await owner.visitor.get(other.agree(leavingLink(await beginConnecting(owner.visitor, upstreamId))))
+    await owner.visitor.get(other.agree(leavingLink(await startConnecting(owner.visitor, upstreamId))))
     const revocations = () => fake.seen.slice(seen).filter(({ url }) => url === '/revoke')
     await vi.waitFor(() => expect(revocations()).toHaveLength(2))
     for (const { headers } of revocations()) {
@@ -307,28 +307,32 @@ describe('a client secret that the builder brings', () => {
 })
 
 const ANSWERS: readonly { name: string; changes: Record<string, string | undefined>; says: RegExp }[] = [
-  { name: 'of another issuer', changes: { iss: 'https://auth.example.com' }, says: /another authorization server/ },
-  { name: 'without its issuer', changes: { iss: undefined }, says: /another authorization server/ },
-  { name: 'without a code', changes: { code: undefined }, says: /no code/ },
-  { name: 'with an error', changes: { code: undefined, error: 'access_denied' }, says: /refused \(access_denied\)/ },
+  { name: 'of another issuer', changes: { iss: 'https://auth.example.com' }, says: /a different authorization server/ },
+  { name: 'without its issuer', changes: { iss: undefined }, says: /a different authorization server/ },
+  { name: 'without a code', changes: { code: undefined }, says: /no authorization code/ },
+  {
+    name: 'with an error',
+    changes: { code: undefined, error: 'access_denied' },
+    says: /refused the request \(access_denied\)/,
+  },
   {
     name: 'with an error that is markup',
     changes: { code: undefined, error: '<script>alert(1)</script>' },
-    says: /authorization server refused\. Begin anew/,
+    says: /authorization server refused the request\. Start again/,
   },
   {
     name: 'with an error of another issuer',
     changes: { code: undefined, error: 'access_denied', iss: 'https://auth.example.com' },
-    says: /another authorization server/,
+    says: /a different authorization server/,
   },
-  { name: 'without a state', changes: { state: undefined }, says: /not begun in this browser/ },
-  { name: 'with another state', changes: { state: 'made up' }, says: /not begun in this browser/ },
+  { name: 'without a state', changes: { state: undefined }, says: /not started in this browser/ },
+  { name: 'with another state', changes: { state: 'made up' }, says: /not started in this browser/ },
 ]
 
 describe('an answer', () => {
   it.each(ANSWERS)('$name connects nothing, and its code is not shown to anybody', async ({ changes, says }) => {
     const upstreamId = await attachNew()
-    const href = leavingLink(await beginConnecting(owner.visitor, upstreamId))
+    const href = leavingLink(await startConnecting(owner.visitor, upstreamId))
     const asked = fake.exchanges.length
     const page = await owner.visitor.get(fake.agree(href, changes))
     expect(page.status).toBe(400)
@@ -345,12 +349,12 @@ describe('somebody who is away to connect', () => {
     ['the account of all', 'server', 'caller'],
   ])('%s connects nothing where that was changed meanwhile', async (_, per, changed) => {
     const upstreamId = await attachNew({ type: 'oauth', per })
-    const href = leavingLink(await beginConnecting(owner.visitor, upstreamId))
+    const href = leavingLink(await startConnecting(owner.visitor, upstreamId))
     await owner.expectOk('PATCH', `/upstreams/${upstreamId}`, { auth: { type: 'oauth', per: changed } })
     const asked = fake.exchanges.length
     const page = await owner.visitor.get(fake.agree(href))
     expect(page.status).toBe(409)
-    expect(page.text).toContain('was changed since you began')
+    expect(page.text).toContain('account setting changed while you were connecting')
     expect(fake.exchanges.length).toBe(asked)
     expect(await accounts(upstreamId)).toBe(0)
   })
@@ -377,7 +381,7 @@ const TOKENS: readonly { name: string; token: NonNullable<Behaviour['token']> }[
 describe('an authorization server that gives out', () => {
   it.each(TOKENS)('$name in place of tokens connects nothing', async ({ token }) => {
     const upstreamId = await attachNew()
-    const href = leavingLink(await beginConnecting(owner.visitor, upstreamId))
+    const href = leavingLink(await startConnecting(owner.visitor, upstreamId))
     fake.behave({ token })
     const page = await owner.visitor.get(fake.agree(href))
     expect(page.status).toBe(400)
@@ -388,7 +392,7 @@ describe('an authorization server that gives out', () => {
 
   it.each([-5, 0, 1e300])('tokens that last %d seconds is connected all the same', async seconds => {
     const upstreamId = await attachNew()
-    const href = leavingLink(await beginConnecting(owner.visitor, upstreamId))
+    const href = leavingLink(await startConnecting(owner.visitor, upstreamId))
     fake.behave({ expiresIn: seconds })
     expect((await owner.visitor.get(fake.agree(href))).status).toBe(200)
     expect(await accounts(upstreamId)).toBe(1)
@@ -426,7 +430,7 @@ describe('an upstream that is reached by an account', () => {
       const actor = await secure.services.accounts.findActorByToken(builder.token ?? '')
       if (actor === undefined) throw new Error('nobody has that token')
       fake.behave({ server: () => ({ client_id_metadata_document_supported: true, registration_endpoint: undefined }) })
-      const { authorizationUrl } = await secure.services.upstreamAccounts.begin(actor, upstreamId)
+      const { authorizationUrl } = await secure.services.upstreamAccounts.start(actor, upstreamId)
       expect(new URL(authorizationUrl).searchParams.get('client_id')).toBe(
         z.looseObject({ client_id: z.string() }).parse(document).client_id,
       )

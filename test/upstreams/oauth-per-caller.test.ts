@@ -5,12 +5,12 @@ import { connectClient } from './clients.ts'
 import { startOAuthFake } from './oauth-fake.ts'
 import {
   attach,
-  beginConnecting,
   callServer,
   leavingLink,
   listTools,
   makePerson,
   type OAuthWorlds,
+  startConnecting,
   startOAuthWorlds,
 } from './oauth-support.ts'
 
@@ -108,7 +108,7 @@ describe('an upstream that each caller reaches by an account of their own', () =
     const { upstreamId, url } = await attachOwn()
     await worlds.connect(ann.visitor, upstreamId, annThere.visitor)
     const refused = await callServer(url, undefined, 'back_get_shipment', { id: '1' })
-    expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('account of their own') })
+    expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('own account') })
     expect(refused._meta?.['patchbay/connect']).toBeUndefined()
   })
 
@@ -142,7 +142,7 @@ describe('an upstream that each caller reaches by an account of their own', () =
   it('takes nobody else’s way back: a state is good in the session that began, once', async () => {
     const { back } = worlds
     const { upstreamId } = await attachOwn()
-    const location = await back.agree(annThere.visitor, leavingLink(await beginConnecting(ann.visitor, upstreamId)))
+    const location = await back.agree(annThere.visitor, leavingLink(await startConnecting(ann.visitor, upstreamId)))
     expect((await bob.visitor.get(location)).status).toBe(400)
     expect((await ann.visitor.get(location)).status).toBe(200)
     expect((await ann.visitor.get(location)).status).toBe(400)
@@ -155,7 +155,7 @@ describe('an upstream that each caller reaches by an account of their own', () =
     await worlds.connect(ann.visitor, upstreamId, annThere.visitor)
     await owner.expectOk('PATCH', `/servers/${serverId}`, { allowedUsers: [] })
     const refresh = async () => (await owner.send('POST', `/upstreams/${upstreamId}/refresh`)).body
-    const asked = expect.stringContaining('Nobody has connected an account')
+    const asked = expect.stringContaining('No caller has connected an account')
     expect(await refresh()).toMatchObject({ detail: asked })
     await owner.expectOk('PATCH', `/servers/${serverId}`, { allowedUsers: [ann.email] })
     expect(await refresh()).not.toMatchObject({ detail: asked })
@@ -166,7 +166,7 @@ describe('an upstream that each caller reaches by an account of their own', () =
     onTestFinished(fake.close)
     const { upstreamId, url } = await attach(worlds.owner, fake.url, { type: 'oauth', per: 'caller' })
     const connect = async (): Promise<void> => {
-      const back = fake.agree(leavingLink(await beginConnecting(worlds.owner.visitor, upstreamId)))
+      const back = fake.agree(leavingLink(await startConnecting(worlds.owner.visitor, upstreamId)))
       expect((await worlds.owner.visitor.get(back)).status).toBe(200)
     }
     await connect()

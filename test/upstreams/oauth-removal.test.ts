@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { type OAuthFake, startOAuthFake } from './oauth-fake.ts'
-import { attach, beginConnecting, leavingLink, makePerson } from './oauth-support.ts'
+import { attach, leavingLink, makePerson, startConnecting } from './oauth-support.ts'
 
 type Person = Awaited<ReturnType<typeof makePerson>>
 
@@ -21,7 +21,7 @@ afterAll(async () => {
 beforeEach(() => fake.behave())
 
 const connect = async ({ visitor }: Person, upstreamId: string): Promise<void> => {
-  const page = await visitor.get(fake.agree(leavingLink(await beginConnecting(visitor, upstreamId))))
+  const page = await visitor.get(fake.agree(leavingLink(await startConnecting(visitor, upstreamId))))
   if (page.status !== 200) throw new Error(`not connected: ${page.status} ${page.text}`)
 }
 

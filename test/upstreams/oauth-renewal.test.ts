@@ -3,7 +3,7 @@ import { fieldsOf } from '../oauth/support/visitor.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { databaseKinds } from '../support/databases.ts'
 import { type OAuthFake, startOAuthFake } from './oauth-fake.ts'
-import { attach, beginConnecting, callServer, leavingLink, listTools, makePerson } from './oauth-support.ts'
+import { attach, callServer, leavingLink, listTools, makePerson, startConnecting } from './oauth-support.ts'
 
 /** So short a life that it is time to renew as soon as it is there. */
 const AT_ONCE = 0.002
@@ -18,7 +18,7 @@ beforeEach(() => fake.behave())
 type Person = Awaited<ReturnType<typeof makePerson>>
 
 const connect = async ({ visitor }: Person, upstreamId: string): Promise<void> => {
-  const page = await visitor.get(fake.agree(leavingLink(await beginConnecting(visitor, upstreamId))))
+  const page = await visitor.get(fake.agree(leavingLink(await startConnecting(visitor, upstreamId))))
   if (page.status !== 200) throw new Error(`not connected: ${page.status} ${page.text}`)
 }
 
@@ -74,17 +74,17 @@ describe.each(databaseKinds)('the token of an account, on $kind', ({ create }) =
     expect(fake.renewals() - before).toBe(1)
   })
 
-  it('that is refused renewed or not says that the connection has to be renewed', async () => {
+  it('that is refused renewed or not says that the account must be reconnected', async () => {
     const { url, upstreamId } = await attachConnected()
     fake.behave({ refusesTokens: true })
     const before = fake.renewals()
     const refused = await callServer(url, owner.token, 'back_whoami')
-    expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('has to be renewed') })
+    expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('must reconnect it') })
     expect(fake.renewals() - before).toBe(1)
     // From time to time it is tried anew.
     await expect
       .poll(() => stateOf(upstreamId))
-      .toMatchObject({ state: { kind: 'failed', why: expect.stringContaining('has to be renewed') } })
+      .toMatchObject({ state: { kind: 'failed', why: expect.stringContaining('must reconnect it') } })
   })
 
   it('that its authorization server does not renew any more is good for nothing until it is connected anew', async () => {
@@ -92,15 +92,15 @@ describe.each(databaseKinds)('the token of an account, on $kind', ({ create }) =
     fake.endAccess()
     fake.behave({ renewal: { status: 400, body: { error: 'invalid_grant', error_description: '<b>gone</b>' } } })
     const refused = await callServer(url, owner.token, 'back_whoami')
-    expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('has to be renewed') })
+    expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('must reconnect it') })
     await expect
       .poll(() => stateOf(upstreamId))
       .toMatchObject({
         auth: { connection: { brokenSince: expect.any(String) } },
-        state: { kind: 'failed', why: expect.stringContaining('has to be renewed') },
+        state: { kind: 'failed', why: expect.stringContaining('must reconnect it') },
       })
     const before = fake.renewals()
-    expect((await callServer(url, owner.token, 'back_whoami')).text).toContain('has to be renewed')
+    expect((await callServer(url, owner.token, 'back_whoami')).text).toContain('must reconnect it')
     expect(fake.renewals()).toBe(before)
 
     fake.behave()
@@ -149,7 +149,9 @@ describe.each(databaseKinds)('the token of an account, on $kind', ({ create }) =
       await owner.expectOk('PATCH', `/upstreams/${upstreamId}`, { url: elsewhere.url })
       const { status, body } = await owner.send('POST', `/upstreams/${upstreamId}/refresh`)
       expect(status).toBe(503)
-      expect(body).toMatchObject({ detail: expect.stringContaining('another address than when it was connected') })
+      expect(body).toMatchObject({
+        detail: expect.stringContaining('address has changed since its account was connected'),
+      })
       const shown = elsewhere.seen.map(({ headers }) => headers.authorization ?? '')
       expect(shown.filter(text => text !== '')).toEqual([])
     } finally {
@@ -173,7 +175,7 @@ describe.each(databaseKinds)('the token of an account, on $kind', ({ create }) =
     await expect
       .poll(() => fake.revoked.slice(count).map(form => form.get('token_type_hint')))
       .toEqual(['refresh_token', 'access_token'])
-    expect((await callServer(url, owner.token, 'back_whoami')).text).toContain('not connected to an account')
+    expect((await callServer(url, owner.token, 'back_whoami')).text).toContain('no connected account')
     expect(await patchbay.services.db.upstreamAccount.count({ where: { upstreamId } })).toBe(0)
   })
 

@@ -3,12 +3,12 @@ import { z } from 'zod'
 import { fieldsOf } from '../oauth/support/visitor.ts'
 import {
   attach,
-  beginConnecting,
   callServer,
   leavingLink,
   listTools,
   makePerson,
   type OAuthWorlds,
+  startConnecting,
   startOAuthWorlds,
 } from './oauth-support.ts'
 
@@ -45,7 +45,7 @@ describe('an upstream that all callers reach by one account', () => {
     const { upstreamId, url } = await attach(owner, back.url, { type: 'oauth' }, { server: { access: 'public' } })
     const stranger = await makePerson(front.origin, 'stranger@example.com')
     expect((await stranger.visitor.get(`/connect/${upstreamId}`)).status).toBe(404)
-    const href = leavingLink(await beginConnecting(owner.visitor, upstreamId))
+    const href = leavingLink(await startConnecting(owner.visitor, upstreamId))
     const page = await owner.visitor.get(await back.agree(back.owner.visitor, href, 'no'))
     expect(page.status).toBe(400)
     expect(page.text).toContain('access_denied')

@@ -77,7 +77,7 @@ export const leavingLink = (page: Page): string => {
 }
 
 /** Begins to connect, by the page of it; the page that says where it leads, or why it cannot be. */
-export const beginConnecting = async (visitor: Visitor, upstreamId: string): Promise<Page> => {
+export const startConnecting = async (visitor: Visitor, upstreamId: string): Promise<Page> => {
   const path = `/connect/${upstreamId}`
   const { action, fields } = fieldsOf(await visitor.get(path), path)
   return visitor.post(action, fields)
@@ -152,7 +152,7 @@ export const startOAuthWorlds = async (options: Parameters<typeof startTestApp>[
     owner,
     /** All the way: the browser of a person here, and that of one there. */
     connect: async (visitor: Visitor, upstreamId: string, there: Visitor = back.owner.visitor): Promise<Page> => {
-      const location = await back.agree(there, leavingLink(await beginConnecting(visitor, upstreamId)))
+      const location = await back.agree(there, leavingLink(await startConnecting(visitor, upstreamId)))
       return visitor.get(location)
     },
     close: async (): Promise<void> => {

@@ -55,17 +55,17 @@ describe.each(CLIENT_LINES)('beside an upstream with lists that are not as MCP h
 
 describe('an upstream with lists that are not as MCP has them', () => {
   it('is flagged for each, with what is the matter', () => {
-    const misfit = (what: string): string => `its ${what} is not as MCP has it: it is left out`
+    const misfit = (what: string): string => `its ${what} does not conform to MCP; left out`
     expect(flags).toEqual([
-      'upstream tools: Something in the list is no object: it is left out.',
+      'upstream tools: An item that is not an object was left out.',
       `tool required: ${misfit('inputSchema.required')}`,
       `tool hints: ${misfit('annotations.readOnlyHint')}`,
       `tool icons: ${misfit('icons')}`,
       `tool meta: ${misfit('_meta')}`,
-      'tool kind: its outputSchema cannot be compiled: type must be JSONType or JSONType[]: banana; it is left out',
-      "tool lost: its outputSchema cannot be compiled: can't resolve reference #/$defs/missing from id #; it is left out",
-      'tool pattern: its outputSchema cannot be compiled: Invalid regular expression: /(/u: Unterminated group; it is left out',
-      'tool wide: its outputSchema is too large, alone or with the others; it is left out',
+      'tool kind: its outputSchema cannot be compiled: type must be JSONType or JSONType[]: banana; left out',
+      "tool lost: its outputSchema cannot be compiled: can't resolve reference #/$defs/missing from id #; left out",
+      'tool pattern: its outputSchema cannot be compiled: Invalid regular expression: /(/u: Unterminated group; left out',
+      'tool wide: its outputSchema is too large, alone or with the others; left out',
       `resource odd://nameless: ${misfit('name')}`,
       `resource odd://size: ${misfit('size')}`,
       `template odd://{nameless}: ${misfit('name')}`,
@@ -86,7 +86,7 @@ describe('an upstream with lists that are not as MCP has them', () => {
     }
     expect(counts).toEqual([36, 36, 36, 36, 0])
     expect(said).toEqual([
-      'What the upstreams of this server offer is larger than 32 MiB together: all of this one is left out. Remove another, or turn features off.',
+      "The lists of this server's upstreams are larger than 32 MiB together, so this one is left out. Remove another upstream or turn features off.",
     ])
   })
 

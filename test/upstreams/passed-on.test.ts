@@ -75,14 +75,14 @@ describe.each(databaseKinds)('tools of upstreams on $kind', kind => {
     const { tools: known, flags } = Offer.parse(offer)
     expect(known).toEqual(['hidden', `${'longlong'.repeat(37)}long`, 'plain', 'schema', 'whole', 'with spaces'])
     expect(flags.map(({ item, message }) => `${item.slice(0, 8)}: ${message}`)).toEqual([
-      'plain: the upstream lists it twice: it is left out',
-      'hidden: its description held hidden characters, which are left out',
-      'hidden: its name holds hidden characters',
-      'schema: hidden characters stand in its inputSchema, which is passed on as it is',
-      ': it has no name: it is left out',
-      'array: its inputSchema is none of an object: it is left out',
-      'deep: JSON is nested more than 64 deep: it is left out',
-      'large: it is larger than 256 KiB: it is left out',
+      'plain: it is listed twice; left out',
+      'hidden: its description contained hidden characters, which were removed',
+      'hidden: its name contains hidden characters',
+      'schema: its inputSchema contains hidden characters and is passed on unchanged',
+      ': it has no name; left out',
+      'array: its inputSchema does not describe an object; left out',
+      'deep: JSON is nested more than 64 deep; left out',
+      'large: it is larger than 256 KiB; left out',
     ])
     const { client } = await connect(serverId)
     const listed = Listed.parse(await client.request({ method: 'tools/list' }, Listed)).tools
@@ -143,7 +143,7 @@ describe.each(databaseKinds)('tools of upstreams on $kind', kind => {
     const { client } = await connect(serverId)
     const died = await client.callTool({ name: 'frail_die', arguments: {} })
     expect(died.isError).toBe(true)
-    expect(textOf(died)).toMatch(/^The upstream "frail" did not do this: .*code 7/)
+    expect(textOf(died)).toMatch(/^The upstream "frail" failed: .*code 7/)
     expect(textOf(await client.callTool({ name: 'frail_echo', arguments: { text: 'back' } }))).toBe('back')
   })
 

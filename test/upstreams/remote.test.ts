@@ -108,7 +108,7 @@ describe('a server of npm', () => {
     expect(tools.map(({ name }) => name)).toContain('echo')
     expect(await callTool(upstream, 'echo', { message: 'hello' })).toBe('Echo: hello')
     const progress: unknown[] = []
-    const { token, stop } = upstream.hearProgress(step => void progress.push(step.progress))
+    const { token, stop } = upstream.onProgress(step => void progress.push(step.progress))
     await upstream.run((connected, options) => {
       const given = { duration: 0.2, steps: 2 }
       const call = { name: 'trigger-long-running-operation', arguments: given, _meta: { progressToken: token } }
@@ -362,7 +362,7 @@ describe.each(['http', 'sse'] as const)('a URL for the transport %s', transport 
 
   it('that hangs is silent', async () => {
     const { kind, message } = await fault(() => {}, { timeoutMs: 100 })
-    expect([kind, message]).toEqual(['silent', expect.stringContaining('within 100 ms')])
+    expect([kind, message]).toEqual(['no_response', expect.stringContaining('within 100 ms')])
   })
 
   it('that answers with HTML is no MCP', async () => {

@@ -101,7 +101,9 @@ describe('answers of upstreams that are not as one hopes', () => {
     const toolAnswers = Object.fromEntries(Array.from({ length: 24 }, (_, index) => [`slow${index}`, slow]))
     const { status, body } = await operator.send('PATCH', `/upstreams/${id}`, { toolAnswers })
     expect(status).toBe(400)
-    expect(JSON.stringify(body)).toMatch(/toolAnswers\.slow\d+","message":"takes too long to read with the others"/)
+    expect(JSON.stringify(body)).toMatch(
+      /toolAnswers\.slow\d+","message":"takes too long to parse together with the others"/,
+    )
   })
 
   it('a tool that is called as no member may be has nothing said of it', async () => {

@@ -43,7 +43,7 @@ describe('a server over stdio', () => {
     const asked: unknown[] = []
     const shared = openUpstream(everythingCommand())
     const own = openUpstream(everythingCommand(), {
-      offer: {
+      setup: {
         capabilities: { sampling: {} },
         prepare: client => {
           client.setRequestHandler('sampling/createMessage', ({ params }) => {
@@ -127,7 +127,7 @@ describe('a process', () => {
     await upstream.run(client => client.listTools())
     process.kill(pid, 'SIGKILL')
     for (const { kind, message } of await Promise.all(calls)) {
-      expect([kind, message]).toEqual(['exited', expect.stringContaining('The process ended by SIGKILL')])
+      expect([kind, message]).toEqual(['exited', expect.stringContaining('The process was ended by SIGKILL')])
     }
     expect(upstream.state()).toMatchObject({ kind: 'failed', why: expect.stringContaining('SIGKILL') })
     const another = await pidOf(upstream)
@@ -200,7 +200,7 @@ describe('a process', () => {
   it('that crashes takes along what it has started', async () => {
     const upstream = openUpstream(hostile())
     const children = (await callTool(upstream, 'fork')).split(' ').map(Number)
-    expect((await faultOf(callTool(upstream, 'die'))).message).toContain('with exit code 7')
+    expect((await faultOf(callTool(upstream, 'die'))).message).toContain('exited with code 7')
     await gone(children)
   })
 
@@ -227,7 +227,9 @@ describe('a command', () => {
     const upstream = openUpstream({ ...hostile(), command: '/nowhere/server' })
     const { kind, message } = await faultOf(upstream.get())
     expect(kind).toBe('command_not_found')
-    expect(message).toBe('There is no command /nowhere/server on this machine; install it, or give its whole path.')
+    expect(message).toBe(
+      'The command /nowhere/server was not found on this machine. Install it or enter its full path.',
+    )
     expect(upstream.state()).toMatchObject({ kind: 'failed', why: message, nextTryAt: expect.any(Date) })
     expect(upstream.processes.count()).toBe(0)
   })
@@ -235,7 +237,7 @@ describe('a command', () => {
   it('with a secret in it is named without that', async () => {
     const config = { ...hostile(), command: '/nowhere/s3cr3t-value' }
     const upstream = openUpstream(config, { secrets: ['s3cr3t-value'] })
-    expect((await faultOf(upstream.get())).message).toContain('There is no command /nowhere/…')
+    expect((await faultOf(upstream.get())).message).toContain('The command /nowhere/…')
     expect(JSON.stringify([upstream.state(), upstream.log()])).not.toContain('s3cr3t')
   })
 
@@ -244,13 +246,13 @@ describe('a command', () => {
     expect((await faultOf(openUpstream(broken).get())).message).toContain('could not be started')
     const processes = startProcesses({ directory: '/dev/null/processes' })
     const { message } = await faultOf(openUpstream(hostile(), { processes }).get())
-    expect(message).toContain('(ENOTDIR); see what it is given, and that Patchbay can write where its data is')
+    expect(message).toContain('(ENOTDIR). Check its arguments, and that Patchbay can write to its data folder')
     expect(processes.count()).toBe(0)
   })
 
   it('that may not be run, or whose directory does not exist, is said so', async () => {
     const script = { ...hostile(), command: import.meta.filename }
-    expect((await faultOf(openUpstream(script).get())).message).toContain('may not be run by Patchbay')
+    expect((await faultOf(openUpstream(script).get())).message).toContain('is not executable for Patchbay')
     const lost = { ...hostile(), cwd: '/nowhere' }
     expect((await faultOf(openUpstream(lost).get())).message).toContain('working directory /nowhere does not exist')
   })
@@ -258,7 +260,7 @@ describe('a command', () => {
   it('that exits at once is told with its exit code, and its words are in the log', async () => {
     const upstream = openUpstream(hostile('exits'))
     const { kind, message } = await faultOf(upstream.get())
-    expect([kind, message]).toEqual(['exited', expect.stringContaining('ended with exit code 3')])
+    expect([kind, message]).toEqual(['exited', expect.stringContaining('exited with code 3')])
     expect(upstream.log().map(({ text }) => text)).toContain('the configuration is missing')
   })
 
@@ -282,7 +284,7 @@ describe('a command', () => {
 
   it('that prints rubbish is ended', async () => {
     const upstream = openUpstream(hostile('prints-rubbish'))
-    expect((await faultOf(upstream.get())).kind).toBe('rubbish')
+    expect((await faultOf(upstream.get())).kind).toBe('not_mcp_output')
     expect(upstream.log()[0]?.text).toBe('usage: line 0')
     await upstream.close()
     expect(upstream.processes.count()).toBe(0)
@@ -291,10 +293,10 @@ describe('a command', () => {
   it('that never answers is silent, or prints rubbish, as the case may be', async () => {
     const limits = { startTimeoutMs: 600 }
     const silent = await faultOf(openUpstream(hostile('is-silent'), { limits }).get())
-    expect([silent.kind, silent.message]).toEqual(['silent', expect.stringContaining('within 600 ms')])
+    expect([silent.kind, silent.message]).toEqual(['no_response', expect.stringContaining('within 600 ms')])
     const shell = { ...hostile(), command: '/bin/sh', args: ['-c', 'echo Welcome to the server!; cat >/dev/null'] }
     const greeting = openUpstream(shell, { limits: { startTimeoutMs: 2_000 } })
-    expect((await faultOf(greeting.get())).kind).toBe('rubbish')
+    expect((await faultOf(greeting.get())).kind).toBe('not_mcp_output')
   })
 })
 
@@ -330,7 +332,7 @@ describe('an answer', () => {
     const upstream = openUpstream(hostile(), { timeoutMs: 1_000 })
     await upstream.get()
     const { kind, message } = await faultOf(callTool(upstream, 'hang'))
-    expect([kind, message]).toEqual(['timeout', expect.stringContaining('did not answer within 1000 ms')])
+    expect([kind, message]).toEqual(['timeout', expect.stringContaining('did not respond within 1000 ms')])
     expect(await callTool(upstream, 'echo', { text: 'a' })).toBe('a')
   })
 
@@ -346,7 +348,7 @@ describe('an answer', () => {
   )
 
   it('that would take all memory ends the process', async () => {
-    const processes = startProcesses({ maxMemoryBytes: 400 * 1_024 * 1_024, watchEveryMs: 20 })
+    const processes = startProcesses({ maxMemoryBytes: 400 * 1_024 * 1_024, memoryCheckIntervalMs: 20 })
     const upstream = openUpstream(hostile(), { processes })
     const pid = await pidOf(upstream)
     const { kind, message } = await faultOf(callTool(upstream, 'eat'))

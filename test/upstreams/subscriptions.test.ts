@@ -148,7 +148,7 @@ describe('subscriptions to resources', () => {
     const serverId = await makeServer()
     await attach(serverId, 'late', commandOf('listens-late'))
     const client = await connect('sdk 1', serverId)
-    await expect(client.subscribe('late://none')).rejects.toThrow('does not tell of changes of this resource')
+    await expect(client.subscribe('late://none')).rejects.toThrow('does not send updates for this resource')
     await client.subscribe('late://one')
     await client.callTool('late_touch')
     await vi.waitFor(() => expect(client.updated).toEqual(['late://one']))

@@ -11,7 +11,7 @@ import {
   type UpstreamParts,
 } from '../../src/upstreams/connection/connection.ts'
 import type { ConnectionLimits } from '../../src/upstreams/connection/connection-limits.ts'
-import type { UpstreamClient, UpstreamOffer } from '../../src/upstreams/connection/open-connection.ts'
+import type { ClientSetup, UpstreamClient } from '../../src/upstreams/connection/open-connection.ts'
 import { createStdioProcesses, type StdioProcesses } from '../../src/upstreams/connection/stdio-processes.ts'
 import { UpstreamError } from '../../src/upstreams/connection/upstream-error.ts'
 import type { RemoteConfig, ResolvedConfig, StdioConfig, UpstreamState } from '../../src/upstreams/upstream.ts'
@@ -143,7 +143,7 @@ type Opening = {
   timeoutMs?: number
   secrets?: readonly string[]
   resolveError?: Error
-  offer?: UpstreamOffer
+  setup?: ClientSetup
 }
 
 /** A connection that may reach loopback; `api.test` and `other.test` are there too. */
@@ -157,7 +157,7 @@ export const openUpstream = (
     timeoutMs = 10_000,
     secrets = [],
     resolveError,
-    offer = {},
+    setup = {},
   }: Opening = {},
 ): UpstreamConnection & { processes: StdioProcesses } => {
   const started = processes ?? startProcesses()
@@ -176,7 +176,7 @@ export const openUpstream = (
     },
     timeoutMs,
     isEager,
-    offer,
+    setup,
     parts: {
       processes: started,
       network: {

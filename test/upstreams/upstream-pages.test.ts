@@ -102,14 +102,14 @@ describe('the pages of the MCP servers that a server holds', () => {
     expect(refused.status).toBe(400)
     expect(refused.html).toContain('The header number 1 is not written as Name: value.')
     expect(refused.html).toContain('The pattern number 1 begins with a double quote')
-    expect(refused.html).toContain('The time must be a whole number of milliseconds from 1 on, such as 10,000.')
+    expect(refused.html).toContain('The time must be a whole number of milliseconds, at least 1, such as 10000.')
     expect(refused.html).toContain('The name must be 1 to 64 characters')
     expect(refused.html).toContain('value="two words"')
     expect(refused.html).toContain('no pair\nX-A: 1\nX-A: 2</textarea>')
     expect(refused.html).toMatch(/value="sse" checked/)
     const last = await person.submit(path, { ...REMOTE, name: 'one', url: 'mcp.example.com', headers: 'Host: x' })
-    expect(last.html).toContain('The URL cannot be taken: the URL is not absolute')
-    expect(last.html).toContain('The header Host cannot be taken')
+    expect(last.html).toContain('The URL is invalid: the URL is not absolute')
+    expect(last.html).toContain('The header Host is invalid')
   })
 
   it('change one, and tell the second of two who edit at once what the first has saved', async () => {
@@ -122,7 +122,7 @@ describe('the pages of the MCP servers that a server holds', () => {
     expect(await readUpstream(id)).toMatchObject({ name: 'manuals', headers: {}, prefix: null, timeoutMs: 10_000 })
     const told = await second.submit(path, { ...REMOTE, ...TICKED, name: 'guides', version })
     expect(told.status).toBe(409)
-    expect(told.html).toContain('Somebody else has changed the upstream')
+    expect(told.html).toContain('Somebody else changed the upstream')
     expect(told.html).toContain('What is saved now')
     expect(told.html).toContain('value="guides"')
     const seen = inputsOf(told.html).get('version') ?? ''
@@ -223,7 +223,7 @@ describe('the pages of the MCP servers that a server holds', () => {
     await person.get(path)
     const { status, html } = await person.submit(`${path}/refresh`, {})
     expect(status).toBe(503)
-    expect(html).toContain('JSON that is nested more than 256 deep')
+    expect(html).toContain('JSON that is nested more than 256 levels deep')
   })
 
   it('say of a server that passes requests on what its tabs cannot show, and offer nothing that it refuses', async () => {
@@ -263,7 +263,7 @@ describe('the pages of the MCP servers that a server holds', () => {
     const headers = { Authorization: 'Bearer {{token}}' }
     const warned = await attach(at('http://mcp.example.com/mcp', { headers }))
     const person = await signIn(builder)
-    expect((await person.get(warned.path)).html).toContain('What tells mcp.example.com who asks is sent there by plain')
+    expect((await person.get(warned.path)).html).toContain('Credentials for mcp.example.com are sent over plain http')
     const readWith = async (upstream: object) => {
       const { id, serverId } = await attach(upstream)
       await operator.expectOk('PUT', `/servers/${serverId}/globals/team`, { value: 'a secret', secret: true })

@@ -155,7 +155,7 @@ describe('the patch of a server', () => {
       createdAt: new Date(0),
       updatedAt: new Date(0),
     },
-    isHeard: tools.length > 0,
+    hasCatalogue: tools.length > 0,
     tools: tools.map(name => ({ name, parameters: ['gate'] })),
     state,
   })

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../../lib/kernel/errors.ts'
-import { DOCUMENT_PATH, describePatchbay, documentUrlOf } from '../../upstreams/oauth-client/patchbay-client.ts'
+import { clientDocumentUrl, DOCUMENT_PATH, describePatchbay } from '../../upstreams/oauth-client/patchbay-client.ts'
 
 const MAX_AGE_SECONDS = 60 * 60
 
@@ -12,7 +12,7 @@ export const clientDocumentRoutes =
   ({ baseUrl }: { baseUrl: string }) =>
   async (app: FastifyInstance): Promise<void> => {
     app.get(DOCUMENT_PATH, { config: { access: 'anyone' } }, async (_request, reply) => {
-      const url = documentUrlOf(baseUrl)
+      const url = clientDocumentUrl(baseUrl)
       if (url === undefined) throw new AppError('not_found', 'Not found.')
       return reply
         .header('cache-control', `public, max-age=${MAX_AGE_SECONDS}`)

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { decodeCursor, pageQuery, toPage } from '../../lib/http/paging.ts'
 import { uuidParams } from '../../lib/http/schemas.ts'
-import { hashOfName, type WaitingTool } from '../../upstreams/review/tool-review.ts'
+import { hashOfName, type PendingTool } from '../../upstreams/review/tool-review.ts'
 import type { Approval, UpstreamReviews } from '../../upstreams/review/upstream-reviews.ts'
 import { ApproveChanges, ApprovedView, UpstreamChangesView } from './reviews.schema.ts'
 
@@ -15,7 +15,7 @@ const CURSOR_CHARS = 100
 const CURSOR = z.tuple([z.string(), z.string()])
 type Position = z.infer<typeof CURSOR>
 
-const positionOf = ({ name }: WaitingTool): Position => [name.slice(0, CURSOR_CHARS).toWellFormed(), hashOfName(name)]
+const positionOf = ({ name }: PendingTool): Position => [name.slice(0, CURSOR_CHARS).toWellFormed(), hashOfName(name)]
 
 const compare = (a: Position, b: Position): number => {
   const [one, other] = a[0] === b[0] ? [a[1], b[1]] : [a[0], b[0]]

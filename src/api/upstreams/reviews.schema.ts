@@ -3,14 +3,14 @@ import { pageOf } from '../../lib/http/paging.ts'
 
 const definition = z.record(z.string(), z.json())
 
-const WaitingToolView = z.object({
+const PendingToolView = z.object({
   name: z.string().describe("the upstream's name of the tool"),
   hash: z.string().describe('hash of the pending definition, required to approve it'),
   before: definition.nullable().describe('the definition in use until then; null for a new tool'),
   after: definition.describe('the pending definition'),
 })
 
-export const UpstreamChangesView = pageOf(WaitingToolView).extend({
+export const UpstreamChangesView = pageOf(PendingToolView).extend({
   reviewed: z.boolean().describe('whether changes of upstreams are reviewed on this server'),
   version: z.string().describe('version of all pending changes, required to approve them together'),
   total: z.int(),

@@ -5,7 +5,7 @@ import { idPageOf } from '../../lib/http/id-paging.ts'
 import { pageOf, pageQuery, toPage } from '../../lib/http/paging.ts'
 import { timeSchema, uuidParams } from '../../lib/http/schemas.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
-import { connectPath } from '../../upstreams/oauth-client/account-words.ts'
+import { connectPath } from '../../upstreams/oauth-client/account-messages.ts'
 import type { OwnAccount } from '../../upstreams/oauth-client/accounts.store.ts'
 import type { UpstreamAccounts } from '../../upstreams/oauth-client/upstream-accounts.ts'
 

@@ -1,9 +1,9 @@
 import type { z } from 'zod'
 import { toResponseView } from '../../tools/response/response-rules.ts'
-import type { CatalogueItem, KeptCatalogue } from '../../upstreams/catalogue/catalogue.ts'
+import type { CatalogueItem, StoredCatalogue } from '../../upstreams/catalogue/catalogue.ts'
 import { removeHidden } from '../../upstreams/catalogue/hidden-text.ts'
 import type { SkippedItem } from '../../upstreams/catalogue/present-tools.ts'
-import { globalsIn } from '../../upstreams/config/resolve-config.ts'
+import { listGlobals } from '../../upstreams/config/resolve-config.ts'
 import type { Upstream, UpstreamConfig, UpstreamState } from '../../upstreams/upstream.ts'
 import type { UpstreamOfferView, UpstreamView } from '../../upstreams/upstreams.schema.ts'
 import type { UpstreamWithGlobals } from '../../upstreams/upstreams.service.ts'
@@ -23,7 +23,7 @@ const toSkippedView = (skipped: readonly SkippedItem[]): View['skipped'] =>
   skipped.map(({ kind, item, name, reason }) => ({ kind, item, name, reason }))
 
 export const toOfferView = (
-  { catalogue, fetchedAt }: KeptCatalogue,
+  { catalogue, fetchedAt }: StoredCatalogue,
   skipped: readonly SkippedItem[],
 ): z.infer<typeof UpstreamOfferView> => ({
   tools: namesOf(catalogue.tools),
@@ -96,7 +96,7 @@ export const toUpstreamView = (
     enabled: upstream.isEnabled,
     responseTokens: { ...upstream.responseTokens },
     toolAnswers: toAnswersView(upstream.toolAnswers),
-    globals: [...globalsIn(config)],
+    globals: [...listGlobals(config)],
     missingGlobals: [...missingGlobals],
     warnings: [...warnings],
     state: toStateView(state),

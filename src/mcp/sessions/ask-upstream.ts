@@ -38,7 +38,7 @@ const codeFor = (code: number, era: Era): number =>
   era === 'stateless' && code === RESOURCE_NOT_FOUND ? ERROR.invalidParams : code
 
 /** Asks an upstream. Returns undefined if none offers what the request names. */
-export const askUpstream = (
+export const requestUpstream = (
   router: Router,
   request: RequestMessage,
   call: Call,

@@ -24,7 +24,7 @@ import {
   refusal,
   resultResponse,
 } from '../rpc-response.ts'
-import { askUpstream, mayAskUpstream } from './ask-upstream.ts'
+import { mayAskUpstream, requestUpstream } from './ask-upstream.ts'
 import { createCallLink } from './call-links.ts'
 import { ASKABLE_NAMES } from './session-peer.ts'
 import { findAskableClient, listenToLogs, subscribe, unsubscribe } from './session-upstreams.ts'
@@ -118,7 +118,7 @@ const startAsking = (request: SessionRequest): RunningCall | undefined => {
   const { router, session, message, report } = request
   if (!mayAskUpstream(router, message)) return undefined
   const call = startCall(request, linkFor(request))
-  const response = askUpstream(router, message, call, 'session', report)
+  const response = requestUpstream(router, message, call, 'session', report)
   if (response === undefined) return undefined
   addCall(session, call)
   return { call, response }

@@ -108,8 +108,8 @@ export const createSessionPeer = (session: Session, capabilities: JsonObject, on
     capabilities,
     userId: session.subject,
     ask,
-    learned: onLearned,
-    tell: (method, params) => {
+    onToolsKnown: onLearned,
+    notify: (method, params) => {
       const { logLevel } = session
       const isLog = method === 'notifications/message'
       if (isLog && logLevel !== undefined && !isLevelWanted(params.level, logLevel)) return

@@ -10,7 +10,7 @@ import { findStatelessUnlisted } from '../registry/unlisted.ts'
 import type { Reply } from '../reply.ts'
 import { errorResponse, isRefusal, type Refusal } from '../rpc-response.ts'
 import type { ServerRequest } from '../server-request.ts'
-import { askUpstream, mayAskUpstream } from '../sessions/ask-upstream.ts'
+import { mayAskUpstream, requestUpstream } from '../sessions/ask-upstream.ts'
 import { createCallLink } from '../sessions/call-links.ts'
 import { messageEvent } from '../streams/event-stream.ts'
 import { checkParamHeaders } from './check-param-headers.ts'
@@ -68,14 +68,14 @@ export const createStatelessCalls = (states: RequestStates, report: ReportFault)
     },
 
     /** Returns undefined if no upstream offers what the request names. */
-    askUpstream: (request: ServerRequest, message: RequestMessage): Reply | undefined => {
+    requestUpstream: (request: ServerRequest, message: RequestMessage): Reply | undefined => {
       const { router } = request.mounted
       if (!mayAskUpstream(router, message)) return undefined
       const channel = openChannel(request)
       const link = linkFor(request, message, channel)
       if (isRefusal(link)) return errorResponse(message.id, link)
       const call = startCall(request, message, channel, link)
-      const response = askUpstream(router, message, call, 'stateless', report)
+      const response = requestUpstream(router, message, call, 'stateless', report)
       return response && { request: message, call, channel, response, onDone: undefined }
     },
   }

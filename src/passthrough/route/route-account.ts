@@ -1,7 +1,7 @@
 import type { AccountsOfConnections } from '../../upstreams/connection/upstream-connections.ts'
 import { AccountError } from '../../upstreams/connection/upstream-error.ts'
 import { EVERYBODY } from '../../upstreams/oauth-client/account.ts'
-import { NAMELESS } from '../../upstreams/oauth-client/account-words.ts'
+import { CALLER_UNKNOWN } from '../../upstreams/oauth-client/account-messages.ts'
 import { isPerCaller, type ResolvedConfig } from '../../upstreams/upstream.ts'
 
 /** The connected account of an upstream that requires authorization. */
@@ -26,7 +26,7 @@ export const createRouteAccount = ({ upstreamId, config, accounts }: Parts): Rou
   const { url } = config
   const holderOf = (userId: string | undefined): string => {
     if (!isPerCaller(config)) return EVERYBODY
-    if (userId === undefined) throw new AccountError(NAMELESS, undefined)
+    if (userId === undefined) throw new AccountError(CALLER_UNKNOWN, undefined)
     return userId
   }
   const authorizerOf = (userId: string | undefined) => accounts.authorizerOf(upstreamId, holderOf(userId))

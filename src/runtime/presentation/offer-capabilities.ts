@@ -4,20 +4,20 @@ import { isPerCaller } from '../../upstreams/upstream.ts'
 import type { OfferedCapabilities } from '../call/compiled-server.ts'
 
 /** Whether an upstream supports resource subscriptions, over the connection that all callers share. */
-export const canSubscribe = ({ upstream, kept }: UpstreamSource): boolean => {
-  const { resources } = kept.catalogue.capabilities
+export const canSubscribe = ({ upstream, stored }: UpstreamSource): boolean => {
+  const { resources } = stored.catalogue.capabilities
   if (isPerCaller(upstream.config)) return false
   return upstream.config.features.resources && isJsonObject(resources) && resources.subscribe === true
 }
 
-export const canComplete = ({ upstream, kept }: UpstreamSource): boolean => {
+export const canComplete = ({ upstream, stored }: UpstreamSource): boolean => {
   const { prompts, resources } = upstream.config.features
-  return (prompts || resources) && kept.catalogue.capabilities.completions !== undefined
+  return (prompts || resources) && stored.catalogue.capabilities.completions !== undefined
 }
 
 /** Determines the capabilities that a server with these upstreams declares. */
 export const offeredCapabilities = (sources: readonly UpstreamSource[]): OfferedCapabilities => ({
   completions: sources.some(canComplete),
-  logging: sources.some(({ kept }) => kept.catalogue.capabilities.logging !== undefined),
+  logging: sources.some(({ stored }) => stored.catalogue.capabilities.logging !== undefined),
   subscribe: sources.some(canSubscribe),
 })

@@ -28,9 +28,9 @@ const KINDS = {
 type OfferKind = keyof typeof KINDS
 
 const collect = (kind: OfferKind, sources: readonly UpstreamSource[]): Offer[] =>
-  sources.flatMap(({ upstream, kept }) => {
+  sources.flatMap(({ upstream, stored }) => {
     const owner = { id: upstream.id, name: upstream.name }
-    return kept.catalogue[kind].map(({ name: own, declared }) => {
+    return stored.catalogue[kind].map(({ name: own, declared }) => {
       const name = kind === 'prompts' ? presentedName(upstream, own) : own
       return { owner, own, name, json: declared }
     })

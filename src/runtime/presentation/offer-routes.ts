@@ -11,8 +11,8 @@ const MAX_TEMPLATES = 2_000
 /** Returns the upstreams whose resources may be read, by name. */
 export const listReaders = (sources: readonly UpstreamSource[]): ReadonlyMap<string, OfferOwner> =>
   new Map(
-    sources.flatMap(({ upstream: { id, name, config }, kept }) =>
-      config.features.resources && kept.catalogue.capabilities.resources !== undefined ? [[name, { id, name }]] : [],
+    sources.flatMap(({ upstream: { id, name, config }, stored }) =>
+      config.features.resources && stored.catalogue.capabilities.resources !== undefined ? [[name, { id, name }]] : [],
     ),
   )
 

@@ -25,7 +25,7 @@ type GroupParts = UpstreamToolParts & {
 /** Compiles a tool under its own name, without invisible characters. The history uses its unique name. */
 const compileInner = (
   { upstream }: UpstreamSource,
-  item: UpstreamSource['kept']['catalogue']['tools'][number],
+  item: UpstreamSource['stored']['catalogue']['tools'][number],
   globals: OpenedGlobals,
   parts: UpstreamToolParts,
 ): CompiledTool => ({
@@ -55,8 +55,8 @@ const listInner = async (
   return [...tools.values()]
 }
 
-const descriptionOf = ({ upstream, kept }: UpstreamSource): string | undefined =>
-  upstream.description ?? kept.catalogue.instructions
+const descriptionOf = ({ upstream, stored }: UpstreamSource): string | undefined =>
+  upstream.description ?? stored.catalogue.instructions
 
 /** Makes each upstream a group under its name. */
 export const groupUpstreams = async (

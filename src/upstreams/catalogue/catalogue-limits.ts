@@ -1,39 +1,38 @@
-/** Pages of one list; an end to one that never ends. */
+/** Stops a list that never ends. */
 export const MAX_LIST_PAGES = 200
-/** Items of one list of one upstream. */
+/** Per list of one upstream. */
 export const MAX_LIST_ITEMS = 5_000
-/** One tool, resource or prompt as JSON, in characters: as large as a tool of one's own may be. */
+/** For one tool, resource or prompt as JSON; the same as for a tool of ours. */
 export const MAX_ITEM_CHARS = 256 * 1_024
-/** One output schema: clients compile each. */
+/** For one output schema. Clients compile each of them. */
 export const MAX_OUTPUT_SCHEMA_CHARS = 64 * 1_024
-/** Arrays and objects of one, by which the time grows that it takes to compile, and more than in proportion. */
+/** Arrays and objects in one output schema. Compile time grows faster than their number. */
 export const MAX_OUTPUT_SCHEMA_NODES = 750
-/** And of all output schemas of one upstream. */
+/** The same for all output schemas of one upstream. */
 export const MAX_OUTPUT_SCHEMAS_NODES = 10_000
-/** All output schemas of one upstream. */
+/** All output schemas of one upstream together. */
 export const MAX_OUTPUT_SCHEMAS_CHARS = 1_024 * 1_024
-/** All that is kept of one upstream, as JSON, in characters: it is read with every mount. */
+/** One upstream's catalogue as JSON. It is read whenever a server is mounted. */
 export const MAX_CATALOGUE_CHARS = 8 * 1_024 * 1_024
-/** What all upstreams of a server have together, as JSON, in characters: several times what a model could choose from. */
+/** All catalogues of one server as JSON: several times what a model could choose from. */
 export const MAX_SERVER_CATALOGUES_CHARS = 32 * 1_024 * 1_024
-/** Longest name of a tool or prompt, and URI, in characters. */
+/** Longest name of a tool or prompt, or URI. */
 export const MAX_ITEM_NAME_CHARS = 2_048
-/** Longest description; what is longer is cut. */
+/** Longer descriptions are cut. */
 export const MAX_DESCRIPTION_CHARS = 16 * 1_024
-/** Flags kept of one upstream: the first of them say enough. */
 export const MAX_FLAGS = 200
 
-/** A refresh that nothing asked for is made no more often, whatever an upstream says of its lists. */
-export const MIN_FRESH_MS = 60_000
-/** And no more seldom while the upstream can be asked without starting a process. */
-export const MAX_FRESH_MS = 15 * 60_000
-/** What nobody read or asked for this long is let go from memory. */
+/** Shortest interval between automatic refreshes, whatever TTL an upstream states. */
+export const MIN_REFRESH_INTERVAL_MS = 60_000
+/** Longest interval between refreshes while the upstream can be asked without starting a process. */
+export const MAX_REFRESH_INTERVAL_MS = 15 * 60_000
+/** Catalogues not used for this long are dropped from memory. */
 export const UNUSED_MS = 30 * 60_000
-/** Between two looks at what is due. */
-export const TICK_MS = 30_000
-/** A burst of notifications is one refresh. */
+/** How often to check which catalogues are due. */
+export const DUE_CHECK_INTERVAL_MS = 30_000
+/** Notifications within this time cause one refresh. */
 export const BURST_MS = 100
-/** Refreshes one soon after the other before each waits twice as long as the one before, up to MIN_FRESH_MS. */
-export const MAX_SOON_IN_A_ROW = 10
-/** How long the first client of a server waits for upstreams whose lists nobody has asked for yet. */
-export const FIRST_FETCH_MS = 2_000
+/** After this many refreshes in quick succession the delay doubles each time, up to MIN_REFRESH_INTERVAL_MS. */
+export const MAX_QUICK_REFRESHES = 10
+/** How long the first client of a server waits for catalogues that were never fetched. */
+export const FIRST_FETCH_TIMEOUT_MS = 2_000

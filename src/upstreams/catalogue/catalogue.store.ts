@@ -2,9 +2,9 @@ import { sqltag as sql } from '@prisma/client/runtime/client'
 import { z } from 'zod'
 import type { Transaction } from '../../lib/db/client.ts'
 import type { Upstream } from '../upstream.ts'
-import { Catalogue, type KeptCatalogue, sourceOf } from './catalogue.ts'
+import { Catalogue, type StoredCatalogue, sourceOf } from './catalogue.ts'
 
-/** By upstream, what is kept of each: without the content, which may be large. */
+/** Without the content, which may be large. */
 export const listCatalogueHashes = async (
   tx: Transaction,
   upstreamIds: readonly string[],
@@ -18,7 +18,7 @@ export const listCatalogueHashes = async (
 
 const Sum = z.tuple([z.object({ chars: z.coerce.number() })])
 
-/** Characters that are kept of the other upstreams of its server. */
+/** Returns the size of the catalogues of the server's other upstreams, in characters. */
 export const sumOtherCatalogues = async (
   tx: Transaction,
   { id, serverId }: Pick<Upstream, 'id' | 'serverId'>,
@@ -29,8 +29,8 @@ export const sumOtherCatalogues = async (
   return Sum.parse(rows)[0].chars
 }
 
-/** Undefined where there is none, or one that another version of Patchbay wrote and this one cannot read. */
-export const findCatalogue = async (tx: Transaction, upstreamId: string): Promise<KeptCatalogue | undefined> => {
+/** Undefined if there is none, or one in a format of another version. */
+export const findCatalogue = async (tx: Transaction, upstreamId: string): Promise<StoredCatalogue | undefined> => {
   const row = await tx.upstreamCatalogue.findUnique({ where: { upstreamId } })
   if (row === null) return undefined
   const { source, hash, content, fetchedAt } = row
@@ -38,23 +38,26 @@ export const findCatalogue = async (tx: Transaction, upstreamId: string): Promis
   return parsed.success ? { source, hash, catalogue: parsed.data, fetchedAt } : undefined
 }
 
-/** Of the upstream as it is configured now. */
-export const findKeptCatalogue = async (tx: Transaction, upstream: Upstream): Promise<KeptCatalogue | undefined> => {
-  const kept = await findCatalogue(tx, upstream.id)
-  return kept?.source === sourceOf(upstream) ? kept : undefined
+/** Undefined if the stored one is from another configuration of the upstream. */
+export const findCurrentCatalogue = async (
+  tx: Transaction,
+  upstream: Upstream,
+): Promise<StoredCatalogue | undefined> => {
+  const stored = await findCatalogue(tx, upstream.id)
+  return stored?.source === sourceOf(upstream) ? stored : undefined
 }
 
-/** Writes it in place of the one before; answers whether the upstream is still there to have one. */
-export const keepCatalogue = async (tx: Transaction, upstreamId: string, kept: KeptCatalogue): Promise<boolean> => {
+/** Returns false if the upstream no longer exists. */
+export const saveCatalogue = async (tx: Transaction, upstreamId: string, stored: StoredCatalogue): Promise<boolean> => {
   const isThere = (await tx.upstream.count({ where: { id: upstreamId, server: { removedAt: null } } })) > 0
   if (!isThere) return false
-  const { source, hash, catalogue, fetchedAt } = kept
+  const { source, hash, catalogue, fetchedAt } = stored
   const data = { source, hash, content: JSON.stringify(catalogue), fetchedAt }
   await tx.upstreamCatalogue.upsert({ where: { upstreamId }, create: { upstreamId, ...data }, update: data })
   return true
 }
 
-/** It was asked for again and is what it was. */
+/** Records a fetch that found no change. */
 export const touchCatalogue = async (tx: Transaction, upstreamId: string, fetchedAt: Date): Promise<void> => {
   await tx.upstreamCatalogue.updateMany({ where: { upstreamId }, data: { fetchedAt } })
 }

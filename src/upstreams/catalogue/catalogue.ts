@@ -5,15 +5,15 @@ import type { Upstream } from '../upstream.ts'
 
 const Declared = z.custom<JsonObject>(isJsonObject)
 
-/** One thing that an upstream offers. `name`: as the upstream knows it; of a resource its URI, of a template the pattern. */
+/** `name` is the upstream's own: a resource's URI, a resource template's URI template. */
 const CatalogueItem = z.object({
   name: z.string(),
-  /** As the upstream declared it, but for hidden characters in its titles and descriptions. */
+  /** As the upstream declared it, without hidden characters in titles and descriptions. */
   declared: Declared,
 })
 export type CatalogueItem = z.infer<typeof CatalogueItem>
 
-/** Something that the builder should look at; `item` without what is hidden in it. */
+/** A warning for the builder. `item` has no hidden characters. */
 const CatalogueFlag = z.object({
   kind: z.enum(['tool', 'resource', 'template', 'prompt', 'upstream']),
   item: z.string(),
@@ -21,7 +21,6 @@ const CatalogueFlag = z.object({
 })
 export type CatalogueFlag = z.infer<typeof CatalogueFlag>
 
-/** All that an upstream offers. */
 export const Catalogue = z.object({
   serverInfo: Declared,
   capabilities: Declared,
@@ -34,12 +33,12 @@ export const Catalogue = z.object({
 })
 export type Catalogue = z.infer<typeof Catalogue>
 
-/** A catalogue as it is kept: `source` is of what was asked, `hash` of what it answered. */
-export type KeptCatalogue = { source: string; hash: string; catalogue: Catalogue; fetchedAt: Date }
+/** `source` is a hash of the configuration it was fetched with, `hash` one of the content. */
+export type StoredCatalogue = { source: string; hash: string; catalogue: Catalogue; fetchedAt: Date }
 
 const digest = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('base64url')
 
-/** Tells configurations apart that may offer something else: what leads to another server, or asks for other lists. */
+/** Hashes the parts of the configuration that decide what an upstream offers. */
 export const sourceOf = ({ config }: Pick<Upstream, 'config'>): string => {
   const { transport, features } = config
   if (config.transport !== 'stdio') return digest([transport, config.url, config.headers, features])

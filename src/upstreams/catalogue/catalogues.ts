@@ -4,12 +4,12 @@ import { AppError } from '../../lib/kernel/errors.ts'
 import type { UpstreamConnections } from '../connection/upstream-connections.ts'
 import { UpstreamError } from '../connection/upstream-error.ts'
 import type { Upstream } from '../upstream.ts'
-import type { KeptCatalogue } from './catalogue.ts'
-import { FIRST_FETCH_MS, MIN_FRESH_MS, TICK_MS } from './catalogue-limits.ts'
-import { createKeptCatalogues } from './kept-catalogues.ts'
+import type { StoredCatalogue } from './catalogue.ts'
+import { createCatalogueCache } from './catalogue-cache.ts'
+import { DUE_CHECK_INTERVAL_MS, FIRST_FETCH_TIMEOUT_MS, MIN_REFRESH_INTERVAL_MS } from './catalogue-limits.ts'
 import { createRefreshes, type RefreshesOptions } from './refreshes.ts'
 
-export type CataloguesOptions = Pick<RefreshesOptions, 'onTrouble'> & {
+export type CataloguesOptions = Pick<RefreshesOptions, 'onError'> & {
   db: Database
   changes: Changes
   connections: UpstreamConnections
@@ -17,9 +17,9 @@ export type CataloguesOptions = Pick<RefreshesOptions, 'onTrouble'> & {
 
 const LIST_CHANGED = /^notifications\/(tools|resources|prompts)\/list_changed$/
 
-const disabled = () => new AppError('conflict', 'This upstream is disabled: enable it before you ask it for its lists.')
+const disabled = () => new AppError('conflict', 'This upstream is disabled. Enable it before you refresh its lists.')
 
-/** Settles when all of them have, or when the time is up. */
+/** Resolves when all have settled, or after `ms`. */
 const settleWithin = async (promises: readonly Promise<unknown>[], ms: number): Promise<void> => {
   const timeUp = Promise.withResolvers<void>()
   const timer = setTimeout(timeUp.resolve, ms)
@@ -27,94 +27,91 @@ const settleWithin = async (promises: readonly Promise<unknown>[], ms: number): 
   clearTimeout(timer)
 }
 
-/** What upstreams offer, kept in memory and in the database: lists are there before any upstream is up. */
-export const createUpstreamCatalogues = ({ db, changes, connections, onTrouble }: CataloguesOptions) => {
-  const kept = createKeptCatalogues({ db, changes })
-  const refreshes = createRefreshes({ connections, kept, onTrouble })
+/** The catalogues of upstreams, cached in memory and in the database, so that lists never wait for an upstream. */
+export const createUpstreamCatalogues = ({ db, changes, connections, onError }: CataloguesOptions) => {
+  const cache = createCatalogueCache({ db, changes })
+  const refreshes = createRefreshes({ connections, cache, onError })
   let isClosed = false
 
   connections.onNotification((upstream, { method }) => {
-    if (LIST_CHANGED.test(method)) refreshes.startSoon(upstream)
+    if (LIST_CHANGED.test(method)) refreshes.schedule(upstream)
   })
   connections.onState((upstream, { kind }) => {
     if (kind !== 'connected' || isClosed) return
-    // What it offers may have changed while it was away.
-    if (Date.now() - kept.fetchedAtOf(upstream.id) > MIN_FRESH_MS) refreshes.startSoon(upstream)
+    // Its lists may have changed while it was disconnected.
+    if (Date.now() - cache.fetchedAtOf(upstream.id) > MIN_REFRESH_INTERVAL_MS) refreshes.schedule(upstream)
   })
 
-  const refreshWhatIsDue = (): void => {
+  const refreshDue = (): void => {
     const now = Date.now()
-    for (const id of kept.forgetUnused(now, refreshes.isUnderWay)) refreshes.forget(id)
-    for (const { upstream, connection } of connections.listHeld()) {
-      // A process is not started to ask whether anything is new.
+    for (const id of cache.evictUnused(now, refreshes.isInProgress)) refreshes.forget(id)
+    for (const { upstream, connection } of connections.listKnown()) {
+      // Do not start a process only to look for changes.
       const canBeAsked = upstream.config.transport !== 'stdio' || connection?.state().kind === 'connected'
       if (connection !== undefined && canBeAsked && refreshes.isDue(upstream.id, now)) refreshes.start(upstream)
     }
   }
-  const ticking = setInterval(refreshWhatIsDue, TICK_MS)
-  ticking.unref()
+  const timer = setInterval(refreshDue, DUE_CHECK_INTERVAL_MS)
+  timer.unref()
 
   return {
-    /** What is kept of each, by id; none is asked. */
-    find: kept.read,
+    /** Returns the cached catalogues by upstream id. Never contacts an upstream. */
+    find: cache.read,
     /**
-     * What is kept of each, at once. Those of which nothing is kept are asked meanwhile, once: what comes of it is told
-     * as a change, now or when their connection is tried again.
+     * Returns the cached catalogues at once, and fetches missing ones in the background once. The result is announced
+     * as a change.
      */
-    list: async (upstreams: readonly Upstream[]): Promise<ReadonlyMap<string, KeptCatalogue>> => {
-      const known = await kept.read(upstreams)
+    list: async (upstreams: readonly Upstream[]): Promise<ReadonlyMap<string, StoredCatalogue>> => {
+      const known = await cache.read(upstreams)
       for (const upstream of upstreams) {
-        if (!known.has(upstream.id) && !refreshes.wasAsked(upstream)) refreshes.startSoon(upstream)
+        if (!known.has(upstream.id) && !refreshes.wasAttempted(upstream)) refreshes.schedule(upstream)
       }
       return known
     },
     /**
-     * Before a server is mounted: upstreams that nobody has asked yet are asked, and waited for a short while, so that
-     * its first client sees their tools; later ones come as a change. Never rejects.
+     * Fetches the missing catalogues before a server is mounted and waits briefly, so that the first client sees all
+     * tools. Later results are announced as a change. Never rejects.
      */
     prepare: async (serverId: string): Promise<void> => {
       try {
         const upstreams = (await connections.sync(serverId)).filter(({ isEnabled }) => isEnabled)
-        const known = await kept.read(upstreams)
+        const known = await cache.read(upstreams)
         const unknown = upstreams.filter(({ id }) => !known.has(id))
         if (unknown.length > 0) {
           await settleWithin(
-            unknown.map(upstream => refreshes.start(upstream).kept),
-            FIRST_FETCH_MS,
+            unknown.map(upstream => refreshes.start(upstream).fetched),
+            FIRST_FETCH_TIMEOUT_MS,
           )
         }
       } catch (error) {
-        onTrouble(error, serverId)
+        onError(error, serverId)
       }
     },
-    /** Asks it anew, and waits for it a short while; whatever comes of it is told as a change. Never rejects. */
+    /** Fetches the catalogue again and waits briefly; a later result is announced as a change. Never rejects. */
     refreshSoon: async (upstream: Upstream): Promise<void> => {
       if (!upstream.isEnabled || isClosed) return
       try {
         await connections.sync(upstream.serverId)
-        await settleWithin([refreshes.startAnew(upstream)], FIRST_FETCH_MS)
+        await settleWithin([refreshes.restart(upstream)], FIRST_FETCH_TIMEOUT_MS)
       } catch (error) {
-        onTrouble(error, upstream.id)
+        onError(error, upstream.id)
       }
     },
-    /**
-     * Asks for what it offers by now. Throws `conflict` where the upstream is disabled, and `unavailable` with what is
-     * wrong with it.
-     */
-    refresh: async (upstream: Upstream): Promise<KeptCatalogue> => {
+    /** Fetches the current catalogue. Throws `conflict` if the upstream is disabled, `unavailable` if it fails. */
+    refresh: async (upstream: Upstream): Promise<StoredCatalogue> => {
       if (!upstream.isEnabled) throw disabled()
       await connections.sync(upstream.serverId)
       try {
-        return await refreshes.startAnew(upstream)
+        return await refreshes.restart(upstream)
       } catch (error) {
         if (!(error instanceof UpstreamError)) throw error
         throw new AppError('unavailable', error.message, { cause: error })
       }
     },
-    /** Resolves once nothing is asked or written any more; for that the connections are to be closed meanwhile. */
+    /** Waits for fetches and writes in progress. Close the connections at the same time, so that fetches end. */
     close: async (): Promise<void> => {
       isClosed = true
-      clearInterval(ticking)
+      clearInterval(timer)
       await refreshes.close()
     },
   }

@@ -9,15 +9,14 @@ import { holdsHidden, removeHidden } from './hidden-text.ts'
 
 export type ItemKind = Exclude<CatalogueFlag['kind'], 'upstream'>
 
-/** The member that an item is asked for by. */
-const KEYS: Readonly<Record<ItemKind, string>> = {
+/** The member that identifies an item. */
+const IDENTIFIERS: Readonly<Record<ItemKind, string>> = {
   tool: 'name',
   prompt: 'name',
   resource: 'uri',
   template: 'uriTemplate',
 }
 
-/** What MCP calls each. */
 const SPEC_TYPES = {
   tool: 'Tool',
   prompt: 'Prompt',
@@ -37,37 +36,35 @@ export const createFlags = (): Flags => {
   }
 }
 
-/** A text for people and models, cleaned; what was done to it is flagged. */
+/** Cleans a title or description and flags what was changed. */
 const cleanText = (
   text: string,
   { flag, what, secrets }: { flag: (message: string) => void; what: string; secrets: readonly string[] },
 ): string => {
   const plain = removeHidden(text)
-  if (plain !== text) flag(`its ${what} held hidden characters, which are left out`)
+  if (plain !== text) flag(`its ${what} contained hidden characters, which were removed`)
   const masked = maskSecrets(plain, secrets)
   if (masked.length <= MAX_DESCRIPTION_CHARS) return masked
-  flag(`its ${what} was longer than ${MAX_DESCRIPTION_CHARS} characters and is cut`)
+  flag(`its ${what} was longer than ${MAX_DESCRIPTION_CHARS} characters and was cut`)
   return `${masked.slice(0, MAX_DESCRIPTION_CHARS).toWellFormed()}…`
 }
 
-const problemOf = (kind: ItemKind, name: unknown, declared: JsonObject): string | undefined => {
-  if (typeof name !== 'string' || name === '') return `it has no ${KEYS[kind]}`
-  if (name.length > MAX_ITEM_NAME_CHARS) return `its ${KEYS[kind]} is longer than ${MAX_ITEM_NAME_CHARS} characters`
+const findProblem = (kind: ItemKind, name: unknown, declared: JsonObject): string | undefined => {
+  if (typeof name !== 'string' || name === '') return `it has no ${IDENTIFIERS[kind]}`
+  if (name.length > MAX_ITEM_NAME_CHARS)
+    return `its ${IDENTIFIERS[kind]} is longer than ${MAX_ITEM_NAME_CHARS} characters`
   const text = JSON.stringify(declared)
   if (text.length > MAX_ITEM_CHARS) return `it is larger than ${MAX_ITEM_CHARS / 1_024} KiB`
   const parsed = parseJson(text, MAX_JSON_DEPTH)
   if (!parsed.ok) return `${parsed.error.message}`
   if (kind !== 'tool') return undefined
   const { inputSchema, outputSchema } = declared
-  if (!isJsonObject(inputSchema) || inputSchema.type !== 'object') return 'its inputSchema is none of an object'
-  return outputSchema === undefined || isJsonObject(outputSchema) ? undefined : 'its outputSchema is no schema'
+  if (!isJsonObject(inputSchema) || inputSchema.type !== 'object') return 'its inputSchema does not describe an object'
+  return outputSchema === undefined || isJsonObject(outputSchema) ? undefined : 'its outputSchema is not a schema'
 }
 
-/**
- * Schemas of the older client line know no `true` and `false` as the schema of a property, and refuse the whole list for
- * one: what means the same stands in their place.
- */
-const spellOutProperties = (schema: JsonObject): JsonObject => {
+/** Replaces boolean property schemas with equivalent objects: older clients reject the whole list for one of them. */
+const expandBooleanProperties = (schema: JsonObject): JsonObject => {
   const { properties } = schema
   if (!isJsonObject(properties) || !Object.values(properties).some(each => typeof each === 'boolean')) return schema
   const spelled = Object.entries(properties).map(([name, each]): [string, JsonValue] => {
@@ -77,12 +74,12 @@ const spellOutProperties = (schema: JsonObject): JsonObject => {
   return { ...schema, properties: Object.fromEntries(spelled) }
 }
 
-/** What of it no client takes: they would refuse the whole list, and with it what others offer. */
-const misfitOf = (kind: ItemKind, item: JsonObject): string | undefined => {
+/** Clients would reject the whole list, of all upstreams, for one item that violates the specification. */
+const findSpecViolation = (kind: ItemKind, item: JsonObject): string | undefined => {
   const { issues } = mcpClient().specTypeSchemas[SPEC_TYPES[kind]]['~standard'].validate(item)
   if (issues === undefined) return undefined
   const path = issues[0]?.path?.map(each => String(typeof each === 'object' ? each.key : each)) ?? []
-  return `its ${removeHidden(path.join('.')).slice(0, 100)} is not as MCP has it`
+  return `its ${removeHidden(path.join('.')).slice(0, 100)} does not conform to MCP`
 }
 
 const maskValue = (value: JsonValue, secrets: readonly string[]): JsonValue => {
@@ -91,52 +88,55 @@ const maskValue = (value: JsonValue, secrets: readonly string[]): JsonValue => {
   return isJsonObject(value) ? hideSecrets(value, secrets) : value
 }
 
-/** The values of secrets that an upstream was given and tells everybody; keys are left, as nothing works without them. */
+/**
+ * Masks the values of secrets in case the upstream reveals them. Keys are left alone, because nothing would work
+ * without them.
+ */
 export const hideSecrets = (value: JsonObject, secrets: readonly string[]): JsonObject =>
   secrets.length === 0
     ? value
     : Object.fromEntries(Object.entries(value).map(([key, member]) => [key, maskValue(member, secrets)]))
 
-/** A name as a flag shows it. */
+/** Returns the name as shown in a flag. */
 export const shortName = (name: unknown): string => (typeof name === 'string' ? removeHidden(name).slice(0, 100) : '')
 
-/** The items of a list that can be passed on; the others are flagged and left out. */
+/** Returns the items that can be passed on; flags and drops the others. */
 export const cleanItems = (
   kind: ItemKind,
   items: readonly JsonObject[],
   flags: Flags,
   secrets: readonly string[],
 ): CatalogueItem[] => {
-  const kept = new Map<string, CatalogueItem>()
+  const cleaned = new Map<string, CatalogueItem>()
   for (const item of items) {
-    const key = KEYS[kind]
+    const key = IDENTIFIERS[kind]
     const { [key]: name, ...rest } = item
     const flag = (message: string): void => flags.add({ kind, item: shortName(name), message })
     const declared = { ...rest }
     for (const what of ['title', 'description']) if (typeof declared[what] !== 'string') delete declared[what]
     for (const what of ['inputSchema', 'outputSchema']) {
       const schema = declared[what]
-      if (isJsonObject(schema)) declared[what] = spellOutProperties(schema)
+      if (isJsonObject(schema)) declared[what] = expandBooleanProperties(schema)
     }
-    let problem = problemOf(kind, name, declared)
-    // What it says of tasks is passed on to nobody.
-    problem ??= misfitOf(kind, { ...declared, [key]: name ?? null, execution: {} })
-    if (typeof name === 'string' && kept.has(name)) problem ??= `the upstream lists it twice`
+    let problem = findProblem(kind, name, declared)
+    // `execution` (tasks) is never passed on, so it need not be valid.
+    problem ??= findSpecViolation(kind, { ...declared, [key]: name ?? null, execution: {} })
+    if (typeof name === 'string' && cleaned.has(name)) problem ??= 'it is listed twice'
     if (problem !== undefined || typeof name !== 'string') {
-      flag(`${problem}: it is left out`)
+      flag(`${problem}; left out`)
       continue
     }
     for (const what of ['title', 'description']) {
       const text = declared[what]
       if (typeof text === 'string') declared[what] = cleanText(text, { flag, what, secrets })
     }
-    if (removeHidden(name) !== name) flag(`its ${key} holds hidden characters`)
+    if (removeHidden(name) !== name) flag(`its ${key} contains hidden characters`)
     const { title: _title, description: _description, ...untouched } = rest
     for (const [what, value] of Object.entries(untouched)) {
       if (holdsHidden(value))
-        flag(`hidden characters stand in its ${removeHidden(what).slice(0, 40)}, which is passed on as it is`)
+        flag(`its ${removeHidden(what).slice(0, 40)} contains hidden characters and is passed on unchanged`)
     }
-    kept.set(name, { name, declared: hideSecrets(declared, secrets) })
+    cleaned.set(name, { name, declared: hideSecrets(declared, secrets) })
   }
-  return [...kept.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
+  return [...cleaned.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
 }

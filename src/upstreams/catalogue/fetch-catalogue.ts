@@ -12,7 +12,7 @@ import { cleanItems, createFlags, type Flags, hideSecrets, type ItemKind } from 
 import { removeHidden } from './hidden-text.ts'
 import { dropBadOutputSchemas } from './output-schemas.ts'
 
-/** Our own, so that nothing an upstream declares is lost: the SDK's schemas keep only what they know. */
+/** Not the SDK's schemas, which drop members that they do not know. */
 const Page = z.looseObject({ nextCursor: z.string().optional(), ttlMs: z.number().optional() })
 const Items = z.array(z.unknown())
 
@@ -31,7 +31,7 @@ const NOTHING: Fetched = { items: [], ttlMs: undefined }
 const shorter = (one: number | undefined, other: number | undefined): number | undefined =>
   one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
 
-/** All pages of a list. Each is an operation with a time of its own. */
+/** Fetches all pages of a list. Each page has its own timeout. */
 const fetchList = async (connection: UpstreamConnection, list: ListName, flags: Flags): Promise<Fetched> => {
   const items: JsonObject[] = []
   const flag = (message: string): void => flags.add({ kind: 'upstream', item: list, message })
@@ -45,43 +45,43 @@ const fetchList = async (connection: UpstreamConnection, list: ListName, flags: 
     )
     const listed = Items.parse(page[list])
     const found = listed.filter(isJsonObject)
-    if (found.length < listed.length) flag('Something in the list is no object: it is left out.')
+    if (found.length < listed.length) flag('An item that is not an object was left out.')
     chars += JSON.stringify(found).length
     ttlMs = shorter(ttlMs, page.ttlMs)
     if (chars > MAX_CATALOGUE_CHARS || items.length + found.length > MAX_LIST_ITEMS) {
-      flag(`The list is too long: what follows the first ${items.length} is left out.`)
+      flag(`The list is too long. Only the first ${items.length} items are used.`)
       return { items, ttlMs }
     }
     items.push(...found)
     if (page.nextCursor === undefined || page.nextCursor === cursor) return { items, ttlMs }
     cursor = page.nextCursor
   }
-  flag(`The list has no end: what follows the first ${items.length} is left out.`)
+  flag(`The list does not end. Only the first ${items.length} items are used.`)
   return { items, ttlMs }
 }
 
-/** Undefined, and flagged, where the upstream refuses the list: the others are there all the same. */
+/** Returns undefined and adds a flag if the upstream rejects the request; the other lists are still used. */
 const tryList = async (connection: UpstreamConnection, list: ListName, flags: Flags): Promise<Fetched | undefined> => {
   try {
     return await fetchList(connection, list, flags)
   } catch (error) {
     if (error instanceof RangeError) throw new UpstreamError('protocol', `Its list of ${list} is nested too deeply.`)
     const { ProtocolError, ProtocolErrorCode } = mcpClient()
-    // Many offer resources without templates, and say so by an error.
+    // Many servers with resources do not implement templates and return this error.
     if (error instanceof ProtocolError && error.code === ProtocolErrorCode.MethodNotFound) return NOTHING
     if (!(error instanceof ProtocolError || error instanceof z.ZodError)) throw error
-    flags.add({ kind: 'upstream', item: list, message: 'The list could not be read; what it was before stays.' })
+    flags.add({ kind: 'upstream', item: list, message: 'The list could not be read. The previous one is still used.' })
     return undefined
   }
 }
 
-/** As JSON is: the SDK's values are, but for members that are undefined. */
+/** Drops undefined members, which the SDK's values may have. */
 const toObject = (value: unknown): JsonObject => {
   const plain: unknown = JSON.parse(JSON.stringify(value ?? {}))
   return isJsonObject(plain) ? plain : {}
 }
 
-const describe = (
+const describeServer = (
   client: UpstreamClient,
   secrets: readonly string[],
 ): Pick<Catalogue, 'serverInfo' | 'capabilities' | 'instructions'> => {
@@ -95,9 +95,9 @@ const describe = (
 }
 
 /**
- * Asks an upstream for all that it offers and its features let through; the values of the secrets
- * that it knows are not in the answer, neither `known` ones nor tokens of its account. A list that it refuses stays as it was `before`. `ttlMs`: how long it says that its lists hold.
- * Throws UpstreamError.
+ * Fetches everything that an upstream offers and its features allow. The values of `known` secrets and of account
+ * tokens are masked. A list that the upstream refuses stays as it was `before`. `ttlMs` is how long the upstream says
+ * its lists stay valid. Throws UpstreamError.
  */
 export const fetchCatalogue = async (
   connection: UpstreamConnection,
@@ -108,16 +108,16 @@ export const fetchCatalogue = async (
   const flags = createFlags()
   const client = await connection.get()
   const secrets = [...known, ...(connection.secrets?.() ?? [])]
-  const head = describe(client, secrets)
-  const ask = (list: ListName, isWanted: boolean): Promise<Fetched | undefined> =>
+  const head = describeServer(client, secrets)
+  const fetchIf = (list: ListName, isWanted: boolean): Promise<Fetched | undefined> =>
     isWanted ? tryList(connection, list, flags) : Promise.resolve(NOTHING)
   const { tools: hasTools, resources: hasResources, prompts: hasPrompts } = head.capabilities
   const wantsResources = features.resources && hasResources !== undefined
   const [tools, resources, templates, prompts] = await Promise.all([
-    ask('tools', features.tools && hasTools !== undefined),
-    ask('resources', wantsResources),
-    ask('resourceTemplates', wantsResources),
-    ask('prompts', features.prompts && hasPrompts !== undefined),
+    fetchIf('tools', features.tools && hasTools !== undefined),
+    fetchIf('resources', wantsResources),
+    fetchIf('resourceTemplates', wantsResources),
+    fetchIf('prompts', features.prompts && hasPrompts !== undefined),
   ])
   const clean = (kind: ItemKind, list: Fetched | undefined): CatalogueItem[] | undefined =>
     list && cleanItems(kind, list.items, flags, secrets)
@@ -131,7 +131,7 @@ export const fetchCatalogue = async (
     flags: flags.list(),
   }
   if (JSON.stringify(catalogue).length > 2 * MAX_CATALOGUE_CHARS) {
-    throw new UpstreamError('too_large', 'The lists of the upstream are too large to be kept; choose fewer features.')
+    throw new UpstreamError('too_large', 'The lists of the upstream are too large. Turn some features off.')
   }
   const lists = [tools, resources, templates, prompts]
   return { catalogue, ttlMs: lists.map(list => list?.ttlMs).reduce(shorter, undefined) }

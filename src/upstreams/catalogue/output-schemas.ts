@@ -10,13 +10,13 @@ import {
 } from './catalogue-limits.ts'
 import { type Flags, shortName } from './clean-items.ts'
 
-/** Schemas are compiled for this long before everybody else has a turn. */
-const TURN_MS = 10
-/** Of what the compiler says: it quotes the schema. */
-const MAX_SAID_CHARS = 100
+/** How long to compile schemas before yielding to the event loop. */
+const YIELD_AFTER_MS = 10
+/** The compiler's message quotes the schema. */
+const MAX_MESSAGE_CHARS = 100
 
-/** As clients compile it, but that a reference is followed and not copied: no schema grows without end. */
-const problemOf = (schema: JsonObject): string | undefined => {
+/** Compiles the schema as clients do, except that references are not inlined, so that no schema grows without end. */
+const findProblem = (schema: JsonObject): string | undefined => {
   const ajv = new Ajv({
     strict: false,
     validateSchema: false,
@@ -28,18 +28,18 @@ const problemOf = (schema: JsonObject): string | undefined => {
     ajv.compile(schema)
     return undefined
   } catch (error) {
-    return `cannot be compiled: ${shortName(error instanceof Error ? error.message : '').slice(0, MAX_SAID_CHARS)}`
+    return `cannot be compiled: ${shortName(error instanceof Error ? error.message : '').slice(0, MAX_MESSAGE_CHARS)}`
   }
 }
 
-/** Arrays and objects in it, itself too. */
+/** Counts arrays and objects, including the value itself. */
 const countNodes = (value: JsonValue): number =>
   typeof value === 'object' && value !== null
     ? Object.values(value).reduce<number>((count, member) => count + countNodes(member), 1)
     : 0
 
-/** Counts what it is given; answers whether one is too large, or all are together. */
-const createMeasure = () => {
+/** Adds up the schemas it is given; returns whether this one or the total is too large. */
+const createSizeLimit = () => {
   let chars = 0
   let nodes = 0
   return (schema: JsonObject): boolean => {
@@ -52,29 +52,26 @@ const createMeasure = () => {
   }
 }
 
-/**
- * The tools without the output schemas that no client could compile: many refuse the whole list for one of them, and with
- * it what others offer.
- */
+/** Removes output schemas that clients cannot compile: many clients reject the whole list for one of them. */
 export const dropBadOutputSchemas = async (tools: readonly CatalogueItem[], flags: Flags): Promise<CatalogueItem[]> => {
-  const kept: CatalogueItem[] = []
-  const isTooLarge = createMeasure()
-  let turnSince = performance.now()
+  const checked: CatalogueItem[] = []
+  const isTooLarge = createSizeLimit()
+  let resumedAt = performance.now()
   for (const tool of tools) {
     const { outputSchema, ...rest } = tool.declared
     if (!isJsonObject(outputSchema)) {
-      kept.push(tool)
+      checked.push(tool)
       continue
     }
-    const problem = isTooLarge(outputSchema) ? 'is too large, alone or with the others' : problemOf(outputSchema)
-    if (problem === undefined) kept.push(tool)
+    const problem = isTooLarge(outputSchema) ? 'is too large, alone or with the others' : findProblem(outputSchema)
+    if (problem === undefined) checked.push(tool)
     else {
-      kept.push({ ...tool, declared: rest })
-      flags.add({ kind: 'tool', item: shortName(tool.name), message: `its outputSchema ${problem}; it is left out` })
+      checked.push({ ...tool, declared: rest })
+      flags.add({ kind: 'tool', item: shortName(tool.name), message: `its outputSchema ${problem}; left out` })
     }
-    if (performance.now() - turnSince < TURN_MS) continue
+    if (performance.now() - resumedAt < YIELD_AFTER_MS) continue
     await setImmediate()
-    turnSince = performance.now()
+    resumedAt = performance.now()
   }
-  return kept
+  return checked
 }

@@ -1,50 +1,50 @@
 import type { Upstream } from '../upstream.ts'
-import type { CatalogueItem, KeptCatalogue } from './catalogue.ts'
+import type { CatalogueItem, StoredCatalogue } from './catalogue.ts'
 import { removeHidden } from './hidden-text.ts'
 import { presentedName } from './presented-name.ts'
 import { isToolAllowed } from './tool-patterns.ts'
 
-/** An upstream with what it was last heard to offer. */
-export type UpstreamSource = { upstream: Upstream; kept: KeptCatalogue }
+/** An upstream with its cached catalogue. */
+export type UpstreamSource = { upstream: Upstream; stored: StoredCatalogue }
 
-/** `name`: as clients know it. */
+/** `name` is the name that clients see. */
 export type PresentedTool = { upstream: Upstream; item: CatalogueItem; name: string }
 
-/** Something that an upstream offers and clients do not see; all texts without what is hidden in them. */
+/** An item that clients do not see. No text contains hidden characters. */
 export type SkippedItem = {
   upstreamId: string
   kind: 'tool' | 'resource' | 'template' | 'prompt'
-  /** As the upstream knows it. */
+  /** The upstream's own name. */
   item: string
-  /** What it would be called. */
+  /** The name it would have had. */
   name: string
-  /** With both names, where two would have one. */
+  /** Names both items on a name collision. */
   reason: string
 }
 
-/** Of all upstreams of a server together: several times what any model could choose from. */
+/** For all upstreams of a server: several times what any model could choose from. */
 const MAX_UPSTREAM_TOOLS = 5_000
 
-/** Characters of names, each as often as there are patterns, that are compared: thousands of honest tools have a tenth. */
+/** Characters of names times number of patterns. Thousands of ordinary tools use a tenth of it. */
 const MAX_COMPARED_CHARS = 100_000_000
 
 /**
- * What an upstream's features and patterns let through; by what one sees of a name, so that nothing hidden evades a
- * pattern. Where names are so long that comparing them would hold everybody up, the last of them are not let through.
+ * Returns the tools that the upstream's features and patterns allow. Patterns match the name without hidden characters.
+ * The last tools are dropped if matching them would block the event loop for too long.
  */
-export const listAllowedTools = ({ upstream, kept }: UpstreamSource): readonly CatalogueItem[] => {
+export const listAllowedTools = ({ upstream, stored }: UpstreamSource): readonly CatalogueItem[] => {
   const { features, allow = [], deny = [] } = upstream.config
   if (!features.tools) return []
   let room = MAX_COMPARED_CHARS
-  return kept.catalogue.tools.filter(({ name }) => {
+  return stored.catalogue.tools.filter(({ name }) => {
     room -= name.length * (allow.length + deny.length)
     return room >= 0 && isToolAllowed(upstream.config, removeHidden(name))
   })
 }
 
 /**
- * The tools of upstreams beside those of the server itself, `own`. Of two that would have one name the first stays: a
- * tool of the server, or of the upstream whose name comes first.
+ * Names the tools of upstreams beside the server's `own`. On a collision the first tool wins: the server's, or that of
+ * the upstream first by name.
  */
 export const presentTools = (
   sources: readonly UpstreamSource[],
@@ -81,12 +81,12 @@ const KINDS = [
   ['prompt', 'prompts'],
 ] as const
 
-/** Resources, templates and prompts that are left out, because another upstream's has their name. */
+/** Resources, templates and prompts left out because another upstream has one of the same name. */
 const listSkippedOffers = (sources: readonly UpstreamSource[]): SkippedItem[] =>
   KINDS.flatMap(([kind, list]) => {
     const taken = new Map<string, string>()
-    return sources.flatMap(({ upstream, kept }): SkippedItem[] =>
-      kept.catalogue[list].flatMap(({ name: own }) => {
+    return sources.flatMap(({ upstream, stored }): SkippedItem[] =>
+      stored.catalogue[list].flatMap(({ name: own }) => {
         const item = removeHidden(own)
         const name = kind === 'prompt' ? presentedName(upstream, own) : own
         const holder = taken.get(name)
@@ -99,7 +99,7 @@ const listSkippedOffers = (sources: readonly UpstreamSource[]): SkippedItem[] =>
     )
   })
 
-/** All that clients do not see of what the upstreams of a server offer, where `own` are the server's own tools. */
+/** Everything that clients do not see because of a name collision or limit; `own` are the server's own tools. */
 export const listSkippedItems = (sources: readonly UpstreamSource[], own: Iterable<string>): SkippedItem[] => [
   ...presentTools(sources, own).skipped,
   ...listSkippedOffers(sources),

@@ -3,12 +3,12 @@ import { TOOL_NAME } from '../../lib/kernel/names.ts'
 import type { Upstream } from '../upstream.ts'
 
 const MAX_NAME_CHARS = 64
-/** Of the hash, enough that two names of one server do not meet. */
+/** Enough that two names of one server do not collide. */
 const HASH_CHARS = 8
 
 /**
- * What a tool or prompt of an upstream is called among the others of a server: `{prefix}_{item}`. One that clients would not take
- * has its odd characters replaced, is shortened, and ends in a hash of what it was: the same for as long as that is.
+ * Returns the name of an upstream's tool or prompt on the server: `{prefix}_{item}`. An invalid name is cleaned, cut
+ * and given a hash of the original, so that it stays stable and unique.
  */
 export const presentedName = ({ name, config }: Pick<Upstream, 'name' | 'config'>, item: string): string => {
   const prefix = config.prefix ?? name

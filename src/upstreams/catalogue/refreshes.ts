@@ -1,136 +1,136 @@
 import type { UpstreamConnections } from '../connection/upstream-connections.ts'
 import { UpstreamError } from '../connection/upstream-error.ts'
 import type { Upstream } from '../upstream.ts'
-import { type Catalogue, type KeptCatalogue, sourceOf } from './catalogue.ts'
-import { BURST_MS, MAX_FRESH_MS, MAX_SOON_IN_A_ROW, MIN_FRESH_MS } from './catalogue-limits.ts'
+import { type Catalogue, type StoredCatalogue, sourceOf } from './catalogue.ts'
+import type { CatalogueCache } from './catalogue-cache.ts'
+import { BURST_MS, MAX_QUICK_REFRESHES, MAX_REFRESH_INTERVAL_MS, MIN_REFRESH_INTERVAL_MS } from './catalogue-limits.ts'
 import { fetchCatalogue } from './fetch-catalogue.ts'
-import type { KeptCatalogues } from './kept-catalogues.ts'
 
 export type RefreshesOptions = {
   connections: UpstreamConnections
-  kept: KeptCatalogues
-  /** Told of what should not happen: a catalogue that cannot be kept. */
-  onTrouble: (error: unknown, upstreamId: string) => void
+  cache: CatalogueCache
+  /** Called on an unexpected failure, such as a catalogue that cannot be stored. */
+  onError: (error: unknown, upstreamId: string) => void
 }
 
-/** `kept` is there as soon as the upstream has answered; `done` once it is written down and everybody was told. */
-export type Refresh = { kept: Promise<KeptCatalogue>; done: Promise<KeptCatalogue> }
+/** `fetched` resolves once the upstream has responded, `done` once the catalogue is stored and announced. */
+export type Refresh = { fetched: Promise<StoredCatalogue>; done: Promise<StoredCatalogue> }
 
 /**
- * How long each waits before it is asked anew for what it tells: a moment, but ever longer where it tells of changes
- * without end, until it has been quiet for as long as the longest wait.
+ * Computes the delay before a requested refresh: short at first, growing for an upstream that announces changes all the
+ * time, reset after a quiet period.
  */
-const createPauses = () => {
-  const told = new Map<string, { inARow: number; at: number }>()
+const createBackoff = () => {
+  const announced = new Map<string, { inARow: number; at: number }>()
   return {
     next: (id: string, now: number): number => {
-      const known = told.get(id)
-      const inARow = known === undefined || now - known.at > 2 * MIN_FRESH_MS ? 1 : known.inARow + 1
-      told.set(id, { inARow, at: now })
-      return Math.min(BURST_MS * 2 ** Math.max(0, inARow - MAX_SOON_IN_A_ROW), MIN_FRESH_MS)
+      const known = announced.get(id)
+      const inARow = known === undefined || now - known.at > 2 * MIN_REFRESH_INTERVAL_MS ? 1 : known.inARow + 1
+      announced.set(id, { inARow, at: now })
+      return Math.min(BURST_MS * 2 ** Math.max(0, inARow - MAX_QUICK_REFRESHES), MIN_REFRESH_INTERVAL_MS)
     },
     forget: (id: string): void => {
-      told.delete(id)
+      announced.delete(id)
     },
   }
 }
 
-/** Asks upstreams anew for what they offer: each once at a time, however many want it. */
-export const createRefreshes = ({ connections, kept: catalogues, onTrouble }: RefreshesOptions) => {
-  const underWay = new Map<string, Refresh>()
+/** Fetches catalogues from upstreams, one fetch per upstream at a time. */
+export const createRefreshes = ({ connections, cache, onError }: RefreshesOptions) => {
+  const inProgress = new Map<string, Refresh>()
   const dueAt = new Map<string, number>()
-  /** The source that was last asked for, whatever came of it. */
-  const askedFor = new Map<string, string>()
-  const bursts = new Map<string, NodeJS.Timeout>()
-  const pauses = createPauses()
+  /** The source of the last attempt, successful or not. */
+  const lastAttempted = new Map<string, string>()
+  const scheduled = new Map<string, NodeJS.Timeout>()
+  const backoff = createBackoff()
   let isClosed = false
 
-  const fetch = async (id: string, before: KeptCatalogue | undefined): Promise<[source: string, Catalogue]> => {
+  const fetch = async (id: string, before: StoredCatalogue | undefined): Promise<[source: string, Catalogue]> => {
     const connection = connections.findForAll(id)
     const upstream = connections.upstreamOf(id)
     if (connection === undefined || upstream === undefined) {
       throw new UpstreamError('aborted', 'The upstream is disabled, or gone.')
     }
     const source = sourceOf(upstream)
-    askedFor.set(id, source)
-    // Until it has answered: soon again.
-    dueAt.set(id, Date.now() + MIN_FRESH_MS)
-    const { catalogue, ttlMs = MAX_FRESH_MS } = await fetchCatalogue(
+    lastAttempted.set(id, source)
+    // In case the fetch fails.
+    dueAt.set(id, Date.now() + MIN_REFRESH_INTERVAL_MS)
+    const { catalogue, ttlMs = MAX_REFRESH_INTERVAL_MS } = await fetchCatalogue(
       connection,
       upstream.config.features,
       connections.secretsOf(id),
       before?.source === source ? before.catalogue : undefined,
     )
-    dueAt.set(id, Date.now() + Math.min(Math.max(ttlMs, MIN_FRESH_MS), MAX_FRESH_MS))
+    dueAt.set(id, Date.now() + Math.min(Math.max(ttlMs, MIN_REFRESH_INTERVAL_MS), MAX_REFRESH_INTERVAL_MS))
     return [source, catalogue]
   }
 
   const start = (upstream: Upstream): Refresh => {
     const { id } = upstream
-    const known = underWay.get(id)
+    const known = inProgress.get(id)
     if (known !== undefined) return known
     const taken = (async () => {
-      const before = await catalogues.find(id)
+      const before = await cache.find(id)
       const [source, catalogue] = await fetch(id, before)
-      return { before, fresh: await catalogues.take(upstream, source, catalogue) }
+      return { before, fresh: await cache.put(upstream, source, catalogue) }
     })()
     const done = (async () => {
       try {
         const { before, fresh } = await taken
-        await catalogues.write(upstream, fresh, before)
+        await cache.write(upstream, fresh, before)
         return fresh
       } finally {
-        underWay.delete(id)
+        inProgress.delete(id)
       }
     })()
-    const started: Refresh = { kept: taken.then(({ fresh }) => fresh), done }
-    // Whoever wants to know waits for them; nobody may.
-    started.kept.catch(() => {})
+    const started: Refresh = { fetched: taken.then(({ fresh }) => fresh), done }
+    // Callers await these; without one a rejection must not be unhandled.
+    started.fetched.catch(() => {})
     done.catch((error: unknown) => {
-      if (!(error instanceof UpstreamError) && !isClosed) onTrouble(error, id)
+      if (!(error instanceof UpstreamError) && !isClosed) onError(error, id)
     })
-    underWay.set(id, started)
+    inProgress.set(id, started)
     return started
   }
 
-  /** From now on: one that is under way may have read the old list, or have begun before the upstream was changed. */
-  const startAnew = async (upstream: Upstream): Promise<KeptCatalogue> => {
-    await underWay.get(upstream.id)?.done.catch(() => {})
+  /** Waits for a fetch in progress, which may have read the old list or configuration, and starts another. */
+  const restart = async (upstream: Upstream): Promise<StoredCatalogue> => {
+    await inProgress.get(upstream.id)?.done.catch(() => {})
     return start(upstream).done
   }
 
-  /** Soon, or less so where that is wanted over and over; and once more where one is under way that may have read the old list. */
-  const startSoon = (upstream: Upstream): void => {
-    if (isClosed || bursts.has(upstream.id)) return
+  /** Schedules a refresh after the backoff, and after any fetch in progress. */
+  const schedule = (upstream: Upstream): void => {
+    if (isClosed || scheduled.has(upstream.id)) return
     const run = (): void => {
-      bursts.delete(upstream.id)
-      const known = underWay.get(upstream.id)
+      scheduled.delete(upstream.id)
+      const known = inProgress.get(upstream.id)
       if (known === undefined) start(upstream)
-      else void known.done.catch(() => {}).then(() => startSoon(upstream))
+      else void known.done.catch(() => {}).then(() => schedule(upstream))
     }
-    const timer = setTimeout(run, pauses.next(upstream.id, Date.now()))
+    const timer = setTimeout(run, backoff.next(upstream.id, Date.now()))
     timer.unref()
-    bursts.set(upstream.id, timer)
+    scheduled.set(upstream.id, timer)
   }
 
   return {
     start,
-    startAnew,
-    startSoon,
-    isUnderWay: (upstreamId: string): boolean => underWay.has(upstreamId),
-    /** Whether it has been asked as it is configured now, whatever came of it. */
-    wasAsked: (upstream: Upstream): boolean => askedFor.get(upstream.id) === sourceOf(upstream),
+    restart,
+    schedule,
+    isInProgress: (upstreamId: string): boolean => inProgress.has(upstreamId),
+    /** Whether a fetch with this configuration was attempted, successful or not. */
+    wasAttempted: (upstream: Upstream): boolean => lastAttempted.get(upstream.id) === sourceOf(upstream),
     isDue: (upstreamId: string, now: number): boolean => (dueAt.get(upstreamId) ?? 0) <= now,
     forget: (upstreamId: string): void => {
       dueAt.delete(upstreamId)
-      askedFor.delete(upstreamId)
-      pauses.forget(upstreamId)
+      lastAttempted.delete(upstreamId)
+      backoff.forget(upstreamId)
     },
-    /** Resolves once nothing is asked or written any more; for that the connections are to be closed meanwhile. */
+    /** Waits for fetches and writes in progress. Close the connections at the same time, so that fetches end. */
     close: async (): Promise<void> => {
       isClosed = true
-      for (const timer of bursts.values()) clearTimeout(timer)
-      await Promise.allSettled([...underWay.values()].map(({ done }) => done))
+      for (const timer of scheduled.values()) clearTimeout(timer)
+      await Promise.allSettled([...inProgress.values()].map(({ done }) => done))
     },
   }
 }

@@ -5,25 +5,27 @@ import { ResponseRules, responseErrors, StoredResponse } from '../../tools/respo
 import { MAX_NAMED_TOOLS } from '../limits.ts'
 import type { ToolAnswers, Upstream } from '../upstream.ts'
 
-/** Of one upstream, as UTF-8 JSON: it is read with every mount. */
+/** Per upstream, as UTF-8 JSON. It is read whenever a server is mounted. */
 const MAX_TOOL_ANSWERS_BYTES = 256 * 1_024
 
-/** What the expressions of one upstream may take to be read together: nobody else has a turn meanwhile. */
+/** For parsing all expressions of one upstream, which blocks the event loop. */
 const MAX_READ_MS = 1_000
 
-/** As the API takes it, of one tool; what its expression and paths say is read when it is saved. */
+/** One tool's settings in the API. Expressions and paths are parsed on save. */
 export const ToolAnswersRules = z.strictObject({
   response: ResponseRules.optional(),
   cacheSeconds: cacheRules.cacheSeconds
     .optional()
     .describe(
-      'how long an answer is kept for the next call with the same arguments; for tools that say readOnlyHint, and those that readOnly is set for',
+      'how many seconds a result is reused for calls with the same arguments; only for tools with readOnlyHint or with readOnly set here',
     ),
   cacheShared: cacheRules.cacheShared.optional(),
   readOnly: z
     .boolean()
     .optional()
-    .describe("the builder's word that it changes nothing: who may only read may call it, and its answers may be kept"),
+    .describe(
+      'the builder states that the tool changes nothing: users who may only read can call it, and its results may be cached',
+    ),
 })
 
 const StoredToolAnswers = z.object({
@@ -36,11 +38,11 @@ export const StoredAnswersByTool = z.record(z.string(), StoredToolAnswers).nulla
 
 const NOTHING: ToolAnswers = {}
 
-/** By the upstream's own name for it, which may be that of a member that every object has. */
+/** Safe for tool names such as `constructor`. */
 const ownEntry = <T>(byName: Readonly<Record<string, T>>, name: string): T | undefined =>
   Object.hasOwn(byName, name) ? byName[name] : undefined
 
-/** What a builder has said of the answers of a tool, and of the tokens of one that are sent. */
+/** Returns a builder's settings for the results of a tool. */
 export const findToolAnswers = (
   { toolAnswers, responseTokens }: Pick<Upstream, 'toolAnswers' | 'responseTokens'>,
   name: string,
@@ -49,11 +51,10 @@ export const findToolAnswers = (
   responseTokens: ownEntry(responseTokens, name),
 })
 
-/** Whether anything is said at all. */
 export const hasToolAnswers = (answers: ToolAnswers): boolean =>
   Object.values(answers).some(value => value !== undefined && value !== false)
 
-/** The tools by name with one of them anew; undefined takes it away. */
+/** Returns a copy with the tool's value replaced, or removed if undefined. */
 export const withTool = <T>(
   byName: Readonly<Record<string, T>>,
   name: string,
@@ -63,7 +64,7 @@ export const withTool = <T>(
   return Object.fromEntries(value === undefined ? others : [...others, [name, value]])
 }
 
-/** What cannot be saved of it, beside its fields. */
+/** Returns the errors that prevent saving, except those of its single fields. */
 export const toolAnswersErrors = (byName: Upstream['toolAnswers']): FieldError[] => {
   if (Object.keys(byName).length > MAX_NAMED_TOOLS) {
     return [{ path: 'toolAnswers', message: `names more than ${MAX_NAMED_TOOLS} tools` }]
@@ -75,7 +76,7 @@ export const toolAnswersErrors = (byName: Upstream['toolAnswers']): FieldError[]
   const startedAt = performance.now()
   for (const [name, { response }] of Object.entries(byName)) {
     if (performance.now() - startedAt > MAX_READ_MS) {
-      return [...errors, { path: `toolAnswers.${name}`, message: 'takes too long to read with the others' }]
+      return [...errors, { path: `toolAnswers.${name}`, message: 'takes too long to parse together with the others' }]
     }
     errors.push(...responseErrors(response, `toolAnswers.${name}.response`))
   }

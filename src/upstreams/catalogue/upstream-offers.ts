@@ -12,21 +12,21 @@ export type UpstreamOffersParts = {
   reviews: Pick<UpstreamReviews, 'listLiveSources'>
   counts: ToolCounts
   listUpstreams: (serverId: string) => Promise<readonly Upstream[]>
-  /** Those that requests are passed on to. */
-  listPassedOnTo: (serverId: string) => Promise<readonly Upstream[]>
+  /** The upstream of a passthrough server. */
+  listPassthroughTargets: (serverId: string) => Promise<readonly Upstream[]>
   findPresentation: (serverId: string) => Promise<string | undefined>
-  /** Names of the server's own tools, which those of upstreams give way to. */
+  /** Names of the server's own tools, which take precedence. */
   listToolNames: (serverId: string) => Promise<readonly string[]>
 }
 
-/** An upstream with the tools that clients see of it; `isHeard`: whether it ever said what it offers. */
+/** An upstream with the tools that clients see. `hasCatalogue`: whether its catalogue was ever fetched. */
 export type PresentedUpstream = {
   upstream: Upstream
-  isHeard: boolean
+  hasCatalogue: boolean
   tools: readonly { name: string; parameters: readonly string[] }[]
 }
 
-/** More of one upstream say no more. */
+/** Per upstream; more would not help the builder. */
 const MAX_SKIPPED = 500
 
 const parametersOf = ({ declared: { inputSchema } }: CatalogueItem): string[] => {
@@ -34,22 +34,22 @@ const parametersOf = ({ declared: { inputSchema } }: CatalogueItem): string[] =>
   return isJsonObject(properties) ? Object.keys(properties).map(removeHidden) : []
 }
 
-/** What is known of what upstreams offer, without asking any of them. */
+/** Describes what upstreams offer from cached catalogues, without contacting them. */
 export const createUpstreamOffers = ({
   catalogues,
   reviews,
   counts,
   listUpstreams,
-  listPassedOnTo,
+  listPassthroughTargets,
   findPresentation,
   listToolNames,
 }: UpstreamOffersParts) => ({
-  /** What it was last heard to offer; undefined where it never was, as it is configured now. */
+  /** Undefined if the catalogue was never fetched with the current configuration. */
   find: async (upstream: Upstream) => (await catalogues.find([upstream])).get(upstream.id),
 
-  /** By upstream, what clients of the server do not see of it because its name is taken. */
+  /** By upstream, the items that clients do not see because their name is taken. */
   listSkipped: async (serverId: string): Promise<ReadonlyMap<string, readonly SkippedItem[]>> => {
-    // Names meet only where all stand in one list.
+    // Names can only collide in a flat list.
     if ((await findPresentation(serverId)) !== 'flat') return new Map()
     const sources = await reviews.listLiveSources(serverId)
     const skipped = sources.length === 0 ? [] : listSkippedItems(sources, await listToolNames(serverId))
@@ -57,7 +57,7 @@ export const createUpstreamOffers = ({
     return new Map([...byUpstream].map(([id, own]) => [id, own.slice(0, MAX_SKIPPED)]))
   },
 
-  /** All upstreams of a server, by name, with the tools that clients see; for who may see the server. */
+  /** All upstreams of a server by name, with the tools that clients see. The caller must check access. */
   listPresented: async (serverId: string): Promise<PresentedUpstream[]> => {
     const upstreams = await listUpstreams(serverId)
     if (upstreams.length === 0) return []
@@ -67,16 +67,16 @@ export const createUpstreamOffers = ({
     const byUpstream = Map.groupBy(tools, ({ upstream }) => upstream.id)
     return upstreams.map(upstream => ({
       upstream,
-      isHeard: heard.has(upstream.id),
+      hasCatalogue: heard.has(upstream.id),
       tools: (byUpstream.get(upstream.id) ?? []).map(({ name, item }) => ({ name, parameters: parametersOf(item) })),
     }))
   },
 
-  /** Who requests are passed on to, where they are: what that offers is told by itself alone. */
-  listPassedOn: async (serverId: string): Promise<PresentedUpstream[]> =>
-    (await listPassedOnTo(serverId)).map(upstream => ({ upstream, isHeard: true, tools: [] })),
+  /** The upstream of a passthrough server. Its tools are not known here. */
+  listPassthrough: async (serverId: string): Promise<PresentedUpstream[]> =>
+    (await listPassthroughTargets(serverId)).map(upstream => ({ upstream, hasCatalogue: true, tools: [] })),
 
-  /** By server, how many tools its upstreams let through; those without any are left out. */
+  /** The number of upstream tools by server; servers without any are left out. */
   countTools: counts,
 })
 

@@ -12,30 +12,30 @@ type Parts = {
   reviews: Pick<UpstreamReviews, 'listLiveSources'>
 }
 
-/** By server, how many tools its upstreams let through; those without any are left out. */
+/** Returns the number of upstream tools by server; servers without any are left out. */
 export type ToolCounts = (serverIds: readonly string[]) => Promise<ReadonlyMap<string, number>>
 
-/** Numbers that are remembered, of so many upstreams as they were then. */
-const MAX_REMEMBERED = 10_000
+/** Counts cached, by upstream and version. */
+const MAX_CACHED = 10_000
 
-/** Counts tools for lists of servers: what an upstream offers, which may be large, is read again only when it is new. */
+/** Counts tools for lists of servers. A catalogue, which may be large, is only read again when it has changed. */
 export const createToolCounts = ({ db, catalogues, reviews }: Parts): ToolCounts => {
-  const known = new Map<string, number>()
+  const cache = new Map<string, number>()
 
-  const countOf = async (upstream: Upstream, hash: string): Promise<number> => {
+  const countTools = async (upstream: Upstream, hash: string): Promise<number> => {
     const key = `${upstream.id} ${hash} ${upstream.updatedAt.getTime()}`
-    const remembered = known.get(key)
-    if (remembered !== undefined) return remembered
-    const kept = (await catalogues.find([upstream])).get(upstream.id)
-    const count = kept === undefined ? 0 : listAllowedTools({ upstream, kept }).length
-    if (known.size >= MAX_REMEMBERED) known.clear()
-    known.set(key, count)
+    const cached = cache.get(key)
+    if (cached !== undefined) return cached
+    const stored = (await catalogues.find([upstream])).get(upstream.id)
+    const count = stored === undefined ? 0 : listAllowedTools({ upstream, stored }).length
+    if (cache.size >= MAX_CACHED) cache.clear()
+    cache.set(key, count)
     return count
   }
 
   const countReviewed = async (serverId: string): Promise<number> => {
     const sources = await reviews.listLiveSources(serverId)
-    return sources.reduce((sum, { kept }) => sum + kept.catalogue.tools.length, 0)
+    return sources.reduce((sum, { stored }) => sum + stored.catalogue.tools.length, 0)
   }
 
   return async serverIds => {
@@ -52,7 +52,7 @@ export const createToolCounts = ({ db, catalogues, reviews }: Parts): ToolCounts
         continue
       }
       const hash = hashes.get(id)?.hash
-      if (hash !== undefined) counts.set(serverId, (counts.get(serverId) ?? 0) + (await countOf(upstream, hash)))
+      if (hash !== undefined) counts.set(serverId, (counts.get(serverId) ?? 0) + (await countTools(upstream, hash)))
     }
     return counts
   }

@@ -6,36 +6,36 @@ import type { StdioConfig } from '../upstream.ts'
 import type { CompiledConfig, ResolutionFault } from './compiled-config.ts'
 import { fillText, keysIn, parseReferences, type TextPart } from './references.ts'
 
-/** As every shell and POSIX take it (IEEE Std 1003.1, 8.1). */
+/** POSIX (IEEE Std 1003.1, 8.1). */
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 
-/** A text of the configuration, taken apart; empty where it cannot be, which stands in `errors`. */
+/** A parsed text of the configuration. `parts` is empty if it is invalid; `errors` says why. */
 type Field = { path: string; parts: readonly TextPart[] }
 
-type Complain = (path: string, message: string) => void
+type AddError = (path: string, message: string) => void
 
 const createFieldReader = () => {
   const errors: FieldError[] = []
   const fields: Field[] = []
-  const complain: Complain = (path, message) => {
+  const addError: AddError = (path, message) => {
     errors.push({ path, message })
   }
   const read = (path: string, text: string, maxChars: number): Field => {
     const field: { path: string; parts: readonly TextPart[] } = { path, parts: [] }
     fields.push(field)
-    if (text.length > maxChars) complain(path, `is longer than ${maxChars} characters`)
-    if (text.includes('\0')) complain(path, 'holds a NUL character')
+    if (text.length > maxChars) addError(path, `is longer than ${maxChars} characters`)
+    if (text.includes('\0')) addError(path, 'contains a NUL character')
     const parsed = parseReferences(text)
     if (parsed.ok) field.parts = parsed.value
-    else complain(path, parsed.error)
+    else addError(path, parsed.error)
     return field
   }
-  return { errors, fields, complain, read }
+  return { errors, fields, addError, read }
 }
 
-const beginsWithGlobal = ({ parts }: Field): boolean => parts[0]?.kind === 'global'
+const startsWithGlobal = ({ parts }: Field): boolean => parts[0]?.kind === 'global'
 
-const unfit = (message: string): Result<never, ResolutionFault> => failure({ reason: 'unfit_value', message })
+const invalidValue = (message: string): Result<never, ResolutionFault> => failure({ reason: 'unfit_value', message })
 
 type Fields = {
   command: Field
@@ -55,26 +55,27 @@ const fillStdio = ({ command, args, env, cwd, all }: Fields, readGlobal: (key: s
     cwd: cwd && fill(cwd),
   }
   const withNul = all.find(field => fill(field).includes('\0'))
-  if (withNul !== undefined) return unfit(`A global in ${withNul.path} holds a NUL character, which no command takes.`)
-  if (filled.command.trim() === '') return unfit('The command is empty once its globals are filled in.')
+  if (withNul !== undefined)
+    return invalidValue(`A global in ${withNul.path} contains a NUL character, which commands do not accept.`)
+  if (filled.command.trim() === '') return invalidValue('The command is empty once its globals are filled in.')
   if (filled.cwd !== undefined && !isAbsolute(filled.cwd)) {
-    return unfit('The working directory is no absolute path once its globals are filled in.')
+    return invalidValue('The working directory is not an absolute path once its globals are filled in.')
   }
   return success(filled)
 }
 
-const checkVariables = (names: readonly string[], complain: Complain): void => {
+const checkVariables = (names: readonly string[], addError: AddError): void => {
   const excess = names[MAX_VARIABLES]
-  if (excess !== undefined) complain(`env.${excess}`, `is one too many: ${MAX_VARIABLES} at most`)
+  if (excess !== undefined) addError(`env.${excess}`, `exceeds the maximum of ${MAX_VARIABLES}`)
   for (const name of names) {
     if (name.length <= MAX_VARIABLE_NAME_CHARS && VARIABLE_NAME.test(name)) continue
-    const rule = 'is no name of a variable: a letter or _, then letters, digits and _'
-    complain(`env.${name.slice(0, MAX_VARIABLE_NAME_CHARS)}`, rule)
+    const rule = 'is not a valid variable name: use letters, digits and _, not starting with a digit'
+    addError(`env.${name.slice(0, MAX_VARIABLE_NAME_CHARS)}`, rule)
   }
 }
 
 const readFields = ({ command, args, env, cwd }: StdioConfig) => {
-  const { errors, fields, complain, read } = createFieldReader()
+  const { errors, fields, addError, read } = createFieldReader()
   const texts: Fields = {
     command: read('command', command, MAX_PATH_CHARS),
     args: args.map((text, index) => read(`args[${index}]`, text, MAX_ARGUMENT_CHARS)),
@@ -82,22 +83,22 @@ const readFields = ({ command, args, env, cwd }: StdioConfig) => {
     cwd: cwd === undefined ? undefined : read('cwd', cwd, MAX_PATH_CHARS),
     all: fields,
   }
-  if (command.trim() === '') complain('command', 'is empty')
-  if (args.length > MAX_ARGUMENTS) complain(`args[${MAX_ARGUMENTS}]`, `is one too many: ${MAX_ARGUMENTS} at most`)
-  checkVariables(Object.keys(env), complain)
-  if (texts.cwd !== undefined && cwd !== undefined && !beginsWithGlobal(texts.cwd) && !isAbsolute(cwd)) {
-    complain('cwd', 'is no absolute path')
+  if (command.trim() === '') addError('command', 'is empty')
+  if (args.length > MAX_ARGUMENTS) addError(`args[${MAX_ARGUMENTS}]`, `exceeds the maximum of ${MAX_ARGUMENTS}`)
+  checkVariables(Object.keys(env), addError)
+  if (texts.cwd !== undefined && cwd !== undefined && !startsWithGlobal(texts.cwd) && !isAbsolute(cwd)) {
+    addError('cwd', 'must be an absolute path')
   }
   return { errors, texts }
 }
 
-/** Checks a command and all that goes with it. Errors are told all at once. */
+/** Checks a command and its settings; returns all errors at once. */
 export const compileStdio = (config: StdioConfig): Result<CompiledConfig<StdioConfig>, readonly FieldError[]> => {
   const { errors, texts } = readFields(config)
   if (errors.length > 0) return failure(errors)
   return success({
     globals: new Set(texts.all.flatMap(({ parts }) => keysIn(parts))),
-    // It goes to a process of this machine that the operator chose.
+    // It goes to a local process that the operator chose.
     findSecretAtRisk: () => undefined,
     fill: readGlobal => fillStdio(texts, readGlobal),
   })

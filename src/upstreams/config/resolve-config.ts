@@ -3,23 +3,23 @@ import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import type { RemoteConfig, ResolvedConfig, StdioConfig, UpstreamConfig } from '../upstream.ts'
 import { compileRemote } from './compile-remote.ts'
 import { compileStdio } from './compile-stdio.ts'
-import type { CompiledConfig, OpenGlobals, ResolutionFault } from './compiled-config.ts'
+import type { CompiledConfig, DecryptedGlobals, ResolutionFault } from './compiled-config.ts'
 
-/** Understands a configuration; every error beside its field. */
+/** Parses a configuration; errors have the path of their field. */
 export const compileConfig = (
   config: UpstreamConfig,
 ): Result<CompiledConfig<StdioConfig | RemoteConfig>, readonly FieldError[]> =>
   config.transport === 'stdio' ? compileStdio(config) : compileRemote(config)
 
-/** Keys of the globals that stand in a configuration, in their order. */
-export const globalsIn = (config: UpstreamConfig): readonly string[] => {
+/** Keys of the globals in a configuration, in order. */
+export const listGlobals = (config: UpstreamConfig): readonly string[] => {
   const compiled = compileConfig(config)
   return compiled.ok ? [...compiled.value.globals] : []
 }
 
 const quoted = (keys: readonly string[]): string => keys.map(key => `"${key}"`).join(', ')
 
-const missing = (keys: readonly string[]): ResolutionFault => ({
+const missingGlobals = (keys: readonly string[]): ResolutionFault => ({
   reason: 'missing_globals',
   message:
     keys.length === 1
@@ -28,12 +28,11 @@ const missing = (keys: readonly string[]): ResolutionFault => ({
 })
 
 /**
- * A configuration as a connection is made of it, every `{{global}}` replaced, secrets too. Pure: what it answers is for
- * the connection alone.
+ * Returns the configuration with every `{{global}}` replaced, including secrets. Use the result for connections only.
  */
 export const resolveConfig = (
   config: UpstreamConfig,
-  globals: OpenGlobals,
+  globals: DecryptedGlobals,
 ): Result<ResolvedConfig, ResolutionFault> => {
   const compiled = compileConfig(config)
   if (!compiled.ok) {
@@ -42,7 +41,7 @@ export const resolveConfig = (
   }
   const { globals: keys, findSecretAtRisk, fill } = compiled.value
   const absent = [...keys].filter(key => !globals.has(key))
-  if (absent.length > 0) return failure(missing(absent))
+  if (absent.length > 0) return failure(missingGlobals(absent))
   const risk = findSecretAtRisk(key => globals.get(key)?.isSecret === true)
   if (risk !== undefined) return failure({ reason: 'secret_at_risk', message: `The ${risk.path} ${risk.message}.` })
   const filled = fill(key => globals.get(key)?.value ?? '')

@@ -2,20 +2,20 @@ import { createHash } from 'node:crypto'
 import type { Upstream, UpstreamState } from '../upstream.ts'
 
 type Connections = {
-  listHeld: () => readonly { upstream: Upstream }[]
+  listKnown: () => readonly { upstream: Upstream }[]
   stateOf: (upstream: Upstream) => UpstreamState
 }
 
 const DIGEST_CHARS = 16
 
-/** A text that is another once the connection of an upstream of the server is in another state, in this process. */
+/** Returns a digest that changes with the state of the server's upstream connections in this process. */
 export const createStateDigest =
-  ({ listHeld, stateOf }: Connections) =>
+  ({ listKnown, stateOf }: Connections) =>
   (serverId: string): string => {
-    const states = listHeld().flatMap(({ upstream }) => {
+    const states = listKnown().flatMap(({ upstream }) => {
       if (upstream.serverId !== serverId) return []
       const state = stateOf(upstream)
-      // What rests is as if it were not held at all.
+      // Idle upstreams count as if they were not loaded.
       return state.kind === 'idle' || state.kind === 'disabled' ? [] : [[upstream.id, state]]
     })
     if (states.length === 0) return ''

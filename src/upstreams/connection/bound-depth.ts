@@ -1,14 +1,13 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { UpstreamError } from './upstream-error.ts'
 
-/** Arrays and objects in each other in one message; honest ones have a few dozen. What reads them here recurs. */
+/** Nesting of one message. Ordinary messages have a few dozen levels; the code that reads them here is recursive. */
 const MAX_MESSAGE_DEPTH = 256
 
 /** JSON-RPC 2.0 §5.1. */
 const INVALID_REQUEST = -32_600
 const INTERNAL_ERROR = -32_603
 
-/** Whether something in it lies deeper than `room`; goes no deeper itself. */
 const isDeeperThan = (value: unknown, room: number): boolean => {
   if (typeof value !== 'object' || value === null) return false
   if (room === 0) return true
@@ -17,23 +16,20 @@ const isDeeperThan = (value: unknown, room: number): boolean => {
 }
 
 const tooDeep = (): UpstreamError =>
-  new UpstreamError(
-    'protocol',
-    `The upstream sent JSON that is nested more than ${MAX_MESSAGE_DEPTH} deep; have it send less at once.`,
-  )
+  new UpstreamError('protocol', `The upstream sent JSON that is nested more than ${MAX_MESSAGE_DEPTH} levels deep.`)
 
 /**
- * Lets no message through that is nested too deeply: to write it as JSON again would exhaust the stack, wherever that
- * is done. An answer becomes an error, with an UpstreamError as its data, which no upstream can make; a request is
- * refused, and all else is dropped. To be called before anything listens.
+ * Stops messages that are nested too deeply, since serializing them again would exhaust the stack. A response becomes
+ * an error with an UpstreamError as its data, which no upstream can produce; a request is rejected; anything else is
+ * dropped. Call it before anything listens.
  */
 export const boundDepth = (transport: Transport): void => {
   type Listener = NonNullable<Transport['onmessage']>
   let listener: Listener | undefined
-  /** Listeners call those that listened before them: each message is looked at once. */
-  let sound: JSONRPCMessage | undefined
+  /** Listeners call earlier listeners; this avoids checking a message twice. */
+  let checked: JSONRPCMessage | undefined
 
-  const refuse = (message: JSONRPCMessage): void => {
+  const reject = (message: JSONRPCMessage): void => {
     if (!('id' in message) || message.id === undefined) return
     const { id } = message
     if (!('method' in message)) {
@@ -41,18 +37,21 @@ export const boundDepth = (transport: Transport): void => {
       listener?.({ jsonrpc: '2.0', id, error: { code: INTERNAL_ERROR, message: data.message, data } })
       return
     }
-    const error = { code: INVALID_REQUEST, message: `Invalid Request: nested more than ${MAX_MESSAGE_DEPTH} deep` }
+    const error = {
+      code: INVALID_REQUEST,
+      message: `Invalid Request: nested more than ${MAX_MESSAGE_DEPTH} levels deep`,
+    }
     transport.send({ jsonrpc: '2.0', id, error }).catch(() => {})
   }
   const guard =
-    (heard: Listener): Listener =>
+    (next: Listener): Listener =>
     (message, extra) => {
-      if (message !== sound && isDeeperThan(message, MAX_MESSAGE_DEPTH)) {
-        refuse(message)
+      if (message !== checked && isDeeperThan(message, MAX_MESSAGE_DEPTH)) {
+        reject(message)
         return
       }
-      sound = message
-      heard(message, extra)
+      checked = message
+      next(message, extra)
     }
 
   Object.defineProperty(transport, 'onmessage', {

@@ -3,70 +3,72 @@ import type { JsonObject } from '../../lib/kernel/json.ts'
 import type { UpstreamConnection } from './connection.ts'
 import type { UpstreamClient } from './open-connection.ts'
 
-/** RFC 5424, as MCP names them: each is worth more than those before it. */
+/** The levels of RFC 5424 as MCP names them, least severe first. */
 export const LOG_LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
 export const findLogLevel = (level: unknown): LogLevel | undefined => LOG_LEVELS.find(known => known === level)
 
-/** Whether a message of one level is to be told to somebody who has asked for those of another and above. */
+/** Whether a message of `level` is at least as severe as `wanted`. */
 export const isLevelWanted = (level: unknown, wanted: LogLevel): boolean => {
   const known = findLogLevel(level)
   return known !== undefined && LOG_LEVELS.indexOf(known) >= LOG_LEVELS.indexOf(wanted)
 }
 
-/** What a stateless client gives back with a request that is repeated: the upstream's own state, or the call that waits. */
+/**
+ * State that a stateless client returns when it repeats a request: the upstream's own, or the id of the waiting call.
+ */
 export type RequestState = { upstream?: string | undefined; held?: string | undefined }
 
 type AskedClient = {
-  /** Tells clients apart: connections of its own are for the requests of one of them. */
+  /** Identifies the client. Dedicated connections serve one client only. */
   key: string
-  /** What it declares that it can be asked: of `elicitation`, `roots` and `sampling`. */
+  /** Which of `elicitation`, `roots` and `sampling` the client declares. */
   capabilities: JsonObject
-  /** Whose account its own connections go by, where each caller has one. */
+  /** The user whose account its dedicated connections use, if each caller has one. */
   userId: string | undefined
 }
 
-/** A client with a session, which is asked by requests. */
+/** A client with a session. It is asked by requests. */
 export type SessionPeer = AskedClient & {
   kind: 'session'
-  /** Rejects with what the client answers as an error, or with why it cannot be asked. */
+  /** Rejects with the client's error response, or with the reason why it cannot be asked. */
   ask: (method: string, params: JsonObject, signal: AbortSignal) => Promise<JsonObject>
-  tell: (method: string, params: JsonObject) => void
-  /** It is known what tools an upstream has for this client. */
-  learned: () => void
+  notify: (method: string, params: JsonObject) => void
+  /** Called once the tools that the upstream has for this client are known. */
+  onToolsKnown: () => void
 }
 
-/** A client without one, which is asked in an answer and repeats its request with what it was asked for. */
+/** A client without a session. It is asked in a result and repeats its request with the answers. */
 export type StatelessPeer = AskedClient & {
   kind: 'stateless'
   inputResponses: JsonObject | undefined
   requestState: RequestState | undefined
-  /** For the client to give back; nobody else can. */
+  /** Seals the state that the client returns, so that nobody can change it. */
   seal: (state: RequestState) => string
 }
 
 export type ClientPeer = SessionPeer | StatelessPeer
 
-/** The client behind a request, for what an upstream has to say to it meanwhile. Once that is answered it is not used. */
+/** The client behind a request, for messages of the upstream meanwhile. Not used after the request is answered. */
 export type CallLink = {
-  /** Whose request it is: the same object for all that one client has under way. */
+  /** Identifies the client: the same object for all its requests. */
   origin: object
-  /** What the client says in `_meta` for whoever answers it. */
+  /** The client's `_meta` that concerns the upstream. */
   meta?: JsonObject | undefined
-  /** Takes the params of `notifications/progress` without the token; left out where the client has asked for none. */
+  /** Receives the params of `notifications/progress` without the token; absent if the client wants no progress. */
   onProgress?: ((params: JsonObject) => void) | undefined
-  /** Takes the params of `notifications/message`; it chooses by level itself. */
+  /** Receives the params of `notifications/message`; filters by level itself. */
   onLog?: ((params: JsonObject) => void) | undefined
-  /** From which level on the client wants log messages; undefined where it never said. */
+  /** The client's minimum log level; undefined if it never set one. */
   logLevel?: LogLevel | undefined
-  /** Where the client can be asked something. */
+  /** Present if the client can be asked. */
   peer?: ClientPeer | undefined
-  /** How the request goes, where not straight over the connection that all share. */
+  /** How to send the request, unless over the shared connection. */
   through?: LinkedRequest | undefined
 }
 
-/** Sends a request; `meta` goes into its `_meta`, and `more` beside its params. */
+/** Sends a request. `meta` becomes its `_meta`; `more` is added to its params. */
 export type SendLinked = (
   client: UpstreamClient,
   meta: JsonObject,

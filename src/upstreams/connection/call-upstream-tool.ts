@@ -3,23 +3,23 @@ import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
 import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import type { CatalogueItem } from '../catalogue/catalogue.ts'
 import { removeHidden } from '../catalogue/hidden-text.ts'
-import { askWithLink, INPUT_REQUIRED } from '../conversation/ask-with-link.ts'
-import { findAskedAddresses } from '../conversation/asked-addresses.ts'
+import { findRequestedUrls } from '../conversation/requested-urls.ts'
+import { INPUT_REQUIRED, sendWithLink } from '../conversation/send-with-link.ts'
 import type { UpstreamState } from '../upstream.ts'
-import { Anything } from './anything.ts'
+import { AnyResult } from './any-result.ts'
 import type { CallLink } from './call-link.ts'
 import type { UpstreamConnection } from './connection.ts'
 import { mcpClient } from './mcp-client.ts'
 import type { UpstreamClient } from './open-connection.ts'
 import { AccountError, UpstreamError } from './upstream-error.ts'
 
-/** The keyword of a schema by which an argument goes into a header as well (2026-07-28, basic/transports). */
+/** The schema keyword for an argument that is also sent as a header (2026-07-28, basic/transports). */
 const HEADER_KEYWORD = '"x-mcp-header"'
 
-/** Of what an upstream said in an error. */
-const MAX_SAID_CHARS = 2_000
+/** Of an upstream's error message. */
+const MAX_ERROR_CHARS = 2_000
 
-/** Does the work with a signal of the kind that the SDK takes. */
+/** Runs `work` with an AbortSignal, which the SDK requires. */
 const withAbortSignal = async <T>(stop: StopSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
   const controller = new AbortController()
   const onAbort = (): void => controller.abort()
@@ -32,29 +32,31 @@ const withAbortSignal = async <T>(stop: StopSignal, work: (signal: AbortSignal) 
   }
 }
 
-const nextTry = (state: UpstreamState, { kind, message }: UpstreamError): string => {
+const describeRetry = (state: UpstreamState, { kind, message }: UpstreamError): string => {
   const hasFailed = state.kind === 'failed'
-  if (kind === 'exited' && !(hasFailed && state.nextTryAt)) return ' The next call starts it again.'
-  if (!hasFailed || message.includes('tried again')) return ''
-  if (state.nextTryAt === undefined) return ' It is connected again with the next call.'
+  if (kind === 'exited' && !(hasFailed && state.nextTryAt)) return ' The next call restarts it.'
+  if (!hasFailed || message.includes('retried')) return ''
+  if (state.nextTryAt === undefined) return ' The next call reconnects it.'
   const seconds = Math.max(1, Math.ceil((state.nextTryAt.getTime() - Date.now()) / 1_000))
-  return ` It is tried again in ${seconds} s, or with the next call.`
+  return ` It is retried in ${seconds} s, or with the next call.`
 }
 
-/** Where whoever calls connects an account of theirs first; undefined for any other fault. */
+/** Returns where the caller can connect an account, if that is what the error is about. */
 export const findConnectUrl = (error: unknown): string | undefined =>
   error instanceof AccountError ? error.connectUrl : undefined
 
-/** What an upstream answered as a JSON-RPC error; undefined where it did not. `hide` takes out what is secret. */
-export const findUpstreamRefusal = (
+/** Returns the JSON-RPC error that an upstream responded with, if any. `hide` masks secrets. */
+export const findErrorResponse = (
   error: unknown,
   hide: (text: string) => string,
 ): { code: number; message: string } | undefined =>
   error instanceof mcpClient().ProtocolError
-    ? { code: error.code, message: hide(removeHidden(error.message)).slice(0, MAX_SAID_CHARS) }
+    ? { code: error.code, message: hide(removeHidden(error.message)).slice(0, MAX_ERROR_CHARS) }
     : undefined
 
-/** Why a call has no result, for the model that made it; undefined for what is no fault of the upstream. `hide` takes out what is secret. */
+/**
+ * Explains a failed call to the model that made it; undefined if it is not the upstream's fault. `hide` masks secrets.
+ */
 export const explainUpstreamFault = (
   error: unknown,
   name: string,
@@ -63,22 +65,24 @@ export const explainUpstreamFault = (
 ): string | undefined => {
   if (error instanceof UpstreamError) {
     const next =
-      state === undefined || error.kind === 'aborted' || error instanceof AccountError ? '' : nextTry(state, error)
-    return hide(`The upstream "${name}" did not do this: ${error.message}${next}`)
+      state === undefined || error.kind === 'aborted' || error instanceof AccountError
+        ? ''
+        : describeRetry(state, error)
+    return hide(`The upstream "${name}" failed: ${error.message}${next}`)
   }
-  const refusal = findUpstreamRefusal(error, hide)
-  if (refusal !== undefined) {
-    const addresses = findAskedAddresses(error).map(({ url }) => ` To be opened first: ${hide(removeHidden(url))}`)
-    return `The upstream "${name}" answered with the error ${refusal.code}: ${refusal.message}${addresses.join('')}`
+  const errorResponse = findErrorResponse(error, hide)
+  if (errorResponse !== undefined) {
+    const addresses = findRequestedUrls(error).map(({ url }) => ` Open this address first: ${hide(removeHidden(url))}`)
+    return `The upstream "${name}" returned the error ${errorResponse.code}: ${errorResponse.message}${addresses.join('')}`
   }
   const { SdkError, SdkErrorCode } = mcpClient()
   if (error instanceof SdkError && error.code === SdkErrorCode.UnsupportedResultType) {
-    return `The upstream "${name}" asks for more input, which cannot be passed on to this client.`
+    return `The upstream "${name}" asks for more input, which this client does not support.`
   }
   return undefined
 }
 
-/** As `SendLinked`; without a link nothing goes into `_meta`. */
+/** Like `SendLinked`, but `_meta` is undefined without a link. */
 type Send = (
   client: UpstreamClient,
   meta: JsonObject | undefined,
@@ -94,13 +98,13 @@ const run = (
 ): Promise<JsonObject> =>
   link === undefined
     ? connection.run((client, options) => send(client, undefined, options), signal)
-    : (link.through ?? ((shared, stop, work) => askWithLink(shared, link, stop, work)))(connection, signal, send)
+    : (link.through ?? ((shared, stop, work) => sendWithLink(shared, link, stop, work)))(connection, signal, send)
 
 /**
- * A request to an upstream, and its result as it is; whoever is behind the `link` hears how it goes. Rejects as `run` of
- * a connection does.
+ * Sends a request and returns its unchanged result. Progress and messages go to the `link`. Rejects as `run` of a
+ * connection does.
  */
-export const askUpstream = (
+export const requestUpstream = (
   connection: UpstreamConnection,
   request: { method: string; params: JsonObject },
   stop: StopSignal,
@@ -109,19 +113,19 @@ export const askUpstream = (
   withAbortSignal(stop, async signal => {
     const result = await run(connection, link, signal, (client, meta, options, more) => {
       const params = { ...request.params, ...more, ...(meta !== undefined && { _meta: meta }) }
-      return client.request({ ...request, params }, Anything, options)
+      return client.request({ ...request, params }, AnyResult, options)
     })
-    // The one type that says something to the client: it is to come back.
+    // The only result type that concerns the client: it must repeat the request.
     if (result.resultType === INPUT_REQUIRED) return result
     const { resultType: _resultType, ...passed } = result
     return passed
   })
 
-/** What calling a tool takes: no more of it is kept. */
+/** What is needed to call a tool; the rest of its definition is not held in memory. */
 export type UpstreamToolCall = {
-  /** As the upstream knows it. */
+  /** The upstream's own name. */
   name: string
-  /** Of a tool some of whose arguments go into headers as well. */
+  /** Set if some arguments are also sent as headers. */
   headerSchema: JsonObject | undefined
 }
 
@@ -131,7 +135,7 @@ export const toUpstreamToolCall = ({ name, declared: { inputSchema } }: Catalogu
     isJsonObject(inputSchema) && JSON.stringify(inputSchema).includes(HEADER_KEYWORD) ? inputSchema : undefined,
 })
 
-/** The SDK writes the headers; its schemas keep of the result only what they know. */
+/** Lets the SDK write the headers. Its schemas drop result members that they do not know. */
 const callWithHeaders = (
   connection: UpstreamConnection,
   { name, headerSchema }: UpstreamToolCall,
@@ -148,7 +152,7 @@ const callWithHeaders = (
     })
   })
 
-/** Calls a tool; answers its result as it is. Rejects as `run` of a connection does. */
+/** Calls a tool and returns its unchanged result. Rejects as `run` of a connection does. */
 export const callUpstreamTool = async (
   connection: UpstreamConnection,
   tool: UpstreamToolCall,
@@ -159,7 +163,7 @@ export const callUpstreamTool = async (
   const request = { method: 'tools/call', params: { name: tool.name, arguments: args } }
   const passed =
     tool.headerSchema === undefined
-      ? await askUpstream(connection, request, stop, link)
+      ? await requestUpstream(connection, request, stop, link)
       : await callWithHeaders(connection, tool, args, stop, link)
   return Array.isArray(passed.content) || passed.resultType === INPUT_REQUIRED ? passed : { ...passed, content: [] }
 }

@@ -1,39 +1,43 @@
-import { NAMELESS } from '../oauth-client/account-words.ts'
+import { CALLER_UNKNOWN } from '../oauth-client/account-messages.ts'
 import type { UpstreamState } from '../upstream.ts'
 import type { UpstreamConnection } from './connection.ts'
 import { AccountError, UpstreamError } from './upstream-error.ts'
 
-/** Connections of callers at once, of all upstreams together; above it who called longest ago is let go. */
+/** For all upstreams together. Above it, the least recently used idle connection is closed. */
 const MAX_CALLER_CONNECTIONS = 500
-/** One that nobody has used this long is closed. */
 const IDLE_MS = 5 * 60_000
-const LOOK_MS = 60_000
+const IDLE_CHECK_INTERVAL_MS = 60_000
 
-/** A connection by one caller's own account. */
-type Own = { upstreamId: string; userId: string; connection: UpstreamConnection; underWay: number; usedAt: number }
+type CallerConnection = {
+  upstreamId: string
+  userId: string
+  connection: UpstreamConnection
+  activeCalls: number
+  usedAt: number
+}
 
 export type CallerConnectionsOptions = {
-  /** A connection by this user's tokens; not made yet. */
+  /** Creates a connection with this user's tokens, not yet opened; undefined if the upstream is gone. */
   open: (upstreamId: string, userId: string) => UpstreamConnection | undefined
-  /** Throws AccountError where the user has connected no account that is good. */
+  /** Throws AccountError if the user has no working account. */
   assertConnected: (upstreamId: string, userId: string) => Promise<void>
-  /** Who has and may call still, of whom any will do; rather this one. */
+  /** Returns a user with a working account who may still call the server, if possible `preferred`. */
   findLatestHolder: (upstreamId: string, preferred: string | undefined) => Promise<string | undefined>
   maxConnections?: number
 }
 
-const gone = (): UpstreamError => new UpstreamError('aborted', 'The upstream is disabled, or was removed.')
+const gone = (): UpstreamError => new UpstreamError('aborted', 'The upstream is disabled or was removed.')
 const tooMany = (): UpstreamError =>
-  new UpstreamError('unavailable', 'Too many callers are using accounts of their own at this moment; try again soon.')
+  new UpstreamError('unavailable', 'Too many callers are using their own accounts right now. Try again soon.')
 
 const IDLE: UpstreamState = { kind: 'idle' }
 const NO_SECRETS: readonly string[] = []
-const nothing = (): void => {}
-const NO_PROGRESS = { token: '', stop: nothing }
+const noop = (): void => {}
+const NO_PROGRESS = { token: '', stop: noop }
 
 /**
- * Connections of upstreams to which each caller goes by an account of their own: one of each caller, made with a call,
- * closed when it is idle. No caller's answers, notifications or log reach another.
+ * Connections to upstreams where each caller uses their own account: one per caller, opened by a call and closed when
+ * idle. No response, notification or log of one caller reaches another.
  */
 export const createCallerConnections = ({
   open,
@@ -41,51 +45,51 @@ export const createCallerConnections = ({
   findLatestHolder,
   maxConnections = MAX_CALLER_CONNECTIONS,
 }: CallerConnectionsOptions) => {
-  // In the order of their last use.
-  const owns = new Map<string, Own>()
+  // Least recently used first.
+  const connections = new Map<string, CallerConnection>()
   const closing = new Set<Promise<unknown>>()
   const keyOf = (upstreamId: string, userId: string): string => `${upstreamId} ${userId}`
 
-  const end = (own: Own): void => {
-    owns.delete(keyOf(own.upstreamId, own.userId))
-    const ending: Promise<unknown> = own.connection
+  const close = (caller: CallerConnection): void => {
+    connections.delete(keyOf(caller.upstreamId, caller.userId))
+    const ending: Promise<unknown> = caller.connection
       .close()
-      .catch(nothing)
+      .catch(noop)
       .finally(() => closing.delete(ending))
     closing.add(ending)
   }
 
-  const endWhere = (isMeant: (own: Own) => boolean): void => {
-    for (const own of [...owns.values()]) if (isMeant(own)) end(own)
+  const closeWhere = (matches: (caller: CallerConnection) => boolean): void => {
+    for (const caller of [...connections.values()]) if (matches(caller)) close(caller)
   }
 
-  const looking = setInterval(() => {
+  const idleTimer = setInterval(() => {
     const before = Date.now() - IDLE_MS
-    endWhere(({ underWay, usedAt }) => underWay === 0 && usedAt < before)
-  }, LOOK_MS)
-  looking.unref()
+    closeWhere(({ activeCalls, usedAt }) => activeCalls === 0 && usedAt < before)
+  }, IDLE_CHECK_INTERVAL_MS)
+  idleTimer.unref()
 
   const makeRoom = (): void => {
-    if (owns.size < maxConnections) return
-    const oldest = [...owns.values()].find(({ underWay }) => underWay === 0)
+    if (connections.size < maxConnections) return
+    const oldest = [...connections.values()].find(({ activeCalls }) => activeCalls === 0)
     if (oldest === undefined) throw tooMany()
-    end(oldest)
+    close(oldest)
   }
 
-  const take = (upstreamId: string, userId: string): Own => {
+  const getOrOpen = (upstreamId: string, userId: string): CallerConnection => {
     const key = keyOf(upstreamId, userId)
-    const known = owns.get(key)
+    const known = connections.get(key)
     if (known !== undefined) {
-      owns.delete(key)
-      owns.set(key, known)
+      connections.delete(key)
+      connections.set(key, known)
       return known
     }
     makeRoom()
     const connection = open(upstreamId, userId)
     if (connection === undefined) throw gone()
-    const own: Own = { upstreamId, userId, connection, underWay: 0, usedAt: Date.now() }
-    owns.set(key, own)
-    return own
+    const caller: CallerConnection = { upstreamId, userId, connection, activeCalls: 0, usedAt: Date.now() }
+    connections.set(key, caller)
+    return caller
   }
 
   const use = async <T>(
@@ -94,90 +98,94 @@ export const createCallerConnections = ({
     work: (connection: UpstreamConnection) => Promise<T>,
   ): Promise<T> => {
     await assertConnected(upstreamId, userId)
-    const own = take(upstreamId, userId)
-    own.underWay++
+    const caller = getOrOpen(upstreamId, userId)
+    caller.activeCalls++
     try {
-      return await work(own.connection)
+      return await work(caller.connection)
     } catch (error) {
-      // What ended the connection says less than what is known of the account.
+      // The account's problem is more precise than the connection's error.
       if (error instanceof UpstreamError && error.kind === 'unauthorized') await assertConnected(upstreamId, userId)
       throw error
     } finally {
-      own.underWay--
-      own.usedAt = Date.now()
+      caller.activeCalls--
+      caller.usedAt = Date.now()
     }
   }
 
   /**
-   * A connection by the account of whoever `findUser` answers at each use. `prepare`: the one that progress will come
-   * over, which is heard before anything is asked.
+   * A connection that uses the account of the user that `findUser` returns. `prepare` returns the connection whose
+   * progress to listen to before anything is sent.
    */
-  const reach = (
+  const createDelegate = (
     upstreamId: string,
     findUser: () => Promise<string>,
-    findOwn: () => UpstreamConnection | undefined,
+    findCurrent: () => UpstreamConnection | undefined,
     prepare: () => UpstreamConnection | undefined,
   ): UpstreamConnection => ({
     get: async signal => use(upstreamId, await findUser(), connection => connection.get(signal)),
     run: async (operation, signal) =>
       use(upstreamId, await findUser(), connection => connection.run(operation, signal)),
-    state: () => findOwn()?.state() ?? IDLE,
-    era: () => findOwn()?.era(),
-    onState: listener => findOwn()?.onState(listener) ?? nothing,
-    onNotification: listener => findOwn()?.onNotification(listener) ?? nothing,
-    hearProgress: listener => prepare()?.hearProgress(listener) ?? NO_PROGRESS,
-    secrets: () => findOwn()?.secrets?.() ?? NO_SECRETS,
+    state: () => findCurrent()?.state() ?? IDLE,
+    era: () => findCurrent()?.era(),
+    onState: listener => findCurrent()?.onState(listener) ?? noop,
+    onNotification: listener => findCurrent()?.onNotification(listener) ?? noop,
+    onProgress: listener => prepare()?.onProgress(listener) ?? NO_PROGRESS,
+    secrets: () => findCurrent()?.secrets?.() ?? NO_SECRETS,
     log: () => [],
-    hold: () => nothing,
+    hold: () => noop,
     close: async () => {},
   })
 
-  const findAny = (upstreamId: string): Own | undefined =>
-    [...owns.values()].findLast(own => own.upstreamId === upstreamId && own.connection.state().kind === 'connected')
+  const findConnected = (upstreamId: string): CallerConnection | undefined =>
+    [...connections.values()].findLast(
+      caller => caller.upstreamId === upstreamId && caller.connection.state().kind === 'connected',
+    )
 
   return {
-    /** For the calls of one caller; undefined: of one without a name, who is told why there is none. */
-    of: (upstreamId: string, userId: string | undefined): UpstreamConnection =>
-      reach(
+    /** The connection for one caller. For an anonymous caller every use fails with an explanation. */
+    forCaller: (upstreamId: string, userId: string | undefined): UpstreamConnection =>
+      createDelegate(
         upstreamId,
         async () => {
-          if (userId === undefined) throw new AccountError(NAMELESS, undefined)
+          if (userId === undefined) throw new AccountError(CALLER_UNKNOWN, undefined)
           return userId
         },
-        () => (userId === undefined ? undefined : owns.get(keyOf(upstreamId, userId))?.connection),
-        () => (userId === undefined ? undefined : take(upstreamId, userId).connection),
+        () => (userId === undefined ? undefined : connections.get(keyOf(upstreamId, userId))?.connection),
+        () => (userId === undefined ? undefined : getOrOpen(upstreamId, userId).connection),
       ),
-    /** For what is the same whoever asks, such as lists: by the account of one caller from the first use on. */
-    ofAnybody: (upstreamId: string): UpstreamConnection => {
+    /**
+     * The connection for requests with the same result for all callers, such as lists. It stays with the first account
+     * chosen.
+     */
+    forAnybody: (upstreamId: string): UpstreamConnection => {
       let chosen: string | undefined
       const choose = async (): Promise<string> => {
-        chosen ??= await findLatestHolder(upstreamId, findAny(upstreamId)?.userId)
+        chosen ??= await findLatestHolder(upstreamId, findConnected(upstreamId)?.userId)
         if (chosen !== undefined) return chosen
-        throw new AccountError(
-          'Nobody has connected an account of theirs there yet, by which it could be asked.',
-          undefined,
-        )
+        throw new AccountError('No caller has connected an account yet, so its lists cannot be fetched.', undefined)
       }
-      const findChosen = (): Own | undefined =>
-        chosen === undefined ? findAny(upstreamId) : owns.get(keyOf(upstreamId, chosen))
-      return reach(
+      const findChosen = (): CallerConnection | undefined =>
+        chosen === undefined ? findConnected(upstreamId) : connections.get(keyOf(upstreamId, chosen))
+      return createDelegate(
         upstreamId,
         choose,
         () => findChosen()?.connection,
         () => undefined,
       )
     },
-    /** How the upstream is, by what any caller's connection says. */
+    /** The state of the upstream as seen by any caller's connection. */
     stateOf: (upstreamId: string): UpstreamState | undefined => {
-      const states = [...owns.values()].flatMap(own => (own.upstreamId === upstreamId ? own.connection.state() : []))
+      const states = [...connections.values()].flatMap(caller =>
+        caller.upstreamId === upstreamId ? caller.connection.state() : [],
+      )
       return states.find(({ kind }) => kind === 'connected') ?? states.at(-1)
     },
-    closeOf: (upstreamId: string): void => endWhere(own => own.upstreamId === upstreamId),
-    closeOfUser: (userId: string): void => endWhere(own => own.userId === userId),
-    count: (): number => owns.size,
+    closeUpstream: (upstreamId: string): void => closeWhere(caller => caller.upstreamId === upstreamId),
+    closeUser: (userId: string): void => closeWhere(caller => caller.userId === userId),
+    count: (): number => connections.size,
     close: async (): Promise<void> => {
-      clearInterval(looking)
-      endWhere(() => true)
+      clearInterval(idleTimer)
+      closeWhere(() => true)
       await Promise.allSettled(closing)
     },
   }

@@ -4,7 +4,7 @@ import type { Authorizer } from '../oauth-client/authorizer.ts'
 import type { ResolvedConfig, UpstreamState } from '../upstream.ts'
 import { CONNECTION_LIMITS, type ConnectionLimits } from './connection-limits.ts'
 import { createListeners } from './listeners.ts'
-import { type OpenConnection, openConnection, type UpstreamClient, type UpstreamOffer } from './open-connection.ts'
+import { type ClientSetup, type OpenConnection, openConnection, type UpstreamClient } from './open-connection.ts'
 import { createOutputLog, type LogLine, maskSecrets } from './output-log.ts'
 import { createProgressTokens, type OnProgress } from './progress-tokens.ts'
 import type { RemoteNetwork } from './remote-transport.ts'
@@ -13,64 +13,64 @@ import { createSharedConnection } from './shared-connection.ts'
 import type { StdioProcesses } from './stdio-processes.ts'
 import { UpstreamError } from './upstream-error.ts'
 
-/** What all connections of one Patchbay share. */
+/** What all upstream connections of one installation share. */
 export type UpstreamParts = {
   processes: StdioProcesses
   network: RemoteNetwork
-  /** How Patchbay introduces itself. */
+  /** Patchbay's name and version as sent to upstreams. */
   clientInfo: { name: string; version: string }
-  /** In place of the usual ones. */
+  /** Overrides of the default limits. */
   limits?: Partial<ConnectionLimits>
 }
 
 export type UpstreamConnectionOptions = {
-  /** The configuration with its globals resolved; asked for before every connection. What it throws may be shown. */
+  /** Returns the configuration with globals resolved; called before every connection. Its errors may be shown. */
   resolve: () => Promise<ResolvedConfig>
-  /** One operation's. */
+  /** Per operation. */
   timeoutMs: number
-  /** Whether the connection is made at once, kept, and made again when it is lost. */
+  /** Whether to connect at once and reconnect whenever the connection is lost. */
   isEager: boolean
   parts: UpstreamParts
-  /** For a connection of one client of ours, which answers what the upstream asks. */
-  offer?: UpstreamOffer
-  /** Whose tokens it goes by, where the upstream asks for authorization by OAuth. */
+  /** What the client can be asked, for a connection dedicated to one client. */
+  setup?: ClientSetup
+  /** Supplies tokens if the upstream uses OAuth. */
   authorizer?: Authorizer | undefined
 }
 
 export type UpstreamOperation<T> = (client: UpstreamClient, options: RequestOptions) => Promise<T>
 
 export type UpstreamConnection = {
-  /** The client: connects, once however many ask, or comes back after a crash. Rejects with UpstreamError. */
+  /** Connects or reconnects if necessary; concurrent calls share one attempt. Rejects with UpstreamError. */
   get: (signal?: AbortSignal) => Promise<UpstreamClient>
   /**
-   * Runs one operation with the client, within its time: `options` go to the client's method. Rejects with UpstreamError
-   * for what is wrong with the upstream, and with what the upstream itself answered as an error as that is (ProtocolError).
-   * Run again, once, when the upstream had forgotten the session and so did nothing.
+   * Runs one operation within its timeout; pass `options` to the client's method. Rejects with UpstreamError if the
+   * upstream fails, and with ProtocolError if it responds with an error. Runs again, once, if the upstream had lost the
+   * session and so did nothing.
    */
   run: <T>(operation: UpstreamOperation<T>, signal?: AbortSignal) => Promise<T>
   state: () => UpstreamState
-  /** Which era the upstream was last heard to speak; undefined until it is first connected. */
+  /** The era of the last connection; undefined before the first. */
   era: () => 'legacy' | 'modern' | undefined
-  /** Answers how to stop hearing. */
+  /** Returns an unsubscribe function. */
   onState: (listener: (state: UpstreamState) => void) => () => void
-  /** Changed lists, updated resources, log messages, and whatever else the upstream tells, but for progress. */
+  /** Called for every notification except progress. Returns an unsubscribe function. */
   onNotification: (listener: (notification: Notification) => void) => () => void
-  /** A token for `_meta.progressToken` of one request, and how to stop hearing of its progress. */
-  hearProgress: (listener: OnProgress) => { token: string; stop: () => void }
-  /** Tokens that it has shown, which may be shown to nobody else; another list with each new one. Undefined: it shows none. */
+  /** Returns a token for one request's `_meta.progressToken`, and a function to stop listening. */
+  onProgress: (listener: OnProgress) => { token: string; stop: () => void }
+  /** Returns the account tokens used so far, for masking. Undefined without an account. */
   secrets: (() => readonly string[]) | undefined
-  /** What the process said beside the protocol, and what became of it. */
+  /** What the process printed besides the protocol, and what happened to it. */
   log: () => readonly LogLine[]
-  /** Keeps an idle process up, for as long as a subscription lasts, say; answers how to let go. */
+  /** Keeps an idle process running, for example during a subscription. Returns the release function. */
   hold: () => () => void
-  /** Ends it for good, with its process. */
+  /** Closes the connection for good and ends its process. */
   close: () => Promise<void>
 }
 
 const cancelled = (cause?: unknown): UpstreamError =>
   new UpstreamError('aborted', 'The call was cancelled.', cause === undefined ? {} : { cause })
 
-/** Settles as the promise does, for a caller who may give up waiting; the work goes on for the others. */
+/** Lets one caller stop waiting; the shared work continues. */
 const waitFor = <T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
   if (signal === undefined) return promise
   return new Promise((resolve, reject) => {
@@ -81,7 +81,7 @@ const waitFor = <T>(promise: Promise<T>, signal: AbortSignal | undefined): Promi
   })
 }
 
-/** Asks for the configuration; what keeps it from being resolved is said as it is. */
+/** Resolves the configuration. Errors are reported unchanged. */
 const resolveConfig = async (resolve: UpstreamConnectionOptions['resolve']): Promise<ResolvedConfig> => {
   try {
     return await resolve()
@@ -93,11 +93,11 @@ const resolveConfig = async (resolve: UpstreamConnectionOptions['resolve']): Pro
 }
 
 /**
- * The connection to one upstream, made when it is first needed and shared by all who ask. One that fails is tried again
- * in the background, ever more seldom; a call tries at once, unless it failed over and over.
+ * A connection to one upstream, opened on first use and shared by all callers. After a failure it is retried in the
+ * background with growing delays; a call retries at once, unless it failed repeatedly.
  */
 export const createUpstreamConnection = (options: UpstreamConnectionOptions): UpstreamConnection => {
-  const { parts, timeoutMs, isEager, offer = {}, authorizer } = options
+  const { parts, timeoutMs, isEager, setup = {}, authorizer } = options
   const limits: ConnectionLimits = { ...CONNECTION_LIMITS, ...parts.limits }
   const log = createOutputLog({ now: () => new Date() })
   const notifications = createListeners<Notification>()
@@ -105,20 +105,20 @@ export const createUpstreamConnection = (options: UpstreamConnectionOptions): Up
   let secrets: readonly string[] = []
   let isOlderEra = false
   let era: ReturnType<UpstreamConnection['era']>
-  /** Of a process that ended at once, whichever era it was asked in: each further try is one start, in turns. */
-  let hasTriedBoth = false
+  /** Set if a process exited in both eras. Each further attempt then starts it once, alternating. */
+  let hasFailedInBoth = false
 
   const open = async (signal: AbortSignal, onActivity: () => void): Promise<OpenConnection> => {
     const config = await resolveConfig(options.resolve)
     secrets = config.secrets
-    // What keeps it from being authorized is said as it is, before anything is asked of the upstream.
+    // Authorization problems are reported before the upstream is contacted.
     if (config.transport !== 'stdio') await authorizer?.getToken(config.url)
     log.hide(secrets)
     const make = (): Promise<OpenConnection> =>
       openConnection({
         ...parts,
         config,
-        offer,
+        setup,
         authorizer,
         log,
         timeoutMs,
@@ -126,25 +126,27 @@ export const createUpstreamConnection = (options: UpstreamConnectionOptions): Up
         limits: { ...limits, maxMessageBytes: parts.network.maxResponseBytes },
         isOlderEra: isOlderEra && config.transport === 'stdio',
         onActivity,
-        onNotification: told =>
-          told.method === 'notifications/progress' ? progress.tell(told.params) : notifications.tell(told),
+        onNotification: notification =>
+          notification.method === 'notifications/progress'
+            ? progress.dispatch(notification.params)
+            : notifications.notify(notification),
         signal,
       })
     try {
       const opened = await make()
       era = opened.client.getProtocolEra()
       isOlderEra = era === 'legacy'
-      hasTriedBoth = false
+      hasFailedInBoth = false
       return opened
     } catch (error) {
-      // Some servers of the older era end at a question that they do not know; asked as of old they stay.
+      // Some servers of the older era exit on an unknown request; they work if started in that era.
       const hasEnded = error instanceof UpstreamError && error.kind === 'exited' && !signal.aborted
-      if (hasEnded && hasTriedBoth) isOlderEra = !isOlderEra
-      if (!hasEnded || hasTriedBoth || isOlderEra) throw error
+      if (hasEnded && hasFailedInBoth) isOlderEra = !isOlderEra
+      if (!hasEnded || hasFailedInBoth || isOlderEra) throw error
       isOlderEra = true
       return make().catch((second: unknown) => {
         isOlderEra = false
-        hasTriedBoth = true
+        hasFailedInBoth = true
         throw second
       })
     }
@@ -154,7 +156,7 @@ export const createUpstreamConnection = (options: UpstreamConnectionOptions): Up
       return await open(signal, onActivity)
     } catch (error) {
       const why = error instanceof Error ? error.message : ''
-      // The end of a process is there already.
+      // The exit of a process is logged already.
       if (!signal.aborted && log.list().at(-1)?.text !== why) log.add('patchbay', why)
       throw error
     }
@@ -163,14 +165,14 @@ export const createUpstreamConnection = (options: UpstreamConnectionOptions): Up
     open: openAndLog,
     isEager,
     limits,
-    onIdleEnd: () => log.add('patchbay', 'The process was ended: nobody had asked it anything for a while.'),
+    onIdleStop: () => log.add('patchbay', 'The process was stopped because it was idle.'),
   })
 
-  /** What an operation failed with, told as the upstream's fault where it is one. */
+  /** Converts the error of an operation to an UpstreamError if the upstream is at fault. */
   const translate = (error: unknown, opened: OpenConnection): unknown => {
     const fault = findFault(error)
     const known = fault?.kind === 'timeout' ? fault : (opened.failure() ?? fault)
-    // What it answered before it went is an answer still.
+    // An error response received before the connection ended is still a response.
     if (fault === undefined && !(error instanceof Error && error.message === 'Not connected')) return error
     if (known === undefined) return error
     const hidden = [...secrets, ...(authorizer?.secrets() ?? [])]
@@ -180,7 +182,7 @@ export const createUpstreamConnection = (options: UpstreamConnectionOptions): Up
   const runOnce = async <T>(operation: UpstreamOperation<T>, signal: AbortSignal | undefined): Promise<T> => {
     const opened = await waitFor(shared.connect(), signal)
     const requestOptions = { timeout: timeoutMs, ...(signal !== undefined && { signal }) }
-    // Only that it does not answer counts here: a crash is one failure, however many calls it ended.
+    // Only timeouts count here: a crash is one failure, however many calls it ended.
     const outcome = await shared.guard(async () => {
       try {
         return success(await operation(opened.client, requestOptions))
@@ -208,7 +210,7 @@ export const createUpstreamConnection = (options: UpstreamConnectionOptions): Up
     era: () => era,
     onState: shared.onState,
     onNotification: notifications.add,
-    hearProgress: progress.take,
+    onProgress: progress.add,
     secrets: authorizer?.secrets,
     log: log.list,
     hold: shared.hold,

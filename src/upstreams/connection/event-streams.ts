@@ -5,13 +5,13 @@ export const isEventStream = ({ headers }: Response): boolean =>
   /^text\/event-stream\b/i.test(headers.get('content-type') ?? '')
 
 /**
- * Hands a stream of events on, within its limits, and tells once when it ends, for whatever reason but that the reader
- * wants no more; `cause` is what broke it off.
+ * Passes on an event stream within its limits. Calls `onEnd` once when the stream ends or fails, but not when the
+ * reader cancels.
  */
 export const watchStream = (response: Response, limits: OutputLimits, onEnd: (cause: unknown) => void): Response => {
   if (response.body === null) return response
   const reader = response.body.getReader()
-  const isTooMuch = createOutputMeter(limits)
+  const exceedsLimit = createOutputMeter(limits)
   const body = new ReadableStream<Uint8Array>(
     {
       pull: async controller => {
@@ -22,9 +22,9 @@ export const watchStream = (response: Response, limits: OutputLimits, onEnd: (ca
             onEnd(undefined)
             return
           }
-          if (isTooMuch(value)) {
-            const most = describeOutputLimit(limits)
-            throw new UpstreamError('too_large', `The upstream sent more than ${most}; have it send less.`)
+          if (exceedsLimit(value)) {
+            const limit = describeOutputLimit(limits)
+            throw new UpstreamError('too_large', `The upstream sent more than ${limit}.`)
           }
           controller.enqueue(value)
         } catch (error) {

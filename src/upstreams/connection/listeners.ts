@@ -1,20 +1,20 @@
-/** Those who want to hear of something; each is told, whatever another throws. */
+/** Calls each listener, even if another one throws. */
 export const createListeners = <T>() => {
   const listeners = new Set<(value: T) => void>()
   return {
-    /** Answers how to stop hearing. */
+    /** Returns an unsubscribe function. */
     add: (listener: (value: T) => void): (() => void) => {
       listeners.add(listener)
       return () => {
         listeners.delete(listener)
       }
     },
-    tell: (value: T): void => {
+    notify: (value: T): void => {
       for (const listener of listeners) {
         try {
           listener(value)
         } catch (error) {
-          // Not ours to answer, and not to be lost: it ends up where unhandled errors do.
+          // Reported as an unhandled error instead of getting lost.
           queueMicrotask(() => {
             throw error
           })

@@ -7,13 +7,13 @@ export type McpClient = typeof client
 const require = createRequire(import.meta.url)
 let loaded: McpClient | undefined
 
-/** By the file that `import` takes: what `require` finds by the name is another copy, with a zod of its own. */
+/** Resolves the file that `import` would load; `require` by name would load a second copy with its own zod. */
 const load = (): McpClient => {
   const found: McpClient = require(fileURLToPath(import.meta.resolve('@modelcontextprotocol/client')))
   return found
 }
 
-/** The SDK's client, from its first use on: it takes 15 MB, which an installation without upstreams never needs. */
+/** Loads the SDK's client on first use. It takes 15 MB, which an installation without upstreams never needs. */
 export const mcpClient = (): McpClient => {
   loaded ??= load()
   return loaded

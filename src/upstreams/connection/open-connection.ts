@@ -2,7 +2,7 @@ import type { Client, ClientOptions, Notification, Transport } from '@modelconte
 import type { Authorizer } from '../oauth-client/authorizer.ts'
 import type { ResolvedConfig } from '../upstream.ts'
 import { boundDepth } from './bound-depth.ts'
-import { keepListening } from './listening.ts'
+import { subscribeToListChanges } from './list-changes.ts'
 import { mcpClient } from './mcp-client.ts'
 import { maskSecrets, type OutputLog, stripHidden } from './output-log.ts'
 import { createRemoteTransport, type RemoteNetwork } from './remote-transport.ts'
@@ -11,21 +11,21 @@ import type { StdioProcesses } from './stdio-processes.ts'
 import { createStdioTransport, type StdioLimits } from './stdio-transport.ts'
 import { UpstreamError } from './upstream-error.ts'
 
-/** A client of an upstream, connected, in the era that the upstream speaks: `getProtocolEra()`. */
+/** A connected client; `getProtocolEra()` tells which era the upstream speaks. */
 export type UpstreamClient = Client
 
-/** What a client of ours offers an upstream besides asking; left out: nothing, as a shared connection must. */
-export type UpstreamOffer = Pick<ClientOptions, 'capabilities' | 'inputRequired'> & {
-  /** Called before the client is connected, to set its request handlers. */
+/** What the upstream may ask this client. Empty for a shared connection. */
+export type ClientSetup = Pick<ClientOptions, 'capabilities' | 'inputRequired'> & {
+  /** Called before connecting, to register request handlers. */
   prepare?: (client: UpstreamClient) => void
 }
 
 export type OpenConnection = {
   client: UpstreamClient
   isProcess: boolean
-  /** Requests that are not answered yet; 0 for a remote one, where nobody counts. */
+  /** Requests in progress; always 0 for a remote upstream, where they are not counted. */
   pending: () => number
-  /** Resolves once the connection is gone, with the reason. */
+  /** Resolves with the reason once the connection is gone. */
   ended: Promise<UpstreamError>
   failure: () => UpstreamError | undefined
   close: () => Promise<void>
@@ -36,59 +36,58 @@ export type OpenConnectionOptions = {
   processes: StdioProcesses
   network: RemoteNetwork
   clientInfo: { name: string; version: string }
-  offer: UpstreamOffer
+  setup: ClientSetup
   authorizer: Authorizer | undefined
   log: OutputLog
   limits: StdioLimits
-  /** One operation's. */
+  /** Per operation. */
   timeoutMs: number
-  /** From the start of a process to its first answer: a command may have to be fetched first. */
+  /** From the start of a process to its first response; a command may have to be downloaded first. */
   startTimeoutMs: number
-  /** Whether the process is known to speak the older era only, so that it is not asked for the newer one first. */
+  /** Skips the question about the newer era for a process that only speaks the older one. */
   isOlderEra: boolean
   onActivity: () => void
   onNotification: (notification: Notification) => void
   signal: AbortSignal
 }
 
-/** Pages of one list; far above any honest one, and an end to one that never ends. */
+/** Pages of one list; stops a list that never ends. */
 const MAX_LIST_PAGES = 1_000
 
-/** What an upstream says of itself when it is connected, as JSON, in characters: it is held for as long as that lasts. */
-const MAX_INTRODUCTION_CHARS = 256 * 1_024
+/** The upstream's name, capabilities and instructions as JSON. Held as long as the connection. */
+const MAX_SERVER_INFO_CHARS = 256 * 1_024
 
-const assertIntroduction = (client: Client): void => {
-  const said = [client.getServerVersion(), client.getServerCapabilities(), client.getInstructions()]
-  if (JSON.stringify(said).length <= MAX_INTRODUCTION_CHARS) return
-  const message = `What the upstream says of itself is larger than ${MAX_INTRODUCTION_CHARS / 1_024} KiB; have it say less.`
+const assertServerInfoSize = (client: Client): void => {
+  const serverInfo = [client.getServerVersion(), client.getServerCapabilities(), client.getInstructions()]
+  if (JSON.stringify(serverInfo).length <= MAX_SERVER_INFO_CHARS) return
+  const message = `The upstream's name, capabilities and instructions are larger than ${MAX_SERVER_INFO_CHARS / 1_024} KiB.`
   throw new UpstreamError('too_large', message)
 }
 
-/** Says that a value is whatever it was declared to be. */
 const isAsDeclared = <T>(_value: unknown): _value is T => true
 
-/** Results are passed on as they are: whoever asked looks at them, and schemas of strangers are not compiled here. */
+/** Results are passed on unchecked: the client validates them, and foreign schemas must not be compiled here. */
 const NO_VALIDATION: NonNullable<ClientOptions['jsonSchemaValidator']> = {
   getValidator:
     <T>() =>
     (data: unknown) =>
       isAsDeclared<T>(data)
         ? { valid: true, data, errorMessage: undefined }
-        : { valid: false, data: undefined, errorMessage: 'never said' },
+        : { valid: false, data: undefined, errorMessage: 'unreachable' },
 }
 
 type Link = {
   transport: Transport
   isProcess: boolean
   pending: () => number
-  /** Why it ended, once it has. */
+  /** Why it ended; undefined before that. */
   failure: () => UpstreamError | undefined
-  /** What lies behind an error of the SDK that says too little. */
+  /** Returns the cause behind an unspecific SDK error. */
   explain: (fault: UpstreamError | undefined) => UpstreamError | undefined
   close: () => Promise<void>
 }
 
-const SILENT = 'see its log, and whether it is an MCP server'
+const CHECK_LOG = 'check its log and whether it is an MCP server'
 
 const createProcessLink = (config: ResolvedConfig & { transport: 'stdio' }, options: OpenConnectionOptions): Link => {
   const { processes, log, limits, onActivity, startTimeoutMs } = options
@@ -101,12 +100,12 @@ const createProcessLink = (config: ResolvedConfig & { transport: 'stdio' }, opti
     failure: transport.failure,
     explain: fault => {
       if (fault?.kind !== 'timeout') return fault
-      if (!transport.saidOnlyRubbish()) {
-        const message = `The process did not answer within ${startTimeoutMs} ms of its start; ${SILENT}.`
-        return new UpstreamError('silent', message)
+      if (!transport.printedNoMcp()) {
+        const message = `The process did not respond within ${startTimeoutMs} ms of its start; ${CHECK_LOG}.`
+        return new UpstreamError('no_response', message)
       }
-      const message = `What the process prints is no MCP; see its log, and give the arguments that make it serve over stdio.`
-      return new UpstreamError('rubbish', message)
+      const message = `The process does not print MCP messages. Check its log, and add the arguments that make it serve over stdio.`
+      return new UpstreamError('not_mcp_output', message)
     },
     close: () => transport.close(),
   }
@@ -125,8 +124,8 @@ const createRemoteLink = (
     explain: fault => {
       const seen = remote.lastFault() ?? fault
       if (seen?.kind !== 'timeout') return seen
-      const message = `The upstream did not answer within ${options.timeoutMs} ms while the connection was made; check the URL.`
-      return new UpstreamError('silent', message)
+      const message = `The upstream did not respond within ${options.timeoutMs} ms while connecting. Check the URL.`
+      return new UpstreamError('no_response', message)
     },
     close: remote.close,
   }
@@ -137,9 +136,9 @@ const createLink = (options: OpenConnectionOptions): Link => {
   return config.transport === 'stdio' ? createProcessLink(config, options) : createRemoteLink(config, options)
 }
 
-const createClient = ({ clientInfo, offer, config, ...options }: OpenConnectionOptions): UpstreamClient => {
-  const { capabilities = {}, inputRequired = { autoFulfill: false } } = offer
-  // Half of the time for the question which era it is, so that the older handshake has the other half.
+const createClient = ({ clientInfo, setup, config, ...options }: OpenConnectionOptions): UpstreamClient => {
+  const { capabilities = {}, inputRequired = { autoFulfill: false } } = setup
+  // Detecting the era takes at most half of the time, which leaves the other half for the older handshake.
   const probe = { timeoutMs: config.transport === 'stdio' ? options.startTimeoutMs / 2 : options.timeoutMs }
   const isOlder = config.transport === 'sse' || options.isOlderEra
   const client = new (mcpClient().Client)(clientInfo, {
@@ -149,18 +148,18 @@ const createClient = ({ clientInfo, offer, config, ...options }: OpenConnectionO
     jsonSchemaValidator: NO_VALIDATION,
     listMaxPages: MAX_LIST_PAGES,
   })
-  // The SDK's own handler forgets a request before it has told the last of its progress.
+  // The SDK's own handler drops the last progress notification before a response.
   client.removeNotificationHandler('notifications/progress')
-  offer.prepare?.(client)
+  setup.prepare?.(client)
   client.fallbackNotificationHandler = async notification => options.onNotification(notification)
   return client
 }
 
-/** Settles as the promise does, or rejects when the time is up or the signal says so. */
-const within = async <T>(promise: Promise<T>, ms: number, signal: AbortSignal): Promise<T> => {
+/** Rejects after `ms` or when the signal aborts. */
+const withTimeout = async <T>(promise: Promise<T>, ms: number, signal: AbortSignal): Promise<T> => {
   const end = Promise.withResolvers<never>()
   const timer = setTimeout(() => end.reject(new UpstreamError('timeout', 'The time is up.')), ms)
-  const onAbort = (): void => end.reject(new UpstreamError('aborted', 'The connection was closed while it was made.'))
+  const onAbort = (): void => end.reject(new UpstreamError('aborted', 'The connection was closed while connecting.'))
   if (signal.aborted) onAbort()
   signal.addEventListener('abort', onAbort, { once: true })
   try {
@@ -171,26 +170,26 @@ const within = async <T>(promise: Promise<T>, ms: number, signal: AbortSignal): 
   }
 }
 
-/** Of what an upstream said in an error. */
-const MAX_SAID_CHARS = 300
+/** Of an upstream's error message. */
+const MAX_ERROR_CHARS = 300
 
-const NOT_OPENED = 'The upstream could not be opened as an MCP server'
+const OPEN_FAILED = 'The upstream could not be opened as an MCP server'
 
-const refusedToOpen = (error: unknown, secrets: readonly string[]): UpstreamError => {
-  const said = maskSecrets(stripHidden(error instanceof Error ? error.message : String(error)), secrets)
-  return new UpstreamError('protocol', `${NOT_OPENED}: ${said.slice(0, MAX_SAID_CHARS)}`, {
-    ownWords: `${NOT_OPENED}.`,
+const openFailed = (error: unknown, secrets: readonly string[]): UpstreamError => {
+  const serverInfo = maskSecrets(stripHidden(error instanceof Error ? error.message : String(error)), secrets)
+  return new UpstreamError('protocol', `${OPEN_FAILED}: ${serverInfo.slice(0, MAX_ERROR_CHARS)}`, {
+    ownWords: `${OPEN_FAILED}.`,
   })
 }
 
-/** An error of ours for whatever went wrong, without the values of secrets. */
+/** Converts any error to an UpstreamError with secrets masked. */
 const toFault = (error: unknown, link: Link, secrets: readonly string[]): UpstreamError => {
-  const fault = link.failure() ?? link.explain(findFault(error)) ?? refusedToOpen(error, secrets)
+  const fault = link.failure() ?? link.explain(findFault(error)) ?? openFailed(error, secrets)
   const ownWords = maskSecrets(fault.ownWords, secrets)
   return new UpstreamError(fault.kind, maskSecrets(fault.message, secrets), { cause: error, ownWords })
 }
 
-/** Makes one connection. Throws UpstreamError that says why there is none; nothing of it is left then. */
+/** Opens one connection. Throws UpstreamError with the reason, after cleaning up. */
 export const openConnection = async (options: OpenConnectionOptions): Promise<OpenConnection> => {
   const { config, signal } = options
   const link = createLink(options)
@@ -198,7 +197,7 @@ export const openConnection = async (options: OpenConnectionOptions): Promise<Op
   const ended = Promise.withResolvers<UpstreamError>()
   const closed = new UpstreamError('protocol', 'The connection to the upstream was closed.')
   client.onclose = () => ended.resolve(link.failure() ?? closed)
-  // The SDK waits on for the answer that a transport it has closed cannot bring.
+  // The SDK keeps waiting for a response after its transport closed.
   const lost = ended.promise.then(error => Promise.reject(error))
   lost.catch(() => {})
   const stop = new AbortController()
@@ -206,14 +205,19 @@ export const openConnection = async (options: OpenConnectionOptions): Promise<Op
   const totalMs = link.isProcess ? options.startTimeoutMs : 2 * options.timeoutMs
   try {
     const timeout = link.isProcess ? options.startTimeoutMs : options.timeoutMs
-    await within(Promise.race([client.connect(link.transport, { timeout }), lost]), totalMs, signal)
-    assertIntroduction(client)
+    await withTimeout(Promise.race([client.connect(link.transport, { timeout }), lost]), totalMs, signal)
+    assertServerInfoSize(client)
   } catch (error) {
     const fault = toFault(error, link, [...config.secrets, ...(options.authorizer?.secrets() ?? [])])
     await link.close()
     throw fault
   }
-  keepListening({ client, timeoutMs: options.timeoutMs, onNotification: options.onNotification, signal: stop.signal })
+  subscribeToListChanges({
+    client,
+    timeoutMs: options.timeoutMs,
+    onNotification: options.onNotification,
+    signal: stop.signal,
+  })
   void ended.promise.then(() => stop.abort())
   return {
     client,

@@ -1,40 +1,40 @@
 import { stripVTControlCharacters } from 'node:util'
 
-/** One line of what a process says beside the protocol, or of what became of it. */
+/** A line that the process printed besides the protocol, or an event in its life. */
 export type LogLine = {
   at: Date
-  /** `patchbay`: said by us, such as that the process has ended. */
+  /** `patchbay`: an event that we log, such as the exit of the process. */
   source: 'stderr' | 'stdout' | 'patchbay'
   text: string
 }
 
-/** Lines kept of one upstream; the oldest go first. */
+/** Per upstream; the oldest are dropped. */
 const MAX_LINES = 500
-/** Of one line; what is longer is cut. */
+/** Longer lines are cut. */
 export const MAX_LOG_LINE_CHARS = 2_000
 
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
 
-/** Text without control characters and those that have no width, or turn the rest around. */
+/** Removes control characters, zero-width characters and bidirectional marks. */
 export const stripHidden = (text: string): string => text.replace(HIDDEN, '')
 
 /**
- * Text without the values of secrets. To be done before anything is cut off, since half a secret would not be found,
- * and once what is hidden is gone, which may stand in the midst of one.
+ * Masks the values of secrets. Call it before truncating, since half a secret would not be found, and after
+ * `stripHidden`, since hidden characters may split one.
  */
 export const maskSecrets = (text: string, secrets: readonly string[]): string =>
   secrets
     .filter(secret => secret !== '')
-    // The longest first: one inside another must not leave the rest of it readable.
+    // Longest first, so that a secret inside another one does not leave the rest readable.
     .toSorted((one, other) => other.length - one.length)
     .reduce((masked, secret) => masked.replaceAll(secret, '…'), text)
 
-/** The latest lines of an upstream, without escape sequences, control characters and the values of its secrets. */
+/** The latest lines of an upstream, without escape sequences, control characters and secrets. */
 export const createOutputLog = ({ now }: { now: () => Date }) => {
   let lines: LogLine[] = []
   let secrets: readonly string[] = []
   return {
-    /** Values that are masked in what is added from now on. */
+    /** Sets the values masked in lines added from now on. */
     hide: (values: readonly string[]): void => {
       secrets = values
     },

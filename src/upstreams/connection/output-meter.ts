@@ -1,16 +1,15 @@
 export type OutputLimits = {
-  /** Of what comes in any `outputWindowMs`. */
+  /** Within `outputWindowMs`. */
   maxOutputBytes: number
   outputWindowMs: number
 }
 
 const MEBIBYTE = 1_024 * 1_024
 
-/** The bound in words. */
 export const describeOutputLimit = ({ maxOutputBytes, outputWindowMs }: OutputLimits): string =>
   `${maxOutputBytes / MEBIBYTE} MiB in ${outputWindowMs / 1_000} s`
 
-/** Counts what comes within a window of time; answers whether it is more than may. */
+/** Counts bytes within a time window; returns whether they exceed the limit. */
 export const createOutputMeter = ({ maxOutputBytes, outputWindowMs }: OutputLimits) => {
   let since = 0
   let bytes = 0

@@ -1,21 +1,21 @@
 import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
 
-/** Takes the params of `notifications/progress` without the token. */
+/** Receives the params of `notifications/progress` without the token. */
 export type OnProgress = (params: JsonObject) => void
 
-/** Tells the progress of each request of one connection to whoever made it, by tokens of our own. */
+/** Routes the progress of each request on a connection to its caller, by tokens of our own. */
 export const createProgressTokens = () => {
   const listeners = new Map<string, OnProgress>()
   let last = 0
   return {
-    /** A token for one request, and how to stop hearing. */
-    take: (listener: OnProgress): { token: string; stop: () => void } => {
+    /** Returns a token for one request, and a function to stop listening. */
+    add: (listener: OnProgress): { token: string; stop: () => void } => {
       const token = `p${++last}`
       listeners.set(token, listener)
       return { token, stop: () => void listeners.delete(token) }
     },
-    /** Of a token that is none of these, nobody is told: the request is over. */
-    tell: (params: unknown): void => {
+    /** Ignores unknown tokens: their requests are complete. */
+    dispatch: (params: unknown): void => {
       if (!isJsonObject(params)) return
       const { progressToken, _meta, ...step } = params
       if (typeof progressToken === 'string') listeners.get(progressToken)?.(step)

@@ -4,7 +4,7 @@ import { isEventStream, watchStream } from './event-streams.ts'
 import type { OutputLimits } from './output-meter.ts'
 import { AccountError, UpstreamError, type UpstreamFault } from './upstream-error.ts'
 
-/** Faults that say of the whole upstream that it is out of reach. */
+/** Errors that mean the whole upstream is unreachable. */
 const OUT_OF_REACH: ReadonlySet<OutboundFault> = new Set([
   'dns',
   'refused',
@@ -31,44 +31,44 @@ const KINDS: Readonly<Record<OutboundFault, UpstreamFault>> = {
   unreachable: 'refused',
 }
 
-/** Hosts and URLs at its beginning stay as they are written. */
+/** Keeps the case of hosts and URLs at the start. */
 const asSentence = (text: string): string =>
   `${text.replace(/^(the|no) /, word => word.charAt(0).toUpperCase() + word.slice(1))}.`
 
 export const toRemoteError = (error: OutboundError): UpstreamError =>
   new UpstreamError(KINDS[error.fault], asSentence(error.message), { cause: error })
 
-/** Streams of notifications that fail one after the other, after which the upstream counts as lost: as often as the SDK tries. */
+/** Failed notification streams in a row after which the upstream counts as lost; the SDK retries as often. */
 const MAX_FAILED_STREAMS = 3
-/** Of an answer to a request with an id of a session that may be gone. */
+/** Of the response to a request whose session may have ended. */
 const MAX_REFUSAL_CHARS = 4_096
 
 const sessionEnded = (): UpstreamError =>
-  new UpstreamError('session_ended', 'The upstream no longer knows the session, and did nothing; call again.')
+  new UpstreamError('session_ended', 'The upstream no longer knows the session and did nothing. Call again.')
 
 const streamEnded = (cause?: unknown): UpstreamError =>
-  new UpstreamError('protocol', 'The upstream closed the stream of events that its answers come by.', { cause })
+  new UpstreamError('protocol', 'The upstream closed the event stream that carries its responses.', { cause })
 
 export type RemoteFetchOptions = {
   fetch: StreamingFetch['fetch']
-  /** Whether answers come by the one stream that a GET opens. */
+  /** Whether responses arrive on the single stream that a GET opens (HTTP+SSE). */
   isSse: boolean
-  /** Of each stream of events. */
+  /** Per event stream. */
   limits: OutputLimits
-  /** The upstream as a whole is out of reach, or no longer knows us. */
+  /** Called when the upstream is unreachable or no longer knows the session. */
   onLost: (error: UpstreamError) => void
 }
 
-/** A `fetch` for a transport of the SDK that notices what the SDK does not tell of. */
+/** A `fetch` for the SDK's transports that reports failures which the SDK hides. */
 export const createRemoteFetch = ({ fetch, isSse, limits, onLost }: RemoteFetchOptions) => {
   let lastFault: UpstreamError | undefined
   let failedStreams = 0
   let hasStream = false
   let streamFault: UpstreamError | undefined
 
-  const noteFault = (error: unknown, isGet: boolean): void => {
+  const recordFault = (error: unknown, isGet: boolean): void => {
     if (error instanceof UpstreamError) lastFault = error
-    // Without an account that is good nothing more comes of it.
+    // Without a working account nothing else can succeed.
     if (error instanceof AccountError) onLost(error)
     if (!(error instanceof OutboundError)) return
     lastFault = toRemoteError(error)
@@ -77,14 +77,14 @@ export const createRemoteFetch = ({ fetch, isSse, limits, onLost }: RemoteFetchO
     else if (failedStreams >= MAX_FAILED_STREAMS) onLost(lastFault)
   }
 
-  const noteStreamEnd = (cause: unknown, isTheStream: boolean): void => {
+  const recordStreamEnd = (cause: unknown, isTheStream: boolean): void => {
     const fault = cause instanceof OutboundError ? toRemoteError(cause) : undefined
     streamFault = fault
     if (cause instanceof UpstreamError) onLost(cause)
     else if (isTheStream) onLost(fault?.kind === 'too_large' ? fault : streamEnded(cause))
   }
 
-  /** Whether the answer says that the session is over: 404 as the specification has it; 400 is what some say instead. */
+  /** Detects the end of a session: 404 by the specification, 400 from some servers. */
   const checkSession = async (response: Response, headers: RequestInit['headers']): Promise<Response> => {
     if (response.status !== 404 && response.status !== 400) return response
     if (!new Headers(headers).has('mcp-session-id')) return response
@@ -98,30 +98,30 @@ export const createRemoteFetch = ({ fetch, isSse, limits, onLost }: RemoteFetchO
   return {
     fetch: async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
       const isGet = init.method === undefined || init.method === 'GET'
-      // The session is that of the stream: a new stream would be one that was never opened by the client.
-      if (isSse && isGet && hasStream) throw new Error('the stream has ended')
+      // The session belongs to the stream, so a second stream would have none.
+      if (isSse && isGet && hasStream) throw new Error('the event stream has ended')
       let response: Response
       try {
         response = await fetch(url, init)
       } catch (error) {
-        noteFault(error, isGet)
+        recordFault(error, isGet)
         throw error
       }
       if (isGet) failedStreams = 0
       const isTheStream = isSse && isGet && response.ok
       if (isTheStream) hasStream = true
       const watched = isEventStream(response)
-        ? watchStream(response, limits, cause => noteStreamEnd(cause, isTheStream))
+        ? watchStream(response, limits, cause => recordStreamEnd(cause, isTheStream))
         : response
       return isTheStream ? watched : checkSession(watched, init.headers)
     },
-    /** What broke off the stream that has just ended, told once. */
+    /** Returns what broke the stream that ended last, once. */
     takeStreamFault: (): UpstreamError | undefined => {
       const fault = streamFault
       streamFault = undefined
       return fault
     },
-    /** The latest request that got no answer: what the SDK makes of it loses what it was. */
+    /** The last request without a response. The SDK's own error loses the details. */
     lastFault: (): UpstreamError | undefined => lastFault,
   }
 }

@@ -10,7 +10,7 @@ import { createRemoteFetch } from './remote-fetch.ts'
 import { watchRequests } from './request-watch.ts'
 import { UpstreamError } from './upstream-error.ts'
 
-/** How an upstream is reached: the guard and its limits. */
+/** The outbound guard and its limits. */
 export type RemoteNetwork = Pick<
   StreamingFetchOptions,
   'policy' | 'maxRedirects' | 'connectTimeoutMs' | 'ownOrigins' | 'lookup' | 'maxResponseBytes'
@@ -19,30 +19,30 @@ export type RemoteNetwork = Pick<
 export type RemoteTransport = {
   transport: Transport
   failure: () => UpstreamError | undefined
-  /** The latest request that got no answer. */
+  /** The last request without a response. */
   lastFault: () => UpstreamError | undefined
-  /** Tells the upstream that the session is over, if there is one, and closes every connection. */
+  /** Ends the session at the upstream, if there is one, and closes every connection. */
   close: () => Promise<void>
 }
 
-/** Requests and streams at once over one connection to an upstream. */
+/** Concurrent requests and streams of one connection. */
 const MAX_SOCKETS = 256
-/** From a request to its answer: each operation has its own time, which ends sooner. */
+/** Upper bound only: each operation has its own, shorter timeout. */
 const HEADERS_TIMEOUT_MS = 10 * 60_000
-/** Silence in the middle of an answer in JSON. */
+/** Longest silence within a JSON response. */
 const BODY_IDLE_MS = 30_000
-/** Silence of a stream; the SDK opens the one for notifications again. */
+/** Longest silence of a stream; the SDK reopens the one for notifications. */
 const STREAM_IDLE_MS = 30 * 60_000
-/** What the end of a session may take. */
-const GOODBYE_MS = 1_000
+/** How long ending a session may take. */
+const SESSION_END_TIMEOUT_MS = 1_000
 
 const parseUrl = (text: string): URL => {
   const url = URL.parse(text)
-  if (url === null) throw new UpstreamError('blocked', 'The URL is not valid; correct it.')
+  if (url === null) throw new UpstreamError('blocked', 'The URL is not valid.')
   return url
 }
 
-/** MCP over HTTP by the transports of the SDK, each request of which passes the guard of what a tenant may reach. */
+/** MCP over HTTP with the SDK's transports. Every request passes the guard for tenants' requests. */
 export const createRemoteTransport = (
   { transport: kind, url: text, headers }: RemoteConfig,
   network: RemoteNetwork,
@@ -68,7 +68,7 @@ export const createRemoteTransport = (
       void transport.close()
     },
   })
-  // The guard follows redirects itself, and checks each.
+  // The guard follows redirects itself and checks each of them.
   const options = { fetch: remote.fetch, requestInit: { headers: { ...headers } }, redirectPolicy: 'follow' as const }
   const { SSEClientTransport, StreamableHTTPClientTransport } = mcpClient()
   const http = kind === 'http' ? new StreamableHTTPClientTransport(url, options) : undefined
@@ -82,10 +82,10 @@ export const createRemoteTransport = (
     lastFault: remote.lastFault,
     close: async () => {
       if (http?.sessionId !== undefined && failure === undefined) {
-        const goodbye = Promise.withResolvers<void>()
-        const patience = setTimeout(goodbye.resolve, GOODBYE_MS)
-        await Promise.race([http.terminateSession().catch(() => {}), goodbye.promise])
-        clearTimeout(patience)
+        const timeUp = Promise.withResolvers<void>()
+        const timer = setTimeout(timeUp.resolve, SESSION_END_TIMEOUT_MS)
+        await Promise.race([http.terminateSession().catch(() => {}), timeUp.promise])
+        clearTimeout(timer)
       }
       failure ??= new UpstreamError('aborted', 'The connection was closed.')
       await transport.close()

@@ -2,16 +2,16 @@ import type { RequestId, Transport } from '@modelcontextprotocol/client'
 import { UpstreamError } from './upstream-error.ts'
 
 const streamEnded = (): UpstreamError =>
-  new UpstreamError('protocol', 'The upstream closed the stream before it had answered; try again.')
+  new UpstreamError('protocol', 'The upstream closed the stream before it responded. Try again.')
 
-/** Internal error of JSON-RPC 2.0. */
+/** JSON-RPC 2.0. */
 const INTERNAL_ERROR = -32_603
 
 /**
- * Makes requests over Streamable HTTP end when they should. The SDK leaves two of them to their timeout: one whose stream
- * ends without an answer gets an error here, and one that was cancelled in the older era has its request cut off.
- * Call before the client is connected: it keeps what listens already. `takeFault` tells what broke off the stream that
- * has just ended. The error has an UpstreamError as its data, which no upstream can make.
+ * Ends requests over Streamable HTTP that the SDK would leave to their timeout: one whose stream ended without a
+ * response gets an error, and a cancelled one in the older era is aborted. Call it before the client connects, since it
+ * keeps existing listeners. `takeFault` returns what broke the last stream. The error's data is an UpstreamError, which
+ * no upstream can produce.
  */
 export const watchRequests = (transport: Transport, takeFault: () => UpstreamError | undefined): void => {
   const open = new Map<RequestId, AbortController | undefined>()
@@ -36,7 +36,7 @@ export const watchRequests = (transport: Transport, takeFault: () => UpstreamErr
       if (!open.delete(id) || options?.onRequestStreamEnd !== undefined) return
       const error = {
         code: INTERNAL_ERROR,
-        message: 'the stream ended before the answer',
+        message: 'the stream ended before the response',
         data: takeFault() ?? streamEnded(),
       }
       transport.onmessage?.({ jsonrpc: '2.0', id, error })

@@ -3,7 +3,7 @@ import { type McpClient, mcpClient } from './mcp-client.ts'
 import { toRemoteError } from './remote-fetch.ts'
 import { UpstreamError } from './upstream-error.ts'
 
-/** The error and what it was made of, from the outside in. */
+/** The error and its causes, outermost first. */
 const chainOf = (error: unknown): unknown[] => {
   const chain: unknown[] = []
   for (
@@ -25,17 +25,17 @@ const statusOf = (error: unknown): number | undefined => {
 const statusError = (status: number, cause: unknown): UpstreamError => {
   const options = { cause }
   if (status === 401 || status === 403) {
-    const message = `The upstream asks for authorization (HTTP ${status}); set the header that it wants, renew the token in it, or have it reached by an account (OAuth).`
+    const message = `The upstream requires authorization (HTTP ${status}). Set the header it needs, renew the token in it, or use an account (OAuth).`
     return new UpstreamError('unauthorized', message, options)
   }
   if (status >= 500 || status === 429) {
-    return new UpstreamError('http_status', `The upstream answered with HTTP ${status}; see what ails it.`, options)
+    return new UpstreamError('http_status', `The upstream responded with HTTP ${status}. Check the upstream.`, options)
   }
   if (status >= 200 && status < 300) {
-    const message = 'The URL answers with something that is no MCP, such as a web page; check the path.'
+    const message = 'The URL responds with something other than MCP, such as a web page. Check the path.'
     return new UpstreamError('not_mcp', message, options)
   }
-  const message = `The URL does not speak MCP: it answered with HTTP ${status}. Check the path, and the transport: http is Streamable HTTP, sse the one before it.`
+  const message = `The URL does not speak MCP: it responded with HTTP ${status}. Check the path and the transport: http is Streamable HTTP, sse its predecessor.`
   return new UpstreamError('not_mcp', message, options)
 }
 
@@ -48,7 +48,7 @@ const isSdkError = (error: unknown, code: Code): boolean => {
 
 const isTimeout = (error: unknown): boolean => isSdkError(error, 'RequestTimeout')
 
-/** Bytes that are no JSON, or JSON that is no JSON-RPC. */
+/** Not JSON, or not JSON-RPC. */
 const isUnreadable = (error: unknown): boolean => {
   if (isSdkError(error, 'ClientHttpUnexpectedContent')) return true
   return error instanceof Error && ['SyntaxError', 'ZodError', '$ZodError'].includes(error.name)
@@ -60,27 +60,24 @@ const timeoutOf = (error: unknown): string => {
   return Number.isFinite(ms) ? ` within ${ms} ms` : ' in time'
 }
 
-/**
- * What an error of the SDK says of the upstream; `undefined` for what is no fault of the connection: an error that the
- * upstream answered, or one of our own.
- */
+/** Returns the upstream's fault behind an error of the SDK; undefined for an error response or an error of our own. */
 export const findFault = (error: unknown): UpstreamError | undefined => {
   if (error instanceof UpstreamError) return error
   const chain = chainOf(error)
   const outbound = chain.find(each => each instanceof OutboundError)
   if (outbound instanceof OutboundError) return toRemoteError(outbound)
   if (error instanceof mcpClient().ProtocolError) {
-    // Of a stream that ended without the answer.
+    // Set by `watchRequests` when a stream ended without a response.
     return error.data instanceof UpstreamError ? error.data : undefined
   }
   const status = chain.map(statusOf).find(each => each !== undefined)
   if (status !== undefined) return statusError(status, error)
   if (isTimeout(error)) {
-    const message = `The upstream did not answer${timeoutOf(error)}; raise timeoutMs, or see what holds it up.`
+    const message = `The upstream did not respond${timeoutOf(error)}. Raise timeoutMs, or check the upstream.`
     return new UpstreamError('timeout', message, { cause: error })
   }
   if (chain.some(isUnreadable)) {
-    const message = 'The URL answers with something that is no MCP, such as a web page; check the path.'
+    const message = 'The URL responds with something other than MCP, such as a web page. Check the path.'
     return new UpstreamError('not_mcp', message, { cause: error })
   }
   if (isSdkError(error, 'ConnectionClosed')) {

@@ -1,27 +1,27 @@
 import { CircuitState, ConsecutiveBreaker, circuitBreaker, handleWhen, isBrokenCircuitError } from 'cockatiel'
 import type { UpstreamState } from '../upstream.ts'
 import type { ConnectionLimits } from './connection-limits.ts'
-import { createIdleEnd } from './idle-end.ts'
+import { createIdleTimer } from './idle-timer.ts'
 import { createListeners } from './listeners.ts'
 import type { OpenConnection } from './open-connection.ts'
 import { UpstreamError } from './upstream-error.ts'
 
-/** A connection that held this long was a good one: what fails afterwards is a first failure again. */
-const GOOD_MS = 30_000
+/** A connection that lasted this long resets the count of failures. */
+const STABLE_MS = 30_000
 
 export type SharedConnectionOptions = {
-  /** Makes a connection; throws UpstreamError. `onActivity` is to be told of every message of a process. */
+  /** Opens a connection or throws UpstreamError. Calls `onActivity` for every message of a process. */
   open: (signal: AbortSignal, onActivity: () => void) => Promise<OpenConnection>
   isEager: boolean
   limits: ConnectionLimits
-  onIdleEnd: () => void
+  onIdleStop: () => void
 }
 
 const closedError = (): UpstreamError => new UpstreamError('aborted', 'The connection to the upstream was closed.')
 
-/** The one connection that all callers share: made once however many ask, tried again, ended when nobody needs it. */
-export const createSharedConnection = ({ open, isEager, limits, onIdleEnd }: SharedConnectionOptions) => {
-  const states = createListeners<UpstreamState>()
+/** The connection shared by all callers. Opens it once for concurrent callers, retries it, and closes it when idle. */
+export const createSharedConnection = ({ open, isEager, limits, onIdleStop }: SharedConnectionOptions) => {
+  const stateListeners = createListeners<UpstreamState>()
   const closing = new AbortController()
   const lastDelayMs = limits.retryDelaysMs.at(-1) ?? 0
   const breaker = circuitBreaker(
@@ -36,42 +36,42 @@ export const createSharedConnection = ({ open, isEager, limits, onIdleEnd }: Sha
   let blockedUntilMs = 0
   let retryTimer: NodeJS.Timeout | undefined
 
-  const enter = (next: UpstreamState): void => {
+  const setState = (next: UpstreamState): void => {
     if (closing.signal.aborted) return
     state = next
-    states.tell(next)
+    stateListeners.notify(next)
   }
 
-  const idle = createIdleEnd({
+  const idleTimer = createIdleTimer({
     idleMs: limits.idleMs,
     isBusy: () => current !== undefined && current.opened.pending() > 0,
     onIdle: () => {
       if (current === undefined) return
       const { opened } = current
       current = undefined
-      onIdleEnd()
-      enter({ kind: 'idle' })
+      onIdleStop()
+      setState({ kind: 'idle' })
       void opened.close()
     },
   })
   const touch = (): void => {
-    if (!isEager && current?.opened.isProcess === true) idle.touch()
+    if (!isEager && current?.opened.isProcess === true) idleTimer.touch()
   }
 
   const retryIn = (ms: number): void => {
     clearTimeout(retryTimer)
     if (closing.signal.aborted) return
-    // Waited for by nobody: what comes of it is in the state.
+    // Nobody waits for it; the state shows the result.
     retryTimer = setTimeout(() => void connect().catch(() => {}), ms)
     retryTimer.unref()
   }
 
-  /** There is no connection any more, or still none; `isRetried`: whether one is made without being asked for. */
+  /** Records the loss of the connection or a failed attempt. `isRetried`: whether to reconnect in the background. */
   const fail = (error: UpstreamError, isRetried: boolean): void => {
     if (closing.signal.aborted) return
-    if (current !== undefined && performance.now() - current.since > GOOD_MS) failures = 0
+    if (current !== undefined && performance.now() - current.since > STABLE_MS) failures = 0
     current = undefined
-    idle.stop()
+    idleTimer.stop()
     const usualMs = limits.retryDelaysMs[failures] ?? lastDelayMs
     const delayMs = Math.max(usualMs, blockedUntilMs - Date.now())
     failures++
@@ -79,35 +79,36 @@ export const createSharedConnection = ({ open, isEager, limits, onIdleEnd }: Sha
     if (isRetried) retryIn(delayMs)
     const nextTryAt = isRetried ? new Date(Date.now() + delayMs) : undefined
     const { message: why, ownWords } = error
-    enter({ kind: 'failed', why, ownWords, since: failedSince, nextTryAt })
+    setState({ kind: 'failed', why, ownWords, since: failedSince, nextTryAt })
   }
 
   breaker.onStateChange(next => {
     if (next !== CircuitState.Open) return
     blockedUntilMs = Date.now() + lastDelayMs
     if (current === undefined) return
-    // It takes connections and answers nothing: a new connection, or process, may be better.
+    // It accepts connections but does not respond; a new connection or process may help.
     const { opened } = current
-    fail(new UpstreamError('timeout', `The upstream did not answer ${limits.maxFailures} times in a row.`), true)
+    fail(new UpstreamError('timeout', `The upstream did not respond ${limits.maxFailures} times in a row.`), true)
     void opened.close()
   })
 
   const unavailable = (cause: unknown): UpstreamError => {
     const why = state.kind === 'failed' ? state.why : 'The upstream failed several times in a row.'
     const seconds = Math.max(1, Math.ceil((blockedUntilMs - Date.now()) / 1_000))
-    return new UpstreamError('unavailable', `${why} It is tried again in ${seconds} s.`, { cause })
+    return new UpstreamError('unavailable', `${why} It is retried in ${seconds} s.`, { cause })
   }
 
-  const take = (opened: OpenConnection): void => {
+  const adopt = (opened: OpenConnection): void => {
     current = { opened, since: performance.now() }
     failedSince = undefined
-    enter({ kind: 'connected' })
+    setState({ kind: 'connected' })
     touch()
     void opened.ended.then(error => {
       if (current?.opened !== opened) return
-      // A process that crashed comes back when it is needed; that a remote one is away we would not hear otherwise.
+      // A crashed process restarts when needed. A remote upstream is retried, because nothing else would show that it
+      // is back.
       fail(error, isEager || !opened.isProcess)
-      // What it leaves open, such as sockets, goes with it.
+      // Releases what is left open, such as sockets.
       void opened.close()
     })
   }
@@ -116,14 +117,14 @@ export const createSharedConnection = ({ open, isEager, limits, onIdleEnd }: Sha
     clearTimeout(retryTimer)
     try {
       const opened = await breaker.execute(() => {
-        enter({ kind: 'connecting' })
+        setState({ kind: 'connecting' })
         return open(closing.signal, touch)
       })
       if (closing.signal.aborted) {
         await opened.close()
         throw closedError()
       }
-      take(opened)
+      adopt(opened)
       return opened
     } catch (error) {
       if (isBrokenCircuitError(error)) {
@@ -151,7 +152,7 @@ export const createSharedConnection = ({ open, isEager, limits, onIdleEnd }: Sha
 
   return {
     connect,
-    /** Runs what counts as a failure of the upstream when it throws UpstreamError, but not while it is given up. */
+    /** Counts an UpstreamError as a failure of the upstream. Fails at once while the circuit is open. */
     guard: async <T>(operation: () => Promise<T>): Promise<T> => {
       try {
         return await breaker.execute(operation)
@@ -160,12 +161,12 @@ export const createSharedConnection = ({ open, isEager, limits, onIdleEnd }: Sha
       }
     },
     state: (): UpstreamState => state,
-    onState: states.add,
-    hold: idle.hold,
+    onState: stateListeners.add,
+    hold: idleTimer.hold,
     close: async (): Promise<void> => {
       closing.abort()
       clearTimeout(retryTimer)
-      idle.stop()
+      idleTimer.stop()
       await opening?.catch(() => {})
       await current?.opened.close()
       current = undefined

@@ -2,14 +2,14 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import type { Readable, Writable } from 'node:stream'
 import { measureMemory } from '../../lib/process/proc.ts'
-import { createProcessLedger, killMarked, MARK } from './process-ledger.ts'
+import { createPidFiles, killMarked, MARK } from './pid-files.ts'
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>
 
 export type ProcessCommand = {
   command: string
   args: readonly string[]
-  /** Added to the environment that every command gets. */
+  /** Added to the common environment. */
   env: Readonly<Record<string, string>>
   cwd?: string | undefined
 }
@@ -21,94 +21,98 @@ export type StdioProcess = {
   stdin: Writable
   stdout: Readable
   stderr: Readable
-  /** Once the process is gone, and with it all that it had started. Output may still be under way. */
+  /** Resolves once the process and everything it started are gone. Its output may still be read. */
   ended: Promise<ProcessEnd>
-  /** Asks it to end, then makes it: no process is left when this resolves. May be called again. */
+  /** Stops the process, by force if necessary. Resolves once it is gone; may be called again. */
   end: () => Promise<void>
 }
 
 export type StdioProcessesOptions = {
-  /** Where it is written down what runs, beside the database. */
+  /** Directory of the PID files, beside the database. */
   directory: string
-  /** What every command gets of an environment, such as PATH and HOME: nothing else of ours. */
+  /** The environment of every command, such as PATH and HOME. Nothing else of ours is passed on. */
   environment: Readonly<Record<string, string>>
-  /** Memory of one process and all under it, in bytes. */
+  /** Memory of one process and its children. */
   maxMemoryBytes?: number
-  /** Between two looks at the memory. */
-  watchEveryMs?: number
-  /** How long a process has from SIGTERM to SIGKILL. */
+  /** Interval of the memory check. */
+  memoryCheckIntervalMs?: number
+  /** Time between SIGTERM and SIGKILL. */
   endGraceMs?: number
 }
 
-/** Far above what a server that only translates needs, low enough that a few of them cannot take the machine. */
+/** Far above what an adapter needs, low enough that a few cannot exhaust the machine. */
 const MAX_MEMORY_BYTES = 1_024 * 1_024 * 1_024
-const WATCH_EVERY_MS = 2_000
-/** As the specification's shutdown of stdio has it: stdin closed, a while, SIGTERM, a while, SIGKILL; both at once here. */
+const MEMORY_CHECK_INTERVAL_MS = 2_000
+/** The specification's stdio shutdown waits twice: close stdin, SIGTERM, SIGKILL. Here the first two happen at once. */
 const END_GRACE_MS = 2_000
 
 const killGroup = (pid: number, signal: NodeJS.Signals): void => {
   try {
     process.kill(-pid, signal)
   } catch {
-    // Nobody is left in it.
+    // The group is empty.
   }
 }
 
 /**
- * Starts the commands of stdio upstreams and answers for them: each is the leader of a process group of its own, without
- * a shell, and no process of it is left after `end`, after `close`, or when Patchbay itself ends. What a `kill -9` of
- * Patchbay leaves behind, the next start ends with `reap`.
+ * Starts the commands of stdio upstreams. Each leads its own process group, without a shell, and all its processes are
+ * gone after `end`, after `close`, or when Patchbay exits. What a `kill -9` of Patchbay leaves behind, the next start
+ * kills with `reap`.
  */
 export const createStdioProcesses = (options: StdioProcessesOptions) => {
-  const { maxMemoryBytes = MAX_MEMORY_BYTES, watchEveryMs = WATCH_EVERY_MS, endGraceMs = END_GRACE_MS } = options
-  const ledger = createProcessLedger(options.directory)
+  const {
+    maxMemoryBytes = MAX_MEMORY_BYTES,
+    memoryCheckIntervalMs = MEMORY_CHECK_INTERVAL_MS,
+    endGraceMs = END_GRACE_MS,
+  } = options
+  const pidFiles = createPidFiles(options.directory)
   const running = new Map<number, { process: StdioProcess; mark: string; onTooLarge: (bytes: number) => void }>()
   let isClosed = false
 
-  const endAllAtOnce = (): void => {
+  const killAll = (): void => {
     for (const [pid, { mark }] of running) {
       killGroup(pid, 'SIGKILL')
       killMarked(mark)
     }
   }
-  process.once('exit', endAllAtOnce)
+  process.once('exit', killAll)
 
-  const lookAtMemory = async (): Promise<void> => {
+  const checkMemory = async (): Promise<void> => {
     for (const [pid, { onTooLarge }] of running) {
       const bytes = await measureMemory(pid)
       if (bytes > maxMemoryBytes && running.has(pid)) onTooLarge(bytes)
     }
   }
   let watch: NodeJS.Timeout | undefined
-  const watchWhileAnyRuns = (): void => {
+  const watchMemory = (): void => {
     if (running.size === 0) {
       clearTimeout(watch)
       watch = undefined
     } else if (watch === undefined) {
       watch = setTimeout(() => {
-        void lookAtMemory().finally(() => {
+        void checkMemory().finally(() => {
           watch = undefined
-          watchWhileAnyRuns()
+          watchMemory()
         })
-      }, watchEveryMs)
+      }, memoryCheckIntervalMs)
       watch.unref()
     }
   }
 
-  const follow = (child: Child, pid: number, mark: string, gone: () => void): Promise<ProcessEnd> =>
+  const follow = (child: Child, pid: number, mark: string, removed: () => void): Promise<ProcessEnd> =>
     new Promise(resolve => {
       child.once('exit', (code, signal) => {
-        // Its group's number is taken for as long as anyone is in it: this reaches nobody else.
+        // The group's id stays taken while it has members, so this cannot reach another process.
         killGroup(pid, 'SIGKILL')
         killMarked(mark)
         running.delete(pid)
-        watchWhileAnyRuns()
-        gone()
+        watchMemory()
+        removed()
         resolve({ code, signal })
       })
     })
 
-  const endingOf = (child: Child, pid: number, ended: Promise<ProcessEnd>) => {
+  const createEnd = (child: Child, pid: number, ended: Promise<ProcessEnd>) => {
     let ending: Promise<void> | undefined
     return (): Promise<void> => {
       ending ??= (async () => {
@@ -124,16 +128,16 @@ export const createStdioProcesses = (options: StdioProcessesOptions) => {
 
   return {
     /**
-     * Starts a command; resolves once it runs. Rejects with the error of the system (ENOENT, EACCES …) when it does not.
-     * `onTooLarge` is told when it takes more memory than it may.
+     * Starts a command. Rejects with the system's error (ENOENT, EACCES …). `onTooLarge` is called when it exceeds its
+     * memory limit.
      */
     start: async (
       { command, args, env, cwd }: ProcessCommand,
       onTooLarge: (bytes: number) => void,
     ): Promise<StdioProcess> => {
-      if (isClosed) throw new Error('no process is started any more')
+      if (isClosed) throw new Error('no process can be started after close')
       const mark = randomUUID()
-      const entry = ledger.enter(mark)
+      const entry = pidFiles.add(mark)
       let child: Child
       try {
         child = spawn(command, args, {
@@ -145,34 +149,33 @@ export const createStdioProcesses = (options: StdioProcessesOptions) => {
           windowsHide: true,
         })
       } catch (error) {
-        entry.gone()
+        entry.removed()
         throw error
       }
       const { pid } = child
       if (pid === undefined) {
-        entry.gone()
+        entry.removed()
         return new Promise((_, reject) => child.once('error', reject))
       }
-      // A write to a process that is gone: its end is told by itself.
+      // Write errors after the process is gone; its exit is reported separately.
       for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on('error', () => {})
       child.on('error', () => {})
-      const ended = follow(child, pid, mark, entry.gone)
+      const ended = follow(child, pid, mark, entry.removed)
       const { stdin, stdout, stderr } = child
-      const started: StdioProcess = { pid, stdin, stdout, stderr, ended, end: endingOf(child, pid, ended) }
+      const started: StdioProcess = { pid, stdin, stdout, stderr, ended, end: createEnd(child, pid, ended) }
       running.set(pid, { process: started, mark, onTooLarge })
       entry.started(pid)
-      watchWhileAnyRuns()
+      watchMemory()
       return started
     },
-    /** Ends what an earlier Patchbay left behind; once, before the first start. Answers how many processes that were. */
-    reap: (): number => ledger.reap(),
-    /** How many run. */
+    /** Kills what an earlier Patchbay left behind and returns how many. Call it once, before the first start. */
+    reap: (): number => pidFiles.reap(),
     count: (): number => running.size,
-    /** Ends them all; nothing is started afterwards. */
+    /** Ends all processes. None can be started afterwards. */
     close: async (): Promise<void> => {
       isClosed = true
       await Promise.all([...running.values()].map(({ process: started }) => started.end()))
-      process.removeListener('exit', endAllAtOnce)
+      process.removeListener('exit', killAll)
     },
   }
 }

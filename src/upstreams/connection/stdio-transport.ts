@@ -6,27 +6,29 @@ import { createOutputMeter, describeOutputLimit, type OutputLimits } from './out
 import type { ProcessCommand, ProcessEnd, StdioProcess, StdioProcesses } from './stdio-processes.ts'
 import { UpstreamError } from './upstream-error.ts'
 
-/** The output is that of stdout and stderr together. */
+/** Output limits are for stdout and stderr together. */
 export type StdioLimits = OutputLimits & {
   /** Of one line of stdout, which is one message. */
   maxMessageBytes: number
 }
 
-/** Lines of stdout that are no MCP, before the first one that is: a banner may have some, another kind of program has many. */
-const MAX_RUBBISH_LINES = 100
-/** Input that the process has not read yet; above it nothing more is written. */
+/**
+ * Lines of stdout before the first MCP message. A banner may have a few, a program that is not an MCP server has many.
+ */
+const MAX_INVALID_LINES = 100
+/** Input that the process has not read yet; above it, writes fail. */
 const MAX_UNREAD_BYTES = 16 * 1_024 * 1_024
 const MEBIBYTE = 1_024 * 1_024
 
 export type StdioTransport = Transport & {
-  /** By these the SDK knows a process: one that answers the probe with silence is of the older era. */
+  /** The SDK detects a process by these: one that does not respond to the probe is of the older era. */
   readonly pid: number | null
   readonly stderr: null
-  /** Why it has ended, once it has. */
+  /** Why it ended; undefined before that. */
   failure: () => UpstreamError | undefined
-  /** Whether anything but MCP came, and nothing of that. */
-  saidOnlyRubbish: () => boolean
-  /** Requests that are not answered yet, without the streams of notifications, which never are. */
+  /** Whether it printed something, but no MCP message. */
+  printedNoMcp: () => boolean
+  /** Requests without a response, except notification streams, which never get one. */
   pending: () => number
 }
 
@@ -35,14 +37,14 @@ export type StdioTransportOptions = {
   command: ProcessCommand
   log: OutputLog
   limits: StdioLimits
-  /** Told with every message, either way. */
+  /** Called for every message in either direction. */
   onActivity: () => void
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** By its frame alone: what is in it is looked at by whoever reads it. */
+/** Checks only the frame; the reader validates the content. */
 const isMessage = (value: unknown): value is JSONRPCMessage => {
   if (!isRecord(value) || value.jsonrpc !== '2.0') return false
   return typeof value.method === 'string' || 'result' in value || isRecord(value.error)
@@ -51,7 +53,7 @@ const isMessage = (value: unknown): value is JSONRPCMessage => {
 const parseLine = (line: string): readonly JSONRPCMessage[] | undefined => {
   try {
     const value: unknown = JSON.parse(line)
-    // Batches are of the version of March 2025.
+    // Batches exist only in protocol version 2025-03-26.
     const messages = Array.isArray(value) ? value : [value]
     return messages.every(isMessage) ? messages : undefined
   } catch {
@@ -67,38 +69,38 @@ const startError = (error: unknown, { command, cwd }: ProcessCommand): UpstreamE
   const detail = /^E[A-Z0-9_]+$/.test(code) ? ` (${code})` : ''
   const options = { cause: error }
   if (!isSpawn) {
-    const message = `The command ${command} could not be started${detail}; see what it is given, and that Patchbay can write where its data is.`
+    const message = `The command ${command} could not be started${detail}. Check its arguments, and that Patchbay can write to its data folder.`
     return new UpstreamError('command_not_found', message, options)
   }
   if (cwd !== undefined && !isDirectory(cwd)) {
-    return new UpstreamError('command_not_found', `The working directory ${cwd} does not exist; correct it.`, options)
+    return new UpstreamError('command_not_found', `The working directory ${cwd} does not exist.`, options)
   }
   if (code === 'EACCES') {
-    const message = `The command ${command} may not be run by Patchbay; make it executable, or correct the path.`
+    const message = `The command ${command} is not executable for Patchbay. Make it executable or correct the path.`
     return new UpstreamError('command_not_found', message, options)
   }
   if (code === 'ENOENT') {
-    const message = `There is no command ${command} on this machine; install it, or give its whole path.`
+    const message = `The command ${command} was not found on this machine. Install it or enter its full path.`
     return new UpstreamError('command_not_found', message, options)
   }
   return new UpstreamError('command_not_found', `The command ${command} could not be started${detail}.`, options)
 }
 
 const endError = ({ code, signal }: ProcessEnd): UpstreamError => {
-  const how = signal === null ? `with exit code ${code}` : `by ${signal}`
-  return new UpstreamError('exited', `The process ended ${how}; its log may say why.`)
+  const how = signal === null ? `exited with code ${code}` : `was ended by ${signal}`
+  return new UpstreamError('exited', `The process ${how}. Its log may say why.`)
 }
 
-/** MCP over the standard input and output of a process of ours: a line is a message. */
+/** MCP over the standard input and output of a process, one message per line. */
 export const createStdioTransport = (options: StdioTransportOptions): StdioTransport => {
   const { processes, command, log, limits, onActivity } = options
   const open = new Set<RequestId>()
-  const isTooMuch = createOutputMeter(limits)
+  const exceedsLimit = createOutputMeter(limits)
   let running: StdioProcess | undefined
   let failure: UpstreamError | undefined
   let hasEnded = false
   let messages = 0
-  let rubbish = 0
+  let invalidLines = 0
 
   const finish = (): void => {
     if (hasEnded) return
@@ -108,12 +110,12 @@ export const createStdioTransport = (options: StdioTransportOptions): StdioTrans
     running?.stderr.destroy()
     transport.onclose?.()
   }
-  /** Ends the process for what it did. */
+  /** Ends the process because it misbehaved. */
   const fail = (error: UpstreamError): void => {
     if (failure !== undefined || hasEnded) return
     failure = error
     log.add('patchbay', error.message)
-    // Calls under way hear of it now, not when the process is gone.
+    // Fail pending calls now, not when the process is gone.
     finish()
     void running?.end()
   }
@@ -124,25 +126,25 @@ export const createStdioTransport = (options: StdioTransportOptions): StdioTrans
     onActivity()
     transport.onmessage?.(message)
   }
-  const receiveRubbish = (line: string): void => {
+  const receiveInvalid = (line: string): void => {
     log.add('stdout', line)
-    rubbish++
-    transport.onerror?.(new Error('a line of standard output is no MCP message'))
-    if (messages > 0 || rubbish < MAX_RUBBISH_LINES) return
-    const message = `The process printed ${rubbish} lines that are no MCP, and none that is; see its log. Give the arguments that make it serve over stdio.`
-    fail(new UpstreamError('rubbish', message))
+    invalidLines++
+    transport.onerror?.(new Error('a line of standard output is not an MCP message'))
+    if (messages > 0 || invalidLines < MAX_INVALID_LINES) return
+    const message = `The process printed ${invalidLines} lines but no MCP message. Check its log, and add the arguments that make it serve over stdio.`
+    fail(new UpstreamError('not_mcp_output', message))
   }
   const readStdout = createLineReader({
     maxBytes: limits.maxMessageBytes,
     onLine: line => {
       if (hasEnded || line.trim() === '') return
       const received = parseLine(line)
-      if (received === undefined) receiveRubbish(line)
+      if (received === undefined) receiveInvalid(line)
       else received.forEach(receive)
     },
     onTooLong: beginning => {
       log.add('stdout', beginning)
-      const message = `The process printed a line of more than ${limits.maxMessageBytes} bytes; have it answer with less.`
+      const message = `The process printed a line of more than ${limits.maxMessageBytes} bytes.`
       fail(new UpstreamError('too_large', message))
     },
   })
@@ -155,26 +157,26 @@ export const createStdioTransport = (options: StdioTransportOptions): StdioTrans
   const listen = ({ stdout, stderr }: StdioProcess): void => {
     const meter = (read: (chunk: Buffer) => void) => (chunk: Buffer) => {
       if (hasEnded) return
-      if (!isTooMuch(chunk)) return read(chunk)
-      const most = describeOutputLimit(limits)
-      fail(new UpstreamError('too_large', `The process wrote more than ${most}; see its log, and have it write less.`))
+      if (!exceedsLimit(chunk)) return read(chunk)
+      const limit = describeOutputLimit(limits)
+      fail(new UpstreamError('too_large', `The process wrote more than ${limit}. Check its log.`))
     }
     stdout.on('data', meter(readStdout.add))
     stderr.on('data', meter(readStderr.add))
   }
 
   const follow = async (started: StdioProcess): Promise<void> => {
-    // What it said last is taken in before its end is told, unless something else holds its output open.
+    // Read the last output before reporting the exit, unless another process keeps the pipe open.
     const drained = Promise.all(
       [started.stdout, started.stderr].map(stream => new Promise(r => stream.once('close', r))),
     )
     const end = await started.ended
-    const patience = setTimeout(() => {
+    const timer = setTimeout(() => {
       started.stdout.destroy()
       started.stderr.destroy()
     }, 100)
     await drained
-    clearTimeout(patience)
+    clearTimeout(timer)
     readStdout.end()
     readStderr.end()
     if (hasEnded) return
@@ -189,16 +191,16 @@ export const createStdioTransport = (options: StdioTransportOptions): StdioTrans
       return running?.pid ?? null
     },
     failure: () => failure,
-    saidOnlyRubbish: () => rubbish > 0 && messages === 0,
+    printedNoMcp: () => invalidLines > 0 && messages === 0,
     pending: () => open.size,
     start: async () => {
       try {
         running = await processes.start(command, bytes => {
-          const most = `${Math.round(bytes / MEBIBYTE)} MiB`
+          const limit = `${Math.round(bytes / MEBIBYTE)} MiB`
           fail(
             new UpstreamError(
               'too_large',
-              `The process took ${most} of memory, which is more than it may; it was ended.`,
+              `The process used ${limit} of memory, which exceeds its limit, and was stopped.`,
             ),
           )
         })
@@ -219,7 +221,7 @@ export const createStdioTransport = (options: StdioTransportOptions): StdioTrans
         throw failure ?? new UpstreamError('aborted', 'The connection to the process is closed.')
       }
       if (running.stdin.writableLength > MAX_UNREAD_BYTES) {
-        throw new UpstreamError('timeout', 'The process does not read what it is sent; see its log.')
+        throw new UpstreamError('timeout', 'The process does not read its input. Check its log.')
       }
       if ('method' in message && 'id' in message && message.method !== 'subscriptions/listen') open.add(message.id)
       if ('method' in message && message.method === 'notifications/cancelled') {

@@ -3,46 +3,46 @@ import type { EventBus } from '../../lib/events/event-bus.ts'
 import type { Result } from '../../lib/kernel/result.ts'
 import type { ResolutionFault } from '../config/compiled-config.ts'
 import { EVERYBODY } from '../oauth-client/account.ts'
-import { NAMELESS } from '../oauth-client/account-words.ts'
+import { CALLER_UNKNOWN } from '../oauth-client/account-messages.ts'
 import type { Authorizer } from '../oauth-client/authorizer.ts'
 import { isPerCaller, type ResolvedConfig, restingState, type Upstream, type UpstreamState } from '../upstream.ts'
 import { createCallerConnections } from './caller-connections.ts'
 import { createUpstreamConnection, type UpstreamConnection, type UpstreamParts } from './connection.ts'
-import type { UpstreamOffer } from './open-connection.ts'
+import type { ClientSetup } from './open-connection.ts'
 import type { LogLine } from './output-log.ts'
 import { AccountError, UpstreamError } from './upstream-error.ts'
 
-/** An upstream with what its connection is made of at this moment, or why there can be none. */
+/** An upstream with its current resolved configuration, or the reason why there is none. */
 export type LoadedUpstream = {
   upstream: Upstream
   resolved: Result<ResolvedConfig, ResolutionFault>
-  /** Tells the accounts apart that it was connected with. */
+  /** Changes when the upstream is connected with another account. */
   accountKey?: string | undefined
 }
 
-/** The accounts that upstreams are reached by which ask for authorization. */
+/** The accounts of upstreams that use OAuth. */
 export type AccountsOfConnections = {
   authorizerOf: (upstreamId: string, holder: string) => Authorizer
-  /** Throws AccountError where the holder has connected none that is good. */
+  /** Throws AccountError if the holder has no working account. */
   assertConnected: (upstreamId: string, holder: string) => Promise<void>
-  /** Of the callers who have connected one and may call still; rather this one. */
+  /** Returns a caller with a working account who may still call the server, if possible `preferred`. */
   findLatestHolder: (upstreamId: string, preferred: string | undefined) => Promise<string | undefined>
 }
 
 export type UpstreamConnectionsOptions = {
-  /** All of a server's, with its globals as they are now; none where the server is gone. */
+  /** All upstreams of a server with its current globals; none if the server is gone. */
   load: (serverId: string) => Promise<readonly LoadedUpstream[]>
-  /** Of servers with an upstream that is to be connected at once. */
+  /** Servers with an upstream that connects at once. */
   listEagerServerIds: () => Promise<readonly string[]>
   accounts: AccountsOfConnections
   parts: UpstreamParts
   bus: EventBus
 }
 
-type Held = LoadedUpstream & {
-  /** Of all that a connection depends on; secrets are in it, so it is never shown. */
+type Entry = LoadedUpstream & {
+  /** Covers everything that a connection depends on. It contains secrets, so it is never shown. */
   key: string
-  /** Made when it is first needed. */
+  /** Created on first use. */
   connection: UpstreamConnection | undefined
 }
 
@@ -53,18 +53,18 @@ const keyOf = ({ upstream, resolved, accountKey }: LoadedUpstream): string => {
   return JSON.stringify([connecting, accountKey])
 }
 
-/** What a caller's own connection may tell everybody of. */
+/** The only notifications of a caller's own connection that concern everybody. */
 const LIST_CHANGED = /^notifications\/(tools|resources|prompts)\/list_changed$/
 
-/** One that nothing has connected, for it cannot be: what it lacks is said. */
-const lackingState = ({ upstream, resolved }: LoadedUpstream): UpstreamState | undefined =>
+/** The state of an upstream that lacks an account. */
+const missingAccountState = ({ upstream, resolved }: LoadedUpstream): UpstreamState | undefined =>
   resolved.ok || resolved.error.reason !== 'not_connected'
     ? undefined
     : { kind: 'failed', why: resolved.error.message, since: upstream.updatedAt, nextTryAt: undefined }
 
 /**
- * The one connection of each upstream that is enabled, made when it is first needed. Once a server is known here, its
- * calls need no database; what changes is closed and made anew: the upstream, a global in it, the server's removal.
+ * One connection for each enabled upstream, created on first use. Once a server is loaded, its calls need no database.
+ * A connection is closed and replaced when its upstream, one of its globals or its server changes.
  */
 export const createUpstreamConnections = ({
   load,
@@ -73,20 +73,20 @@ export const createUpstreamConnections = ({
   parts,
   bus,
 }: UpstreamConnectionsOptions) => {
-  const servers = new Map<string, Map<string, Held>>()
-  const byId = new Map<string, Held>()
+  const servers = new Map<string, Map<string, Entry>>()
+  const byId = new Map<string, Entry>()
   const syncing = new Map<string, Promise<unknown>>()
   const closing = new Set<Promise<unknown>>()
-  const notified = new Set<(upstream: Upstream, notification: Notification) => void>()
-  const entered = new Set<(upstream: Upstream, state: UpstreamState) => void>()
-  const replaced = new Set<(upstreamId: string) => void>()
-  const accessChanged = new Set<(userId: string) => void>()
+  const notificationListeners = new Set<(upstream: Upstream, notification: Notification) => void>()
+  const stateListeners = new Set<(upstream: Upstream, state: UpstreamState) => void>()
+  const replacedListeners = new Set<(upstreamId: string) => void>()
+  const accessListeners = new Set<(userId: string) => void>()
   let isClosed = false
 
-  const letGo = ({ upstream, connection }: Held): void => {
-    callers.closeOf(upstream.id)
+  const closeEntry = ({ upstream, connection }: Entry): void => {
+    callers.closeUpstream(upstream.id)
     if (connection === undefined) return
-    // How it ends, it is gone: what is left of a process, its keeper ends.
+    // Errors are ignored: `processes` ends whatever is left.
     const ending: Promise<unknown> = connection.close().then(
       () => closing.delete(ending),
       () => closing.delete(ending),
@@ -94,78 +94,80 @@ export const createUpstreamConnections = ({
     closing.add(ending)
   }
 
-  const make = (held: Held, holder: string, offer?: UpstreamOffer): UpstreamConnection => {
-    const { id, config } = held.upstream
+  const createConnection = (entry: Entry, holder: string, setup?: ClientSetup): UpstreamConnection => {
+    const { id, config } = entry.upstream
     return createUpstreamConnection({
       resolve: async () => {
-        const { resolved } = held
+        const { resolved } = entry
         if (resolved.ok) return resolved.value
         const { reason, message } = resolved.error
         if (reason === 'not_connected') throw new AccountError(message, undefined)
         throw new UpstreamError('misconfigured', message)
       },
       timeoutMs: config.timeoutMs,
-      isEager: config.isEager && offer === undefined && !isPerCaller(config),
+      isEager: config.isEager && setup === undefined && !isPerCaller(config),
       parts,
       authorizer: config.auth.type === 'none' ? undefined : accounts.authorizerOf(id, holder),
-      ...(offer !== undefined && { offer }),
+      ...(setup !== undefined && { setup }),
     })
   }
 
-  const open = (held: Held): UpstreamConnection => {
-    const connection = make(held, EVERYBODY)
+  const open = (entry: Entry): UpstreamConnection => {
+    const connection = createConnection(entry, EVERYBODY)
     connection.onNotification(notification => {
-      for (const listener of notified) listener(held.upstream, notification)
+      for (const listener of notificationListeners) listener(entry.upstream, notification)
     })
     connection.onState(state => {
-      for (const listener of entered) listener(held.upstream, state)
+      for (const listener of stateListeners) listener(entry.upstream, state)
     })
     return connection
   }
 
-  const findEnabled = (upstreamId: string): Held | undefined => {
-    const held = byId.get(upstreamId)
-    return held === undefined || !held.upstream.isEnabled || isClosed ? undefined : held
+  const findEnabled = (upstreamId: string): Entry | undefined => {
+    const entry = byId.get(upstreamId)
+    return entry === undefined || !entry.upstream.isEnabled || isClosed ? undefined : entry
   }
 
-  /** One that all callers share. Undefined where there is none, it is disabled, or each goes by an account of their own. */
+  /**
+   * The shared connection. Undefined if there is none, the upstream is disabled, or each caller has their own account.
+   */
   const find = (upstreamId: string): UpstreamConnection | undefined => {
-    const held = findEnabled(upstreamId)
-    if (held === undefined || isPerCaller(held.upstream.config)) return undefined
-    held.connection ??= open(held)
-    return held.connection
+    const entry = findEnabled(upstreamId)
+    if (entry === undefined || isPerCaller(entry.upstream.config)) return undefined
+    entry.connection ??= open(entry)
+    return entry.connection
   }
 
-  /** Of a caller's own; what it tells of changed lists is for all, and nothing else of it. */
+  /** A caller's own connection. Only its list changes are passed on to everybody. */
   const openOwn = (upstreamId: string, userId: string): UpstreamConnection | undefined => {
-    const held = findEnabled(upstreamId)
-    if (held === undefined) return undefined
-    const connection = make(held, userId)
+    const entry = findEnabled(upstreamId)
+    if (entry === undefined) return undefined
+    const connection = createConnection(entry, userId)
     connection.onNotification(notification => {
       if (!LIST_CHANGED.test(notification.method)) return
-      for (const listener of notified) listener(held.upstream, { method: notification.method })
+      for (const listener of notificationListeners) listener(entry.upstream, { method: notification.method })
     })
     return connection
   }
 
-  /** Throws AccountError where the caller is to connect an account of their own first. */
+  /** Throws AccountError if the caller must connect their own account first. */
   const assertAccount = async (upstreamId: string, userId: string | undefined): Promise<void> => {
-    const held = findEnabled(upstreamId)
-    if (held === undefined || !isPerCaller(held.upstream.config)) return
-    if (userId === undefined) throw new AccountError(NAMELESS, undefined)
+    const entry = findEnabled(upstreamId)
+    if (entry === undefined || !isPerCaller(entry.upstream.config)) return
+    if (userId === undefined) throw new AccountError(CALLER_UNKNOWN, undefined)
     await accounts.assertConnected(upstreamId, userId)
   }
 
-  /** A connection of one client's own, which answers what the upstream asks; whoever has it opened closes it. */
-  const openWith = (
+  /** Opens a connection dedicated to one client, which answers the upstream's requests. The caller closes it. */
+  const openDedicated = (
     upstreamId: string,
-    offer: UpstreamOffer,
+    setup: ClientSetup,
     userId: string | undefined,
   ): UpstreamConnection | undefined => {
-    const held = findEnabled(upstreamId)
-    if (held === undefined) return undefined
-    if (!isPerCaller(held.upstream.config)) return make(held, EVERYBODY, offer)
-    return userId === undefined ? undefined : make(held, userId, offer)
+    const entry = findEnabled(upstreamId)
+    if (entry === undefined) return undefined
+    if (!isPerCaller(entry.upstream.config)) return createConnection(entry, EVERYBODY, setup)
+    return userId === undefined ? undefined : createConnection(entry, userId, setup)
   }
 
   const callers = createCallerConnections({
@@ -174,23 +176,26 @@ export const createUpstreamConnections = ({
     findLatestHolder: accounts.findLatestHolder,
   })
 
-  /** For the calls of one caller, who may have no name. As `find` where all share one. */
+  /** The connection for one caller's calls, possibly anonymous. Like `find` if all share one. */
   const findFor = (upstreamId: string, userId: string | undefined): UpstreamConnection | undefined => {
-    const held = findEnabled(upstreamId)
-    if (held === undefined || !isPerCaller(held.upstream.config)) return find(upstreamId)
-    return callers.of(upstreamId, userId)
+    const entry = findEnabled(upstreamId)
+    if (entry === undefined || !isPerCaller(entry.upstream.config)) return find(upstreamId)
+    return callers.forCaller(upstreamId, userId)
   }
 
-  /** For what is the same whoever asks, such as lists: by any caller's account where each has their own. */
+  /**
+   * The connection for requests with the same result for all, such as lists. Uses any caller's account if each has
+   * their own.
+   */
   const findForAll = (upstreamId: string): UpstreamConnection | undefined => {
-    const held = findEnabled(upstreamId)
-    if (held === undefined || !isPerCaller(held.upstream.config)) return find(upstreamId)
-    return callers.ofAnybody(upstreamId)
+    const entry = findEnabled(upstreamId)
+    if (entry === undefined || !isPerCaller(entry.upstream.config)) return find(upstreamId)
+    return callers.forAnybody(upstreamId)
   }
 
-  const hold = (serverId: string, loaded: readonly LoadedUpstream[]): void => {
-    const before = servers.get(serverId) ?? new Map<string, Held>()
-    const after = new Map<string, Held>()
+  const update = (serverId: string, loaded: readonly LoadedUpstream[]): void => {
+    const before = servers.get(serverId) ?? new Map<string, Entry>()
+    const after = new Map<string, Entry>()
     const closed: string[] = []
     for (const each of loaded) {
       const { id } = each.upstream
@@ -199,36 +204,36 @@ export const createUpstreamConnections = ({
       before.delete(id)
       const isSame = known?.key === key
       if (known !== undefined && !isSame) {
-        letGo(known)
+        closeEntry(known)
         closed.push(id)
       }
-      // The same object where it is the same: the connection reads it.
-      const held: Held =
+      // Reuse the object, because the connection reads it.
+      const entry: Entry =
         known !== undefined && isSame ? Object.assign(known, each) : { ...each, key, connection: undefined }
-      after.set(id, held)
-      byId.set(id, held)
+      after.set(id, entry)
+      byId.set(id, entry)
     }
     for (const [id, gone] of before) {
       byId.delete(id)
-      letGo(gone)
+      closeEntry(gone)
       closed.push(id)
     }
     if (after.size === 0) servers.delete(serverId)
     else servers.set(serverId, after)
     for (const [id, { upstream }] of after) if (upstream.config.isEager) find(id)
-    for (const id of closed) for (const listener of replaced) listener(id)
+    for (const id of closed) for (const listener of replacedListeners) listener(id)
   }
 
   /**
-   * Brings what is held of a server up to date; answers its upstreams. Those who ask while it is read wait for a
-   * reading of their own: what one has read may be older than what another was told of.
+   * Reloads a server's upstreams and returns them. A concurrent caller waits for its own reload, since the one in
+   * progress may have read older data.
    */
   const sync = async (serverId: string): Promise<readonly Upstream[]> => {
     const before = syncing.get(serverId)
     const own = (async () => {
       await before?.catch(() => {})
       const loaded = await load(serverId)
-      if (!isClosed) hold(serverId, loaded)
+      if (!isClosed) update(serverId, loaded)
       return loaded.map(({ upstream }) => upstream)
     })()
     syncing.set(serverId, own)
@@ -239,18 +244,18 @@ export const createUpstreamConnections = ({
     }
   }
 
-  const syncHeld = async (serverId: string): Promise<void> => {
+  const syncKnown = async (serverId: string): Promise<void> => {
     if (servers.has(serverId)) await sync(serverId)
   }
   const subscriptions = [
-    bus.subscribe('server_changed', ({ serverId }) => syncHeld(serverId)),
-    bus.subscribe('server_removed', ({ serverId }) => syncHeld(serverId)),
+    bus.subscribe('server_changed', ({ serverId }) => syncKnown(serverId)),
+    bus.subscribe('server_removed', ({ serverId }) => syncKnown(serverId)),
     bus.subscribe('upstream_changed', async ({ serverId }) => {
       await sync(serverId)
     }),
     bus.subscribe('access_changed', ({ userId }) => {
-      callers.closeOfUser(userId)
-      for (const listener of accessChanged) listener(userId)
+      callers.closeUser(userId)
+      for (const listener of accessListeners) listener(userId)
     }),
     bus.subscribe('resync', async () => {
       for (const serverId of [...servers.keys()]) await sync(serverId)
@@ -263,53 +268,53 @@ export const createUpstreamConnections = ({
     findFor,
     findForAll,
     assertAccount,
-    openWith,
-    /** Those that are held, with their connections where there is one. */
-    listHeld: (): readonly Pick<Held, 'upstream' | 'connection'>[] =>
-      [...byId.values()].map(held => {
-        const { upstream } = held
-        if (!isPerCaller(upstream.config)) return held
+    openDedicated,
+    /** The known upstreams, with their connection if there is one. */
+    listKnown: (): readonly Pick<Entry, 'upstream' | 'connection'>[] =>
+      [...byId.values()].map(entry => {
+        const { upstream } = entry
+        if (!isPerCaller(upstream.config)) return entry
         const isConnected = callers.stateOf(upstream.id)?.kind === 'connected'
-        return { upstream, connection: isConnected ? callers.ofAnybody(upstream.id) : undefined }
+        return { upstream, connection: isConnected ? callers.forAnybody(upstream.id) : undefined }
       }),
     stateOf: (upstream: Upstream): UpstreamState => {
-      const held = upstream.isEnabled ? byId.get(upstream.id) : undefined
-      const state = held && (held.connection?.state() ?? callers.stateOf(upstream.id) ?? lackingState(held))
+      const entry = upstream.isEnabled ? byId.get(upstream.id) : undefined
+      const state = entry && (entry.connection?.state() ?? callers.stateOf(upstream.id) ?? missingAccountState(entry))
       return state ?? restingState(upstream)
     },
-    /** As its connection has it. */
+    /** As last loaded. */
     upstreamOf: (upstreamId: string): Upstream | undefined => byId.get(upstreamId)?.upstream,
-    /** Values that stand in its configuration and may be shown nowhere. */
+    /** Values in its configuration that must be masked. */
     secretsOf: (upstreamId: string): readonly string[] => {
       const resolved = byId.get(upstreamId)?.resolved
       return resolved?.ok === true ? resolved.value.secrets : []
     },
-    /** What its process said, and what became of it; nothing while there was no connection. */
+    /** The process's output and events; empty without a connection. */
     logOf: (upstreamId: string): readonly LogLine[] => byId.get(upstreamId)?.connection?.log() ?? [],
     onNotification: (listener: (upstream: Upstream, notification: Notification) => void): void => {
-      notified.add(listener)
+      notificationListeners.add(listener)
     },
     onState: (listener: (upstream: Upstream, state: UpstreamState) => void): void => {
-      entered.add(listener)
+      stateListeners.add(listener)
     },
-    /** Tells of connections that were closed because their upstream is not what it was: `find` has another, if any. */
+    /** Called when a connection was closed because its upstream changed. `find` returns the new one, if any. */
     onReplaced: (listener: (upstreamId: string) => void): void => {
-      replaced.add(listener)
+      replacedListeners.add(listener)
     },
-    /** Tells of users whose accounts may not be what they were: what goes by one of them is closed. */
+    /** Called when a user's accounts may have changed and their connections are closed. */
     onAccessChanged: (listener: (userId: string) => void): void => {
-      accessChanged.add(listener)
+      accessListeners.add(listener)
     },
-    /** Connects what is to be connected at once. */
+    /** Connects the eager upstreams. */
     start: async (): Promise<void> => {
       for (const serverId of await listEagerServerIds()) await sync(serverId)
     },
-    /** Ends every connection with its process; none is made afterwards. */
+    /** Closes every connection and ends the processes. No connection is opened afterwards. */
     close: async (): Promise<void> => {
       isClosed = true
       for (const end of subscriptions) end()
       await Promise.allSettled(syncing.values())
-      for (const held of byId.values()) letGo(held)
+      for (const entry of byId.values()) closeEntry(entry)
       await callers.close()
       await Promise.allSettled(closing)
       await parts.processes.close()

@@ -1,30 +1,30 @@
-/** What keeps an upstream from being used, or ended a use of it. */
+/** Why an upstream cannot be used, or a use of it failed. */
 export type UpstreamFault =
-  | 'misconfigured' // its configuration has no value for something
-  | 'command_not_found' // no such command, no right to run it, or no such working directory
-  | 'exited' // the process ended
-  | 'rubbish' // what the process prints is no MCP
-  | 'silent' // it never answered while the connection was made
-  | 'refused' // nobody listens there, or it cannot be reached
-  | 'blocked' // the address guard said no
-  | 'not_mcp' // it answers, but no MCP
-  | 'unauthorized' // it asks for credentials, or refuses those it got
-  | 'http_status' // it answers that it cannot serve
-  | 'timeout' // one operation took too long
-  | 'too_large' // an answer, the output or the memory is over its limit
-  | 'protocol' // broken off, or against the protocol
-  | 'session_ended' // the upstream no longer knows our session; it did nothing
-  | 'unavailable' // it failed over and over: no further try before the next one that is due
-  | 'aborted' // given up by whoever asked, or Patchbay closes the connection
+  | 'misconfigured' // a value is missing in its configuration
+  | 'command_not_found' // or not executable, or no such working directory
+  | 'exited' // the process exited
+  | 'not_mcp_output' // the process does not print MCP
+  | 'no_response' // no response while connecting
+  | 'refused' // or otherwise unreachable
+  | 'blocked' // by the address guard
+  | 'not_mcp' // the response is not MCP
+  | 'unauthorized' // credentials are missing or rejected
+  | 'http_status' // a server error
+  | 'timeout' // of one operation
+  | 'too_large' // a response, the output or the memory
+  | 'protocol' // interrupted, or against the protocol
+  | 'session_ended' // the session is unknown; nothing was done
+  | 'unavailable' // failed repeatedly; wait for the next retry
+  | 'aborted' // by the caller, or because Patchbay closes the connection
 
 /**
- * An upstream that cannot be used. `message` says what happened and what to do, holds no secret and may be shown to
- * whoever calls; `cause` may not.
+ * An upstream cannot be used. `message` says what happened and what to do; it holds no secret and may be shown to
+ * callers. `cause` must not be shown.
  */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError'
   readonly kind: UpstreamFault
-  /** The message without what the upstream itself said: for whoever may hear only what a builder has approved. */
+  /** The message without text from the upstream, for callers who may only see reviewed text. */
   readonly ownWords: string
 
   constructor(kind: UpstreamFault, message: string, options?: ErrorOptions & { ownWords?: string }) {
@@ -34,9 +34,9 @@ export class UpstreamError extends Error {
   }
 }
 
-/** There is no account for this use of an upstream, or none that is good any more. */
+/** No working account for this use of an upstream. */
 export class AccountError extends UpstreamError {
-  /** Where whoever calls connects their own; undefined where that is for a builder to do. */
+  /** Where the caller can connect their own account; undefined if a builder has to do it. */
   readonly connectUrl: string | undefined
 
   constructor(message: string, connectUrl: string | undefined) {

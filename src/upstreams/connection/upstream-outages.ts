@@ -7,14 +7,14 @@ export type UpstreamOutagesOptions = {
   bus: EventBus
 }
 
-/** What an upstream failed with; `ownWords`: without what it said itself. */
+/** `ownWords` has no text from the upstream. */
 type Outage = { why: string; ownWords: string }
 
 const toOutage = ({ why, ownWords = why }: Extract<UpstreamState, { kind: 'failed' }>): Outage => ({ why, ownWords })
 
 /**
- * Which upstreams cannot be used: from a failure until they are connected again. That one is being tried, or that a
- * process has been ended for want of work, is no news.
+ * Tracks which upstreams are down: from a failure until they are connected again. A retry in progress or the stop of an
+ * idle process changes nothing.
  */
 export const createUpstreamOutages = ({ connections, bus }: UpstreamOutagesOptions) => {
   const failures = new Map<string, Outage & { serverId: string }>()
@@ -27,7 +27,7 @@ export const createUpstreamOutages = ({ connections, bus }: UpstreamOutagesOptio
     if (failures.get(id)?.why === before) return
     for (const listener of listeners) listener(serverId)
   })
-  // What it was before no longer counts.
+  // The configuration changed, so the failure no longer counts.
   bus.subscribe('upstream_changed', ({ upstreamId }) => {
     failures.delete(upstreamId)
   })
@@ -36,13 +36,13 @@ export const createUpstreamOutages = ({ connections, bus }: UpstreamOutagesOptio
   })
 
   return {
-    /** What it failed with; undefined where it works, or nobody has tried. */
+    /** Undefined if it works or was never tried. */
     find: (upstream: Upstream): Outage | undefined => {
       const state = connections.stateOf(upstream)
       if (state.kind === 'failed') return toOutage(state)
       return state.kind === 'connecting' ? failures.get(upstream.id) : undefined
     },
-    /** Told of the server whose upstream has failed, fails for another reason, or works again. */
+    /** Called with the server whose upstream failed, failed for another reason, or recovered. */
     onChange: (listener: (serverId: string) => void): void => {
       listeners.add(listener)
     },

@@ -2,7 +2,7 @@ import type { UpstreamConnections } from '../connection/upstream-connections.ts'
 import { UpstreamError } from '../connection/upstream-error.ts'
 import { createResourceWatch, type OnUpdated, type ResourceWatch } from './resource-watch.ts'
 
-/** Subscriptions to resources of upstreams, by the connections that all clients share. */
+/** Subscriptions to upstreams' resources over the shared connections. */
 export const createResourceSubscriptions = (
   connections: Pick<UpstreamConnections, 'find' | 'onNotification' | 'onState' | 'onReplaced'>,
 ) => {
@@ -11,31 +11,31 @@ export const createResourceSubscriptions = (
   const watch = (upstreamId: string): ResourceWatch => {
     const known = watches.get(upstreamId)
     if (known !== undefined) return known
-    const made = createResourceWatch({
+    const created = createResourceWatch({
       find: () => {
         const connection = connections.find(upstreamId)
-        if (connection === undefined) throw new UpstreamError('aborted', 'The upstream is disabled, or was removed.')
+        if (connection === undefined) throw new UpstreamError('aborted', 'The upstream is disabled or was removed.')
         return connection
       },
-      onOver: () => {
-        if (watches.get(upstreamId) === made) watches.delete(upstreamId)
+      onEmpty: () => {
+        if (watches.get(upstreamId) === created) watches.delete(upstreamId)
       },
     })
-    watches.set(upstreamId, made)
-    return made
+    watches.set(upstreamId, created)
+    return created
   }
 
   connections.onState(({ id }, { kind }) => {
-    if (kind === 'connected') watches.get(id)?.comeBack()
-    else if (kind === 'failed' || kind === 'idle') watches.get(id)?.comeBackSoon()
+    if (kind === 'connected') watches.get(id)?.restore()
+    else if (kind === 'failed' || kind === 'idle') watches.get(id)?.restoreLater()
   })
-  connections.onReplaced(upstreamId => watches.get(upstreamId)?.comeBackSoon())
+  connections.onReplaced(upstreamId => watches.get(upstreamId)?.restoreLater())
   connections.onNotification(({ id }, { method, params }) => {
-    if (method === 'notifications/resources/updated') watches.get(id)?.tell(params)
+    if (method === 'notifications/resources/updated') watches.get(id)?.dispatch(params)
   })
 
   return {
-    /** Tells of updates of a resource until it is stopped. Rejects with why the upstream does not. */
+    /** Calls `onUpdated` until stopped. Rejects if the upstream refuses. */
     subscribe: (upstreamId: string, uri: string, onUpdated: OnUpdated): Promise<() => void> =>
       watch(upstreamId).subscribe(uri, onUpdated),
     close: (): void => {

@@ -1,90 +1,90 @@
 import type { McpSubscription } from '@modelcontextprotocol/client'
 import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
-import { Anything } from '../connection/anything.ts'
+import { AnyResult } from '../connection/any-result.ts'
 import type { UpstreamConnection } from '../connection/connection.ts'
 import type { UpstreamClient } from '../connection/open-connection.ts'
 import { UpstreamError } from '../connection/upstream-error.ts'
 
-/** Takes the params of `notifications/resources/updated`. */
+/** Receives the params of `notifications/resources/updated`. */
 export type OnUpdated = (params: JsonObject) => void
 
-/** A resource that somebody subscribes to. */
-type Wanted = {
+/** A resource with at least one subscriber. */
+type Subscription = {
   listeners: Set<OnUpdated>
-  /** The connection that it was last subscribed over. */
+  /** The connection of the last subscription. */
   client: UpstreamClient | undefined
-  /** Whether the upstream took it, so that it is to come back. */
-  isOn: boolean
+  /** Whether the upstream accepted it, so that it is restored after a reconnect. */
+  isAccepted: boolean
   ready: Promise<void>
 }
 
-/** The stream of the newer era, which is for all URIs, with those that it was asked for and those it is for. */
+/** The newer era's stream for all URIs: those requested and those the upstream accepted. */
 type Stream = { subscription: McpSubscription; asked: ReadonlySet<string>; honored: ReadonlySet<string> }
 
 export type ResourceWatchOptions = {
-  /** The connection as it is now. Throws UpstreamError. */
+  /** Returns the current connection. Throws UpstreamError. */
   find: () => UpstreamConnection
-  /** Nobody subscribes to anything any more. */
-  onOver: () => void
+  /** Called when the last subscription has ended. */
+  onEmpty: () => void
 }
 
-/** Resources of one upstream that are subscribed to at once, by all clients together. */
-const MAX_WANTED = 10_000
-/** Before an upstream that went away is asked again: what crashes at once is not started without a pause. */
-const RETURN_MS = 1_000
-/** Longest URI of an update that is looked at: lists hold none that is longer. */
+/** Subscribed resources of one upstream, of all clients together. */
+const MAX_SUBSCRIPTIONS = 10_000
+/** Delay before reconnecting to a lost upstream, so that one that crashes at once is not restarted in a loop. */
+const RESTORE_DELAY_MS = 1_000
+/** Longer URIs in updates are ignored; no list contains them. */
 const MAX_URI_CHARS = 2_048
 
-/** The URI, and those that it may be a part of (server/resources): what is before each of its slashes. */
-const wholesOf = (uri: string): string[] =>
+/** The URI and those that contain it (server/resources): each prefix that ends before a slash. */
+const selfAndParents = (uri: string): string[] =>
   uri.length > MAX_URI_CHARS
     ? []
-    : [uri, ...[...uri.matchAll(/\//g)].map(({ index }) => uri.slice(0, index)).filter(whole => whole !== uri)]
+    : [uri, ...[...uri.matchAll(/\//g)].map(({ index }) => uri.slice(0, index)).filter(parent => parent !== uri)]
 
-const isSame = (asked: ReadonlySet<string>, wanted: ReadonlyMap<string, Wanted>): boolean =>
-  asked.size === wanted.size && [...asked].every(uri => wanted.has(uri))
+const isSame = (asked: ReadonlySet<string>, subscriptions: ReadonlyMap<string, Subscription>): boolean =>
+  asked.size === subscriptions.size && [...asked].every(uri => subscriptions.has(uri))
 
 const drop = (stream: Stream | undefined): void => void stream?.subscription.close().catch(() => {})
 
 /**
- * All that is subscribed to at one upstream: each resource once however many want to hear of it, and those alone are told.
- * It keeps the connection up, and comes back with it: whoever subscribed is told then that the resource is updated, for
- * what happened meanwhile was not heard.
+ * All subscriptions at one upstream. Each resource is subscribed once for all listeners. The connection is kept open,
+ * and subscriptions are restored after a reconnect; listeners then get an update, since notifications may have been
+ * missed.
  */
-export const createResourceWatch = ({ find, onOver }: ResourceWatchOptions) => {
-  const wanted = new Map<string, Wanted>()
-  /** What the upstream is being told that it is not wanted any more. */
-  const leaving = new Map<string, Promise<void>>()
-  let held: { connection: UpstreamConnection; letGo: () => void } | undefined
+export const createResourceWatch = ({ find, onEmpty }: ResourceWatchOptions) => {
+  const subscriptions = new Map<string, Subscription>()
+  /** Unsubscribe requests in progress. */
+  const unsubscribing = new Map<string, Promise<void>>()
+  let current: { connection: UpstreamConnection; release: () => void } | undefined
   let stream: Stream | undefined
-  let returning: NodeJS.Timeout | undefined
-  let isOver = false
+  let restoreTimer: NodeJS.Timeout | undefined
+  let isClosed = false
   let last: Promise<unknown> = Promise.resolve()
 
-  /** One after the other: of two streams that are opened at once the older list of URIs might win. */
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+  /** One at a time: of two concurrent streams, the one with the older list of URIs could win. */
+  const inSequence = <T>(work: () => Promise<T>): Promise<T> => {
     const own = last.then(work)
     last = own.catch(() => {})
     return own
   }
 
   const hold = (): UpstreamConnection => {
-    if (isOver) throw new UpstreamError('aborted', 'Nobody subscribes to it any more.')
+    if (isClosed) throw new UpstreamError('aborted', 'All subscriptions have ended.')
     const connection = find()
-    if (held?.connection !== connection) {
-      held?.letGo()
-      held = { connection, letGo: connection.hold() }
+    if (current?.connection !== connection) {
+      current?.release()
+      current = { connection, release: connection.hold() }
     }
     return connection
   }
 
-  /** A stream for what is wanted now in place of the one before. */
+  /** Replaces the stream with one for the current URIs. */
   const listen = (client: UpstreamClient, timeoutMs: number | undefined): Promise<void> =>
-    inTurn(async () => {
+    inSequence(async () => {
       const before = stream
-      if (isOver || (before !== undefined && isSame(before.asked, wanted))) return
-      if (wanted.size > 0) {
-        const asked = new Set(wanted.keys())
+      if (isClosed || (before !== undefined && isSame(before.asked, subscriptions))) return
+      if (subscriptions.size > 0) {
+        const asked = new Set(subscriptions.keys())
         const options = timeoutMs === undefined ? {} : { timeout: timeoutMs }
         const subscription = await client.listen({ resourceSubscriptions: [...asked] }, options)
         const own = { subscription, asked, honored: new Set(subscription.honoredFilter.resourceSubscriptions ?? []) }
@@ -92,133 +92,134 @@ export const createResourceWatch = ({ find, onOver }: ResourceWatchOptions) => {
         void subscription.closed.then(() => {
           if (stream !== own) return
           stream = undefined
-          comeBackSoon()
+          restoreLater()
         })
       } else stream = undefined
       drop(before)
     })
 
-  const subscribeOver = async (uri: string, one: Wanted): Promise<void> => {
-    await leaving.get(uri)
+  const subscribeOver = async (uri: string, entry: Subscription): Promise<void> => {
+    await unsubscribing.get(uri)
     await hold().run(async (client, options) => {
-      one.client = client
+      entry.client = client
       if (client.getProtocolEra() === 'legacy') {
-        await client.request({ method: 'resources/subscribe', params: { uri } }, Anything, options)
+        await client.request({ method: 'resources/subscribe', params: { uri } }, AnyResult, options)
         return
       }
       await listen(client, options.timeout)
-      if (stream?.honored.has(uri) === true || wanted.get(uri) !== one) return
-      throw new UpstreamError('protocol', 'The upstream does not tell of changes of this resource.')
+      if (stream?.honored.has(uri) === true || subscriptions.get(uri) !== entry) return
+      throw new UpstreamError('protocol', 'The upstream does not send updates for this resource.')
     })
-    one.isOn = true
+    entry.isAccepted = true
   }
 
-  /** Subscribes anew to all that is not subscribed to any more. */
-  const returnOnce = async (): Promise<void> => {
-    if (wanted.size === 0) return
+  /** Restores lost subscriptions. */
+  const restoreLost = async (): Promise<void> => {
+    if (subscriptions.size === 0) return
     const connection = hold()
     const client = await connection.get()
     const isModern = client.getProtocolEra() === 'modern'
-    const isLost = ({ isOn, client: before }: Wanted): boolean =>
-      isOn && (isModern ? stream === undefined : before !== client)
-    const lost = [...wanted].filter(([, one]) => isLost(one))
+    const isLost = ({ isAccepted, client: before }: Subscription): boolean =>
+      isAccepted && (isModern ? stream === undefined : before !== client)
+    const lost = [...subscriptions].filter(([, entry]) => isLost(entry))
     if (lost.length > 0 && isModern) await connection.run((_client, { timeout }) => listen(client, timeout))
-    for (const [uri, one] of lost) {
-      // One that it refuses now does not keep the others from coming back.
-      if (!isModern) await subscribeOver(uri, one).catch(() => {})
-      for (const listener of one.listeners) listener({ uri })
+    for (const [uri, entry] of lost) {
+      // A refusal must not keep the others from being restored.
+      if (!isModern) await subscribeOver(uri, entry).catch(() => {})
+      for (const listener of entry.listeners) listener({ uri })
     }
   }
-  /** The end of the latest return: one begins when the one before is over, or both would tell the same. */
-  let returned: Promise<void> = Promise.resolve()
-  /** One that cannot be reached is tried again by its connection, which then says that it is connected. */
-  const comeBack = (): void => {
-    returned = returned.then(returnOnce).catch(() => {})
+  /** The last restore. The next one starts after it, or both would send the same updates. */
+  let lastRestore: Promise<void> = Promise.resolve()
+  /** If the upstream is unreachable, its connection retries and then reports that it is connected. */
+  const restore = (): void => {
+    lastRestore = lastRestore.then(restoreLost).catch(() => {})
   }
-  function comeBackSoon(): void {
-    if (wanted.size === 0 || returning !== undefined) return
-    returning = setTimeout(() => {
-      returning = undefined
-      comeBack()
-    }, RETURN_MS)
-    returning.unref()
+  function restoreLater(): void {
+    if (subscriptions.size === 0 || restoreTimer !== undefined) return
+    restoreTimer = setTimeout(() => {
+      restoreTimer = undefined
+      restore()
+    }, RESTORE_DELAY_MS)
+    restoreTimer.unref()
   }
 
   const close = (): void => {
-    isOver = true
-    clearTimeout(returning)
+    isClosed = true
+    clearTimeout(restoreTimer)
     drop(stream)
     stream = undefined
-    held?.letGo()
-    held = undefined
-    onOver()
+    current?.release()
+    current = undefined
+    onEmpty()
   }
 
-  const unsubscribe = async (uri: string, { client: before }: Wanted): Promise<void> => {
-    if (before === undefined || held?.connection.state().kind !== 'connected') return
-    await held.connection.run(async (client, options) => {
+  const unsubscribe = async (uri: string, { client: before }: Subscription): Promise<void> => {
+    if (before === undefined || current?.connection.state().kind !== 'connected') return
+    await current.connection.run(async (client, options) => {
       if (client.getProtocolEra() === 'modern') await listen(client, options.timeout)
-      else await client.request({ method: 'resources/unsubscribe', params: { uri } }, Anything, options)
+      else await client.request({ method: 'resources/unsubscribe', params: { uri } }, AnyResult, options)
     })
   }
 
-  const end = (uri: string, one: Wanted): void => {
-    if (wanted.get(uri) !== one) return
-    wanted.delete(uri)
-    // No client waits for it: what is told of it from now on reaches nobody.
-    const left = unsubscribe(uri, one)
+  const end = (uri: string, entry: Subscription): void => {
+    if (subscriptions.get(uri) !== entry) return
+    subscriptions.delete(uri)
+    // In the background: listeners are gone already.
+    const unsubscribed = unsubscribe(uri, entry)
       .catch(() => {})
       .then(() => {
-        if (leaving.get(uri) === left) leaving.delete(uri)
-        if (wanted.size === 0 && leaving.size === 0 && !isOver) close()
+        if (unsubscribing.get(uri) === unsubscribed) unsubscribing.delete(uri)
+        if (subscriptions.size === 0 && unsubscribing.size === 0 && !isClosed) close()
       })
-    leaving.set(uri, left)
+    unsubscribing.set(uri, unsubscribed)
   }
 
-  const want = (uri: string): Wanted => {
-    const known = wanted.get(uri)
+  const getOrSubscribe = (uri: string): Subscription => {
+    const known = subscriptions.get(uri)
     if (known !== undefined) return known
-    if (wanted.size >= MAX_WANTED) {
-      const why = `As many of its resources as may be, ${MAX_WANTED}, are subscribed to; try again later.`
+    if (subscriptions.size >= MAX_SUBSCRIPTIONS) {
+      const why = `The upstream already has ${MAX_SUBSCRIPTIONS} subscribed resources. Try again later.`
       throw new UpstreamError('unavailable', why)
     }
-    const one: Wanted = { listeners: new Set(), client: undefined, isOn: false, ready: Promise.resolve() }
-    wanted.set(uri, one)
-    one.ready = subscribeOver(uri, one)
-    return one
+    const entry: Subscription = { listeners: new Set(), client: undefined, isAccepted: false, ready: Promise.resolve() }
+    subscriptions.set(uri, entry)
+    entry.ready = subscribeOver(uri, entry)
+    return entry
   }
 
   return {
-    /** Tells of updates of a resource until it is stopped. Rejects with why the upstream does not. */
+    /** Calls `onUpdated` until stopped. Rejects if the upstream refuses. */
     subscribe: async (uri: string, onUpdated: OnUpdated): Promise<() => void> => {
-      const one = want(uri)
-      // Of its own, so that one who subscribes twice may end it twice.
+      const entry = getOrSubscribe(uri)
+      // A new function for each call, so that subscribing twice needs two stops.
       const listener: OnUpdated = params => onUpdated(params)
-      one.listeners.add(listener)
+      entry.listeners.add(listener)
       const stop = (): void => {
-        one.listeners.delete(listener)
-        if (one.listeners.size === 0) end(uri, one)
+        entry.listeners.delete(listener)
+        if (entry.listeners.size === 0) end(uri, entry)
       }
       try {
-        await one.ready
+        await entry.ready
         return stop
       } catch (error) {
         stop()
         throw error
       }
     },
-    /** Takes the params of a notification that a resource is updated. */
-    tell: (params: unknown): void => {
+    /** Dispatches the params of an update notification. */
+    dispatch: (params: unknown): void => {
       if (!isJsonObject(params)) return
-      const { _meta, ...told } = params
-      const { uri } = told
+      const { _meta, ...update } = params
+      const { uri } = update
       if (typeof uri !== 'string') return
-      for (const whole of wholesOf(uri)) for (const listener of wanted.get(whole)?.listeners ?? []) listener(told)
+      for (const parent of selfAndParents(uri))
+        for (const listener of subscriptions.get(parent)?.listeners ?? []) listener(update)
     },
-    /** The connection is there again. */
-    comeBack,
-    /** The connection is lost, or another one. */
-    comeBackSoon,
+    /** Call it after a reconnect. */
+    restore,
+    /** Call it after the connection was lost or replaced. */
+    restoreLater,
     close,
   }
 }

@@ -5,66 +5,65 @@ import { lowerLogLevel } from './log-levels.ts'
 
 type OnLog = (params: JsonObject) => void
 
-/** What is logged this soon after a call may still be about it. */
-const LATE_MS = 2_000
+/** How long after a call messages may still belong to it. */
+const LATE_MESSAGE_MS = 2_000
 
-/** The calls of one upstream. */
-type Traffic = {
-  underWay: Set<CallLink>
-  /** Whose was answered just now; undefined where calls of several were. */
-  lately: { origin: object | undefined; until: number } | undefined
+/** The recent calls of one upstream. */
+type RecentCalls = {
+  inProgress: Set<CallLink>
+  /** The client of the call that just ended; undefined if there were several. */
+  justEnded: { origin: object | undefined; until: number } | undefined
 }
 
 type Listener = { origin: object; onLog: OnLog }
 
 /**
- * Tells the log messages of upstreams to the clients they are for. The protocol does not say whose call a message
- * belongs to, and callers share a connection: while calls of one client alone are under way it is that client's, while
- * there are calls of several it may be anybody's and is told to none. One that comes while nothing is under way is for
- * all who listen to the server's messages, unless it may be a late one of a call.
+ * Routes upstreams' log messages to clients. The protocol does not tell which call a message belongs to, and callers
+ * share a connection. While only one client has calls in progress, it gets the message. With several clients, nobody
+ * gets it. Without calls, all listeners of the server get it, unless it may still belong to a call.
  */
 export const createUpstreamLogs = (
-  connections: Pick<UpstreamConnections, 'onNotification' | 'onReplaced' | 'listHeld'>,
+  connections: Pick<UpstreamConnections, 'onNotification' | 'onReplaced' | 'listKnown'>,
 ) => {
-  const byUpstream = new Map<string, Traffic>()
+  const byUpstream = new Map<string, RecentCalls>()
   const listeners = new Map<string, Set<Listener>>()
 
-  const tell = (upstreamId: string, serverId: string, params: JsonObject): void => {
-    const { underWay, lately } = byUpstream.get(upstreamId) ?? {}
-    const [first] = underWay ?? []
-    if (underWay === undefined || first === undefined) {
-      const isLate = lately !== undefined && lately.until > performance.now()
+  const route = (upstreamId: string, serverId: string, params: JsonObject): void => {
+    const { inProgress, justEnded } = byUpstream.get(upstreamId) ?? {}
+    const [first] = inProgress ?? []
+    if (inProgress === undefined || first === undefined) {
+      const isLate = justEnded !== undefined && justEnded.until > performance.now()
       for (const { origin, onLog } of listeners.get(serverId) ?? []) {
-        if (!isLate || origin === lately.origin) onLog(params)
+        if (!isLate || origin === justEnded.origin) onLog(params)
       }
       return
     }
-    for (const { origin } of underWay)
-      if (origin !== first.origin) return // The newest of its calls: an older one may be about to be answered.
-    ;[...underWay].at(-1)?.onLog?.(params)
+    for (const { origin } of inProgress)
+      if (origin !== first.origin) return // Use the newest call, since an older one may be about to end.
+    ;[...inProgress].at(-1)?.onLog?.(params)
   }
   connections.onNotification((upstream, { method, params }) => {
-    if (method === 'notifications/message' && isJsonObject(params)) tell(upstream.id, upstream.serverId, params)
+    if (method === 'notifications/message' && isJsonObject(params)) route(upstream.id, upstream.serverId, params)
   })
   connections.onReplaced(upstreamId => {
-    if (byUpstream.get(upstreamId)?.underWay.size === 0) byUpstream.delete(upstreamId)
+    if (byUpstream.get(upstreamId)?.inProgress.size === 0) byUpstream.delete(upstreamId)
   })
 
   return {
-    /** Says that a request to an upstream is under way; answers how to say that it is over. */
-    begin: (upstreamId: string, link: CallLink): (() => void) => {
-      const traffic = byUpstream.get(upstreamId) ?? { underWay: new Set(), lately: undefined }
-      byUpstream.set(upstreamId, traffic)
-      traffic.underWay.add(link)
+    /** Records a request in progress; returns the function that ends it. */
+    startCall: (upstreamId: string, link: CallLink): (() => void) => {
+      const calls = byUpstream.get(upstreamId) ?? { inProgress: new Set(), justEnded: undefined }
+      byUpstream.set(upstreamId, calls)
+      calls.inProgress.add(link)
       return () => {
         const now = performance.now()
-        const { lately } = traffic
-        const isAlone = lately === undefined || lately.until <= now || lately.origin === link.origin
-        traffic.underWay.delete(link)
-        traffic.lately = { origin: isAlone ? link.origin : undefined, until: now + LATE_MS }
+        const { justEnded } = calls
+        const isAlone = justEnded === undefined || justEnded.until <= now || justEnded.origin === link.origin
+        calls.inProgress.delete(link)
+        calls.justEnded = { origin: isAlone ? link.origin : undefined, until: now + LATE_MESSAGE_MS }
       }
     },
-    /** Tells `origin` what a server's upstreams log while nobody calls them; answers how to stop. */
+    /** Passes on messages that the server's upstreams log without a call; returns the function that stops it. */
     listen: (serverId: string, origin: object, onLog: OnLog): (() => void) => {
       const all = listeners.get(serverId) ?? new Set<Listener>()
       const listener = { origin, onLog }
@@ -74,10 +73,10 @@ export const createUpstreamLogs = (
         if (all.size === 0 && listeners.get(serverId) === all) listeners.delete(serverId)
       }
     },
-    /** Asks those upstreams of a server that are connected for messages from a level on; others are with the next call. */
+    /** Lowers the log level of the server's connected upstreams. Others follow with their next call. */
     lowerLevel: async (serverId: string, level: LogLevel): Promise<void> => {
       const connected = connections
-        .listHeld()
+        .listKnown()
         .filter(
           ({ upstream, connection }) => upstream.serverId === serverId && connection?.state().kind === 'connected',
         )

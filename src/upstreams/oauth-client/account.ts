@@ -2,18 +2,18 @@ import { z } from 'zod'
 import type { SealContext } from '../../lib/process/sealing.ts'
 import { AuthorizationServer } from './authorization-server.ts'
 
-/** Whose calls go by an account: a user's id, or `EVERYBODY` for the one account of an upstream that all share. */
+/** The owner of an account: a user's id, or `EVERYBODY` for the one account that all callers share. */
 export type Holder = string
 export const EVERYBODY: Holder = ''
 
-/** Who Patchbay is to an authorization server (RFC 7591 §3.2.1), as the SDK takes it. */
+/** Patchbay's registration at an authorization server (RFC 7591 §3.2.1), in the shape of the SDK. */
 export const OAuthClient = z.object({
   client_id: z.string(),
   client_secret: z.string().optional(),
-  /** Seconds since 1970; 0: never. */
+  /** Seconds since 1970; 0 means never. */
   client_secret_expires_at: z.number().optional(),
   token_endpoint_auth_method: z.string().optional(),
-  /** What it was registered with. */
+  /** The URIs it was registered with. */
   redirect_uris: z.array(z.string()).optional(),
 })
 export type OAuthClient = z.infer<typeof OAuthClient>
@@ -21,23 +21,22 @@ export type OAuthClient = z.infer<typeof OAuthClient>
 /** Milliseconds since 1970. */
 const time = z.number()
 
-/** One set of tokens. */
 export const Tokens = z.object({
   accessToken: z.string(),
   refreshToken: z.string().optional(),
   scope: z.string().optional(),
-  /** Left out: nobody said. */
+  /** Undefined if the authorization server did not say. */
   expiresAt: time.optional(),
-  /** From when on it is renewed before it is used. */
+  /** When to renew it: some time before it expires. */
   renewAt: time.optional(),
 })
 export type Tokens = z.infer<typeof Tokens>
 
-/** All that is sealed of an account: its tokens, where they are good and where they are renewed. */
+/** The encrypted part of an account. */
 export const AccountContent = z.object({
-  /** The upstream's address when it was connected: tokens go nowhere else. */
+  /** The upstream's address at the time of connecting. Tokens are sent nowhere else. */
   url: z.string(),
-  /** As the resource's metadata name it (RFC 8707). */
+  /** The identifier in the resource's metadata (RFC 8707). */
   resource: z.string(),
   server: AuthorizationServer,
   client: OAuthClient,
@@ -45,13 +44,13 @@ export const AccountContent = z.object({
 })
 export type AccountContent = z.infer<typeof AccountContent>
 
-/** An account that is there, good or not. */
-export type AccountMark = {
+/** What is known of an account without opening it. It may no longer work. */
+export type AccountInfo = {
   id: string
   upstreamId: string
   holder: Holder
   connectedAt: Date
-  /** Since when it has to be connected anew. */
+  /** Set once the account no longer works and must be reconnected. */
   brokenAt: Date | undefined
 }
 

@@ -1,11 +1,11 @@
 import type { Transaction } from '../../lib/db/client.ts'
 import { type IdPage, idPageQuery } from '../../lib/http/id-paging.ts'
 import type { Sealed } from '../../lib/process/sealing.ts'
-import { type AccountMark, EVERYBODY, type Holder } from './account.ts'
+import { type AccountInfo, EVERYBODY, type Holder } from './account.ts'
 
-type MarkRow = { id: string; upstreamId: string; holder: string; connectedAt: Date; brokenAt: Date | null }
+type InfoRow = { id: string; upstreamId: string; holder: string; connectedAt: Date; brokenAt: Date | null }
 
-const toMark = ({ id, upstreamId, holder, connectedAt, brokenAt }: MarkRow): AccountMark => ({
+const toInfo = ({ id, upstreamId, holder, connectedAt, brokenAt }: InfoRow): AccountInfo => ({
   id,
   upstreamId,
   holder,
@@ -13,12 +13,12 @@ const toMark = ({ id, upstreamId, holder, connectedAt, brokenAt }: MarkRow): Acc
   brokenAt: brokenAt ?? undefined,
 })
 
-export type StoredAccount = AccountMark & { version: number; sealed: Sealed }
+export type StoredAccount = AccountInfo & { version: number; sealed: Sealed }
 
-type AccountRow = MarkRow & { version: number; content: string; keyId: string }
+type AccountRow = InfoRow & { version: number; content: string; keyId: string }
 
 const toAccount = (row: AccountRow): StoredAccount => ({
-  ...toMark(row),
+  ...toInfo(row),
   version: row.version,
   sealed: { text: row.content, keyId: row.keyId },
 })
@@ -32,17 +32,17 @@ export const findAccount = async (
   return row === null ? undefined : toAccount(row)
 }
 
-/** The accounts that all callers share, by upstream. */
-export const readSharedMarks = async (
+/** Returns the shared account of each upstream that has one. */
+export const listSharedAccounts = async (
   tx: Transaction,
   upstreamIds: readonly string[],
-): Promise<ReadonlyMap<string, AccountMark>> => {
+): Promise<ReadonlyMap<string, AccountInfo>> => {
   if (upstreamIds.length === 0) return new Map()
   const rows = await tx.upstreamAccount.findMany({ where: { upstreamId: { in: [...upstreamIds] }, holder: EVERYBODY } })
-  return new Map(rows.map(row => [row.upstreamId, toMark(row)]))
+  return new Map(rows.map(row => [row.upstreamId, toInfo(row)]))
 }
 
-/** Of an upstream whose callers have their own: who connected last, first, and is connected still; with its server. */
+/** Returns the users with a working account of their own, the last connected first, and the upstream's server. */
 export const listLatestHolders = async (
   tx: Transaction,
   upstreamId: string,
@@ -57,15 +57,14 @@ export const listLatestHolders = async (
   return rows.map(({ holder, upstream: { serverId } }) => ({ holder, serverId }))
 }
 
-/** Whether anybody's is connected and good, as far as is known. */
-export const hasGoodAccount = async (tx: Transaction, upstreamId: string): Promise<boolean> =>
+export const hasWorkingAccount = async (tx: Transaction, upstreamId: string): Promise<boolean> =>
   (await tx.upstreamAccount.count({ where: { upstreamId, brokenAt: null } })) > 0
 
 export const countAccounts = (tx: Transaction, upstreamId: string): Promise<number> =>
   tx.upstreamAccount.count({ where: { upstreamId, userId: { not: null } } })
 
-/** A user's own, with the upstream and the server that each is of. */
-export type OwnAccount = AccountMark & {
+/** A user's own account, with the names of its upstream and server. */
+export type OwnAccount = AccountInfo & {
   createdAt: Date
   updatedAt: Date
   upstreamName: string
@@ -78,14 +77,14 @@ const OWN = {
   upstream: { select: { name: true, server: { select: { id: true, name: true, organizationId: true } } } },
 } as const
 
-type OwnRow = MarkRow & {
+type OwnRow = InfoRow & {
   createdAt: Date
   updatedAt: Date
   upstream: { name: string; server: { id: string; name: string; organizationId: string } }
 }
 
 const toOwn = (row: OwnRow): OwnAccount => ({
-  ...toMark(row),
+  ...toInfo(row),
   createdAt: row.createdAt,
   updatedAt: row.updatedAt,
   upstreamName: row.upstream.name,
@@ -108,7 +107,7 @@ export const findOwnAccount = async (tx: Transaction, userId: string, id: string
   return row === null ? undefined : toOwn(row)
 }
 
-/** Puts it in the place of the one before. */
+/** Stores the account, replacing the one before. */
 export const putAccount = async (
   tx: Transaction,
   { upstreamId, holder, sealed, connectedAt }: Pick<StoredAccount, 'upstreamId' | 'holder' | 'sealed' | 'connectedAt'>,
@@ -121,13 +120,16 @@ export const putAccount = async (
   })
 }
 
-/** The turn to renew this set of tokens, until `until`: false where another process has it, or they are renewed. */
+/**
+ * Claims the renewal of this set of tokens until `until`. Returns false if another process holds the claim or has
+ * renewed them.
+ */
 export const claimRenewal = async (
   tx: Transaction,
   { id, version }: Pick<StoredAccount, 'id' | 'version'>,
   { now, until }: { now: Date; until: Date },
 ): Promise<boolean> => {
-  // One statement, so atomic.
+  // A single statement, so the claim is atomic.
   const { count } = await tx.upstreamAccount.updateMany({
     where: { id, version, brokenAt: null, OR: [{ renewingUntil: null }, { renewingUntil: { lt: now } }] },
     data: { renewingUntil: until },
@@ -135,15 +137,15 @@ export const claimRenewal = async (
   return count > 0
 }
 
-/** Gives the turn back, with nothing renewed. */
-export const dropRenewal = async (
+/** Releases the claim without a renewal. */
+export const releaseRenewal = async (
   tx: Transaction,
   { id, version }: Pick<StoredAccount, 'id' | 'version'>,
 ): Promise<void> => {
   await tx.upstreamAccount.updateMany({ where: { id, version }, data: { renewingUntil: null } })
 }
 
-/** Whether the set that was renewed was still the one that is kept. */
+/** Returns false if the tokens were replaced or removed in the meantime. */
 export const saveRenewed = async (
   tx: Transaction,
   { id, version, sealed }: Pick<StoredAccount, 'id' | 'version' | 'sealed'>,
@@ -155,7 +157,7 @@ export const saveRenewed = async (
   return count > 0
 }
 
-/** The server that it is of, where it was good until then. */
+/** Marks a working account as broken. Returns the id of its server, or undefined if nothing changed. */
 export const breakAccount = async (
   tx: Transaction,
   { id, version }: Pick<StoredAccount, 'id' | 'version'>,
@@ -177,17 +179,17 @@ export const removeAccount = async (tx: Transaction, id: string): Promise<void> 
   await tx.upstreamAccount.deleteMany({ where: { id } })
 }
 
-/** Of those that go together so many are revoked. */
+/** How many of the accounts removed together are also revoked. */
 const MAX_TAKEN = 1_000
 
-/** Removes all of an upstream's; answers them. */
+/** Removes and returns all accounts of an upstream. */
 export const takeAccountsOf = async (tx: Transaction, upstreamId: string): Promise<StoredAccount[]> => {
   const rows = await tx.upstreamAccount.findMany({ where: { upstreamId }, take: MAX_TAKEN })
   await tx.upstreamAccount.deleteMany({ where: { upstreamId } })
   return rows.map(toAccount)
 }
 
-/** Removes all of the upstreams of a server that is marked as removed; answers them. */
+/** Removes and returns all accounts of a server that is marked as removed. */
 export const takeAccountsOfRemovedServer = async (tx: Transaction, serverId: string): Promise<StoredAccount[]> => {
   const where = { upstream: { server: { id: serverId, removedAt: { not: null } } } }
   const rows = await tx.upstreamAccount.findMany({ where, take: MAX_TAKEN })
@@ -195,7 +197,7 @@ export const takeAccountsOfRemovedServer = async (tx: Transaction, serverId: str
   return rows.map(toAccount)
 }
 
-/** Removes all of a user's own; answers them. */
+/** Removes and returns all of a user's own accounts. */
 export const takeAccountsOfUser = async (tx: Transaction, userId: string): Promise<StoredAccount[]> => {
   const rows = await tx.upstreamAccount.findMany({ where: { userId }, take: MAX_TAKEN })
   await tx.upstreamAccount.deleteMany({ where: { userId } })

@@ -5,34 +5,33 @@ import { isLoopback } from '../config/loopback.ts'
 import { mcpClient } from '../connection/mcp-client.ts'
 
 const MAX_URL_CHARS = 2_048
-const MAX_WORDS = 200
-const MAX_WORD_CHARS = 200
+const MAX_LIST_ITEMS = 200
+const MAX_ITEM_CHARS = 200
 
 const address = z.string().max(MAX_URL_CHARS)
-const words = z.array(z.string().max(MAX_WORD_CHARS)).max(MAX_WORDS)
+const strings = z.array(z.string().max(MAX_ITEM_CHARS)).max(MAX_LIST_ITEMS)
 
-/** What is kept of an authorization server's metadata (RFC 8414 §2): what Patchbay goes by, and no more. */
+/** The part of an authorization server's metadata (RFC 8414 §2) that Patchbay uses. */
 export const AuthorizationServer = z.object({
   issuer: address,
   authorization_endpoint: address,
   token_endpoint: address,
   registration_endpoint: address.optional(),
   revocation_endpoint: address.optional(),
-  response_types_supported: words,
-  scopes_supported: words.optional(),
-  code_challenge_methods_supported: words.optional(),
-  token_endpoint_auth_methods_supported: words.optional(),
+  response_types_supported: strings,
+  scopes_supported: strings.optional(),
+  code_challenge_methods_supported: strings.optional(),
+  token_endpoint_auth_methods_supported: strings.optional(),
   authorization_response_iss_parameter_supported: z.boolean().optional(),
   client_id_metadata_document_supported: z.boolean().optional(),
 })
 export type AuthorizationServer = z.infer<typeof AuthorizationServer>
 
 /**
- * Whether an address that a stranger's document names may be one of an authorization server: https without credentials
- * or fragment. Only for an upstream on this machine it may be plain http, and on this machine too: nobody's browser is
- * sent to what else runs where it does.
+ * Returns whether an address from third-party metadata is acceptable: https without credentials or fragment. Loopback
+ * addresses are accepted only for an upstream on loopback, so that no browser is sent to other local services.
  */
-export const isUsableAddress = (text: string, upstreamUrl: string): boolean => {
+export const isAllowedAddress = (text: string, upstreamUrl: string): boolean => {
   const url = URL.parse(text)
   const upstream = URL.parse(upstreamUrl)
   if (url === null || upstream === null || text.length > MAX_URL_CHARS) return false
@@ -42,10 +41,11 @@ export const isUsableAddress = (text: string, upstreamUrl: string): boolean => {
 }
 
 /**
- * What a request for authorization says, and the address that it goes to may not: that is a stranger's, who would have
- * more asked for than is shown, or have it given without a question (RFC 6749 §3.1, RFC 9101, OpenID Connect Core §3.1.2.1).
+ * Parameters that the authorization request sets itself. The endpoint URL comes from a third party and must not preset
+ * them: it could ask for more than the user is shown, or skip consent (RFC 6749 §3.1, RFC 9101, OpenID Connect Core
+ * §3.1.2.1).
  */
-const SAID_BY_REQUESTS = [
+const REQUEST_PARAMETERS = [
   'acr_values',
   'authorization_details',
   'claims',
@@ -59,42 +59,43 @@ const SAID_BY_REQUESTS = [
   'scope',
 ] as const
 
-const withoutRequest = (endpoint: string): string => {
+const withoutRequestParameters = (endpoint: string): string => {
   const url = new URL(endpoint)
-  for (const name of SAID_BY_REQUESTS) url.searchParams.delete(name)
+  for (const name of REQUEST_PARAMETERS) url.searchParams.delete(name)
   return url.href
 }
 
-/** The endpoints that are named; of them `revocation_endpoint` can be done without. */
-const NEEDED = ['authorization_endpoint', 'token_endpoint'] as const
+const REQUIRED_ENDPOINTS = ['authorization_endpoint', 'token_endpoint'] as const
 
 /**
- * What an authorization server says of itself, held to what is needed: endpoints that may be used, codes, and PKCE by
- * S256, which the specification has clients insist on (MCP, basic/authorization). Fails with why not.
+ * Checks an authorization server's metadata: usable endpoints, the code flow, and PKCE with S256, which clients must
+ * insist on (MCP, basic/authorization). The failure completes "its authorization server …".
  */
-export const readAuthorizationServer = (
+export const parseAuthorizationServer = (
   metadata: AuthorizationServerMetadata | undefined,
   { serverUrl, upstreamUrl }: { serverUrl: string; upstreamUrl: string },
 ): Result<AuthorizationServer, string> => {
   if (metadata === undefined) {
     const [first] = mcpClient().buildDiscoveryUrls(serverUrl)
-    return failure(`has no metadata (RFC 8414), at ${first?.url.host ?? 'its address'} or elsewhere`)
+    return failure(
+      `has no metadata (RFC 8414) at ${first?.url.host ?? 'its address'} or the other well-known addresses`,
+    )
   }
   const read = AuthorizationServer.safeParse(metadata)
-  if (!read.success) return failure('has metadata that are too large, or lack an endpoint')
+  if (!read.success) return failure('has metadata that is too large or lacks an endpoint')
   const named = read.data
-  for (const name of NEEDED) {
-    if (!isUsableAddress(named[name], upstreamUrl))
-      return failure(`names a ${name} that cannot be used: it must be https`)
+  for (const name of REQUIRED_ENDPOINTS) {
+    if (!isAllowedAddress(named[name], upstreamUrl))
+      return failure(`names a ${name} that is not allowed: it must use https`)
   }
-  const server = { ...named, authorization_endpoint: withoutRequest(named.authorization_endpoint) }
+  const server = { ...named, authorization_endpoint: withoutRequestParameters(named.authorization_endpoint) }
   const { registration_endpoint: registration, revocation_endpoint: revocation } = server
-  if (registration !== undefined && !isUsableAddress(registration, upstreamUrl)) {
-    return failure('names a registration_endpoint that cannot be used: it must be https')
+  if (registration !== undefined && !isAllowedAddress(registration, upstreamUrl)) {
+    return failure('names a registration_endpoint that is not allowed: it must use https')
   }
-  if (!server.response_types_supported.includes('code')) return failure('gives out no authorization codes')
+  if (!server.response_types_supported.includes('code')) return failure('does not support the authorization code flow')
   if (server.code_challenge_methods_supported?.includes('S256') !== true)
-    return failure('does not offer PKCE with S256')
+    return failure('does not support PKCE with S256')
   const { revocation_endpoint: _, ...kept } = server
-  return success(revocation !== undefined && isUsableAddress(revocation, upstreamUrl) ? server : kept)
+  return success(revocation !== undefined && isAllowedAddress(revocation, upstreamUrl) ? server : kept)
 }

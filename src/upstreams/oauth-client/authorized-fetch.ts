@@ -6,25 +6,25 @@ import type { Authorizer } from './authorizer.ts'
 export type AuthorizedFetchOptions = {
   fetch: StreamingFetch['fetch']
   authorizer: Authorizer
-  /** The upstream's address: the token is for it and goes nowhere else. */
+  /** The upstream's address; the token is sent nowhere else. */
   url: string
 }
 
-/** RFC 6749 §3.3, and no longer than a person reads. */
+/** RFC 6749 §3.3, limited to what a person can read. */
 const SCOPES = /^[\x21\x23-\x5b\x5d-\x7e ]{1,200}$/
 
-/** The account is good, and may not do this (RFC 6750 §3.1). */
-const findLackOfScope = async (answer: Response): Promise<UpstreamError | undefined> => {
-  if (answer.status !== 403) return undefined
-  const { error, scope = '' } = mcpClient().extractWWWAuthenticateParams(answer)
+/** The account is valid but lacks a scope (RFC 6750 §3.1). */
+const findMissingScope = async (response: Response): Promise<UpstreamError | undefined> => {
+  if (response.status !== 403) return undefined
+  const { error, scope = '' } = mcpClient().extractWWWAuthenticateParams(response)
   if (error !== 'insufficient_scope') return undefined
-  await answer.body?.cancel()
+  await response.body?.cancel()
   const what = SCOPES.test(scope) ? ` "${scope}"` : ''
-  const message = `The account that it is connected with may not do this: the upstream asks for the scope${what}. Connect it anew with that scope.`
+  const message = `The connected account is not allowed to do this: the upstream requires the scope${what}. Reconnect it with that scope.`
   return new UpstreamError('unauthorized', message)
 }
 
-/** A `fetch` that shows an account's token, and shows another one where the first is refused. */
+/** Returns a `fetch` that sends an account's token, and renews it once if the upstream rejects it. */
 export const createAuthorizedFetch = ({ fetch, authorizer, url }: AuthorizedFetchOptions): StreamingFetch['fetch'] => {
   const { origin } = new URL(url)
   return async (target, init = {}) => {
@@ -32,18 +32,18 @@ export const createAuthorizedFetch = ({ fetch, authorizer, url }: AuthorizedFetc
     const send = async (token: string): Promise<Response> => {
       const headers = new Headers(init.headers)
       headers.set('authorization', `Bearer ${token}`)
-      const answer = await fetch(target, { ...init, headers })
-      const lack = await findLackOfScope(answer)
-      if (lack !== undefined) throw lack
-      return answer
+      const response = await fetch(target, { ...init, headers })
+      const missingScope = await findMissingScope(response)
+      if (missingScope !== undefined) throw missingScope
+      return response
     }
     const token = await authorizer.getToken(url)
-    const answer = await send(token)
-    if (answer.status !== 401) return answer
-    await answer.body?.cancel()
-    const again = await send(await authorizer.renewToken(url, token))
-    if (again.status !== 401) return again
-    await again.body?.cancel()
+    const response = await send(token)
+    if (response.status !== 401) return response
+    await response.body?.cancel()
+    const retried = await send(await authorizer.renewToken(url, token))
+    if (retried.status !== 401) return retried
+    await retried.body?.cancel()
     throw authorizer.refused()
   }
 }

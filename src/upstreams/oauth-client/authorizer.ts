@@ -1,13 +1,16 @@
 import type { AccountError } from '../connection/upstream-error.ts'
 
-/** What a connection shows an upstream that asks for authorization. */
+/** Supplies the tokens of one connection. */
 export type Authorizer = {
-  /** The token to send to this address. Throws AccountError where there is none, UpstreamError where it is not renewed now. */
+  /**
+   * Returns the token for this address. Throws AccountError if there is none, UpstreamError if it cannot be renewed
+   * now.
+   */
   getToken: (url: string) => Promise<string>
-  /** Another one, after this one was refused with 401. Throws as `getToken`. */
+  /** Returns another token after this one was rejected with 401. Throws as `getToken` does. */
   renewToken: (url: string, refused: string) => Promise<string>
-  /** What to tell where the other one is refused as well. */
+  /** The error for when the renewed token is rejected too. */
   refused: () => AccountError
-  /** Values that may be shown nowhere. */
+  /** Values to mask wherever text of the upstream is shown. */
   secrets: () => readonly string[]
 }

@@ -1,9 +1,9 @@
 import type { Transaction } from '../../lib/db/client.ts'
 import type { Sealed } from '../../lib/process/sealing.ts'
 
-/** Who Patchbay is to the authorization server of an upstream. */
+/** Patchbay's registration at an upstream's authorization server. */
 export type StoredClient = {
-  /** The authorization server that registered it; undefined: the builder brought it. */
+  /** The authorization server that issued it; undefined if the builder entered it. */
   issuer: string | undefined
   sealed: Sealed
   updatedAt: Date
@@ -15,7 +15,7 @@ export const findClient = async (tx: Transaction, upstreamId: string): Promise<S
   return { issuer: row.issuer ?? undefined, sealed: { text: row.content, keyId: row.keyId }, updatedAt: row.updatedAt }
 }
 
-/** When the secrets that builders brought were set, by upstream. */
+/** Returns when each upstream's client secret was entered, for those that builders entered. */
 export const listSecretTimes = async (
   tx: Transaction,
   upstreamIds: readonly string[],
@@ -33,8 +33,11 @@ export const putClient = async (
   await tx.upstreamClient.upsert({ where: { upstreamId }, create: { upstreamId, ...data }, update: data })
 }
 
-/** In place of what was sealed; answers whether it still was that. Of the builder's own it is not known as set anew. */
-export const reseal = async (
+/**
+ * Replaces the sealed client if it is unchanged; returns whether it was. Keeps `updatedAt`, which shows when the secret
+ * was entered.
+ */
+export const replaceSealed = async (
   tx: Transaction,
   upstreamId: string,
   { sealed: before, updatedAt }: Pick<StoredClient, 'sealed' | 'updatedAt'>,
@@ -51,7 +54,7 @@ export const removeClient = async (tx: Transaction, upstreamId: string): Promise
   await tx.upstreamClient.deleteMany({ where: { upstreamId } })
 }
 
-/** Ids of the master keys that sealed something of upstreams: none of them may be dropped. */
+/** Returns the ids of the master keys still needed to open upstream clients and accounts. */
 export const listUpstreamSealingKeyIds = async (tx: Transaction): Promise<string[]> => {
   const [clients, accounts] = await Promise.all([
     tx.upstreamClient.groupBy({ by: ['keyId'] }),

@@ -4,15 +4,15 @@ import type { BoundedFetch } from '../../lib/outbound/bounded-fetch.ts'
 import { mcpClient } from '../connection/mcp-client.ts'
 import { OAuthClient } from './account.ts'
 import type { AuthorizationServer } from './authorization-server.ts'
-import { wordsOf } from './oauth-words.ts'
+import { describeOAuthError } from './oauth-errors.ts'
 
 export const CALLBACK_PATH = '/connect/callback'
 const DOCUMENT_PATH = '/connect/client.json'
 
-/** Far above what any server gives out. */
+/** Far above any real registration. */
 const MAX_CLIENT_CHARS = 16_384
 
-/** What Patchbay says of itself to authorization servers: in its metadata document, and where it registers. */
+/** Patchbay's client metadata, in its metadata document and in registrations. */
 export const describePatchbay = (baseUrl: string) => ({
   client_name: 'Patchbay',
   client_uri: baseUrl,
@@ -23,20 +23,19 @@ export const describePatchbay = (baseUrl: string) => ({
 
 export { DOCUMENT_PATH }
 
-/** Where its client metadata document is; undefined where it has none, since servers fetch them by https alone. */
-export const documentUrlOf = (baseUrl: string): string | undefined =>
+/** The URL of Patchbay's client metadata document; undefined without https, which servers require to fetch it. */
+export const clientDocumentUrl = (baseUrl: string): string | undefined =>
   baseUrl.startsWith('https:') ? `${baseUrl}${DOCUMENT_PATH}` : undefined
 
-/** PKCE is what ties a code to us; a server that wants a secret as well gives one out. */
+/** Prefers none, since PKCE already ties the code to us; uses a secret if the server requires one. */
 const authMethodFor = ({ token_endpoint_auth_methods_supported: methods }: AuthorizationServer): string => {
   const known = ['none', 'client_secret_basic', 'client_secret_post']
   return methods === undefined ? 'none' : (known.find(method => methods.includes(method)) ?? 'none')
 }
 
-const cannotRegister = (why: string): AppError =>
-  new AppError('unavailable', `The upstream cannot be connected: ${why}.`)
+const cannotRegister = (why: string): AppError => new AppError('unavailable', `Cannot connect the upstream: ${why}.`)
 
-/** Has Patchbay registered (RFC 7591). Throws `unavailable`. */
+/** Registers Patchbay as a client (RFC 7591). Throws `unavailable`. */
 export const registerPatchbay = async (
   server: AuthorizationServer,
   scope: string | undefined,
@@ -44,7 +43,7 @@ export const registerPatchbay = async (
 ): Promise<OAuthClient> => {
   if (server.registration_endpoint === undefined) {
     throw cannotRegister(
-      'its authorization server registers nobody by itself; register Patchbay there by hand, and enter its client ID here',
+      'its authorization server does not support dynamic registration. Register Patchbay there by hand and enter the client ID here',
     )
   }
   const clientMetadata: OAuthClientMetadata = {
@@ -59,11 +58,11 @@ export const registerPatchbay = async (
       ...(scope !== undefined && { scope }),
     })
     .catch((error: unknown) => {
-      throw cannotRegister(`its authorization server did not register Patchbay: ${wordsOf(error)}`)
+      throw cannotRegister(`its authorization server did not register Patchbay: ${describeOAuthError(error)}`)
     })
   const client = OAuthClient.parse(registered)
   if (client.client_id === '' || JSON.stringify(client).length > MAX_CLIENT_CHARS) {
-    throw cannotRegister('its authorization server registered Patchbay as something that cannot be used')
+    throw cannotRegister('its authorization server returned an unusable registration')
   }
   return client
 }

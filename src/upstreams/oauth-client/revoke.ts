@@ -2,10 +2,10 @@ import type { BoundedFetch } from '../../lib/outbound/bounded-fetch.ts'
 import { mcpClient } from '../connection/mcp-client.ts'
 import type { AccountContent } from './account.ts'
 
-/** RFC 6749 §2.3.1: form-encoded before they are put together. */
+/** RFC 6749 §2.3.1: both parts are form-encoded before they are joined. */
 const encode = (text: string): string => new URLSearchParams({ t: text }).toString().slice(2)
 
-/** As the token endpoint has it (RFC 7009 §2.1). */
+/** Authenticates as at the token endpoint (RFC 7009 §2.1). */
 const authenticate = ({ client, server }: AccountContent, headers: Headers, form: URLSearchParams): void => {
   const { client_id: id, client_secret: secret } = client
   const method = mcpClient().selectClientAuthMethod(client, server.token_endpoint_auth_methods_supported ?? [])
@@ -18,8 +18,8 @@ const authenticate = ({ client, server }: AccountContent, headers: Headers, form
 }
 
 /**
- * Tells an authorization server that tokens are not wanted any more (RFC 7009), where it takes that: the refresh token,
- * with which the others go, then the access token. Best effort, and never rejects: for Patchbay they are gone already.
+ * Revokes tokens (RFC 7009) if the authorization server supports it: the refresh token first, since that usually
+ * revokes the others. Never rejects.
  */
 export const revokeTokens = async (account: AccountContent, fetch: BoundedFetch): Promise<void> => {
   const { server, tokens } = account

@@ -8,11 +8,11 @@ import type { ResolvedConfig, Upstream } from '../upstream.ts'
 import { isPerCaller } from '../upstream.ts'
 import { auditAccount, type NamedServer } from '../upstream-audit.ts'
 import { findUpstreamOfAnybody } from '../upstreams.store.ts'
-import { type AccountMark, accountSealContext, EVERYBODY, type Holder } from './account.ts'
+import { type AccountInfo, accountSealContext, EVERYBODY, type Holder } from './account.ts'
 import * as store from './accounts.store.ts'
-import { beginConnecting, type ConnectTarget, finishConnecting } from './connecting.ts'
-import { makeState, type Returned } from './journeys.ts'
+import { type ConnectTarget, finishConnecting, startConnecting } from './connect-account.ts'
 import { CALLBACK_PATH } from './patchbay-client.ts'
+import { type AuthorizationResult, createState } from './pending-authorizations.ts'
 import type { UpstreamOAuth } from './upstream-oauth.ts'
 
 export type UpstreamAccountsParts = {
@@ -20,34 +20,34 @@ export type UpstreamAccountsParts = {
   changes: Changes
   sealing: Sealing
   oauth: UpstreamOAuth
-  /** Its configuration as it is at this moment; throws what keeps it from being one. */
+  /** Returns the current configuration; throws if a reference cannot be resolved. */
   resolve: (upstreamId: string) => Promise<ResolvedConfig>
-  /** The server, where the actor may build in it; throws else. */
+  /** Throws if the actor may not build on the server. */
   getServerToBuild: (tx: Transaction, actor: Actor, serverId: string) => Promise<NamedServer>
-  /** The server, where the actor may call it; undefined else. */
+  /** Returns undefined if the actor may not call the server. */
   findServerToCall: (tx: Transaction, actor: Actor, serverId: string) => Promise<NamedServer | undefined>
-  /** After an account was connected: what the upstream offers may be asked for now. Never rejects. */
+  /** Called after an account is connected, when the catalogue can be fetched. Never rejects. */
   onConnected: (upstream: Upstream) => Promise<void>
 }
 
-/** An upstream that somebody may connect an account at: their own, or as a builder the one that all share. */
-export type Connectable = { upstream: Upstream; server: NamedServer; holder: Holder; account: AccountMark | undefined }
+/** An upstream at which the actor may connect an account: their own, or as a builder the shared one. */
+export type Connectable = { upstream: Upstream; server: NamedServer; holder: Holder; account: AccountInfo | undefined }
 
 const noUpstream = (): AppError => new AppError('not_found', 'There is no such upstream.')
 const noAccount = (): AppError => new AppError('not_found', 'There is no such account.')
-const needsNone = (): AppError =>
-  new AppError('conflict', 'This upstream asks for no account: its settings say that it is reached without OAuth.')
-const hasMoved = (): AppError =>
-  new AppError('conflict', 'The upstream has another address than when you began. Begin anew.')
-const isAnothers = (): AppError =>
-  new AppError('conflict', 'Whose account the upstream is reached by was changed since you began. Begin anew.')
+const noAccountNeeded = (): AppError =>
+  new AppError('conflict', 'This upstream needs no account: it does not use OAuth.')
+const addressChanged = (): AppError =>
+  new AppError('conflict', "The upstream's address changed while you were connecting. Start again.")
+const accountSettingChanged = (): AppError =>
+  new AppError('conflict', "The upstream's account setting changed while you were connecting. Start again.")
 
 const targetOf = ({ transport, auth, ...config }: ResolvedConfig): ConnectTarget => {
-  if (transport === 'stdio' || !('url' in config) || auth.type === 'none') throw needsNone()
+  if (transport === 'stdio' || !('url' in config) || auth.type === 'none') throw noAccountNeeded()
   return { url: config.url, headers: config.headers, scopes: auth.scopes }
 }
 
-/** Accounts at upstreams: connected and taken back, by builders for all callers, or by each caller for their own calls. */
+/** Connects and disconnects accounts at upstreams: a builder's for all callers, or each caller's own. */
 export const createUpstreamAccounts = ({
   db,
   changes,
@@ -61,7 +61,7 @@ export const createUpstreamAccounts = ({
   const { fetch, clients, now, baseUrl, revocations } = oauth
   const redirectUri = `${baseUrl}${CALLBACK_PATH}`
 
-  /** The same 404 for what is foreign and what is absent. */
+  /** Throws the same 404 for an upstream of another organization as for a missing one. */
   const getConnectable = async (tx: Transaction, actor: Actor, upstreamId: string): Promise<Connectable> => {
     const upstream = await findUpstreamOfAnybody(tx, upstreamId)
     if (upstream === undefined || upstream.config.auth.type === 'none') throw noUpstream()
@@ -79,7 +79,7 @@ export const createUpstreamAccounts = ({
 
   const announceChange = (announce: Announce, { upstream, holder }: Connectable): void => {
     announce({ type: 'upstream_changed', upstreamId: upstream.id, serverId: upstream.serverId })
-    // Connections of theirs go by the account as it was.
+    // Closes the user's connections, which use the old account.
     if (holder !== EVERYBODY) announce({ type: 'access_changed', userId: holder })
   }
 
@@ -87,7 +87,7 @@ export const createUpstreamAccounts = ({
     const removed = await changes.commit(async (tx, announce) => {
       const found = await find(tx)
       const stored = await store.findAccount(tx, upstreamId, found.holder)
-      // Whoever was quicker has done the same.
+      // Somebody else disconnected it first.
       if (stored === undefined) return undefined
       await store.removeAccount(tx, stored.id)
       const { upstream, server, holder } = found
@@ -95,47 +95,47 @@ export const createUpstreamAccounts = ({
       announceChange(announce, found)
       return stored
     })
-    if (removed !== undefined) revocations.revokeSoon([removed])
+    if (removed !== undefined) revocations.revokeInBackground([removed])
   }
 
   return {
     getConnectable: (actor: Actor, upstreamId: string): Promise<Connectable> => getConnectable(db, actor, upstreamId),
 
-    /** Where to send the actor's browser, and what it is known by when it comes back. Throws `unavailable`. */
-    begin: async (actor: Actor, upstreamId: string) => {
+    /** Returns where to send the actor's browser and the state that the response will carry. Throws `unavailable`. */
+    start: async (actor: Actor, upstreamId: string) => {
       const found = await getConnectable(db, actor, upstreamId)
       const { config } = found.upstream
-      const state = makeState()
+      const state = createState()
       const target = targetOf(await resolve(upstreamId))
-      const begun = await beginConnecting(target, {
+      const started = await startConnecting(target, {
         fetch,
         redirectUri,
         state,
-        findClient: (server, scope) => clients.findFor(upstreamId, config, server, scope),
+        findClient: (server, scope) => clients.findOrRegister(upstreamId, config, server, scope),
       })
-      return { ...found, ...begun, state }
+      return { ...found, ...started, state }
     },
 
-    /** Connects the account that somebody is back with. Throws `invalid_request`, `conflict` or `unavailable`. */
+    /** Completes the authorization and stores the account. Throws `invalid_request`, `conflict` or `unavailable`. */
     finish: async (
       actor: Actor,
-      { upstreamId, holder: agreed, journey }: Returned,
+      { upstreamId, holder: agreed, authorization }: AuthorizationResult,
       answer: URLSearchParams,
     ): Promise<Connectable> => {
-      if ((await getConnectable(db, actor, upstreamId)).holder !== agreed) throw isAnothers()
-      const content = await finishConnecting(answer, journey, {
+      if ((await getConnectable(db, actor, upstreamId)).holder !== agreed) throw accountSettingChanged()
+      const content = await finishConnecting(answer, authorization, {
         fetch,
         now,
-        tieSecret: (client, issuer) => clients.tieSecret(upstreamId, client, issuer),
+        pinSecret: (client, issuer) => clients.pinSecret(upstreamId, client, issuer),
       })
       const { url } = targetOf(await resolve(upstreamId))
-      if (url !== content.url) throw hasMoved()
+      if (url !== content.url) throw addressChanged()
       const { found, before } = await changes.commit(async (tx, announce) => {
-        // Again: what the actor may do, and whose account it is, may have changed at the last moment.
+        // Check again inside the transaction: permissions and the account setting may have changed.
         const found = await getConnectable(tx, actor, upstreamId)
         const { upstream, server, holder } = found
-        // An account of one's own is not for all to call by.
-        if (holder !== agreed) throw isAnothers()
+        // A personal account must not become the shared one.
+        if (holder !== agreed) throw accountSettingChanged()
         const before = await store.findAccount(tx, upstreamId, holder)
         const sealed = sealing.seal(JSON.stringify(content), accountSealContext(upstreamId, holder))
         await store.putAccount(tx, { upstreamId, holder, sealed, connectedAt: new Date(now()) })
@@ -143,16 +143,16 @@ export const createUpstreamAccounts = ({
         announceChange(announce, found)
         return { found, before }
       })
-      if (before !== undefined) revocations.revokeSoon([before])
+      if (before !== undefined) revocations.revokeInBackground([before])
       await onConnected(found.upstream)
       return found
     },
 
-    /** One's own, or as a builder the one that all share. */
+    /** Disconnects the actor's own account, or as a builder the shared one. */
     disconnect: (actor: Actor, upstreamId: string): Promise<void> =>
       remove(actor, upstreamId, tx => getConnectable(tx, actor, upstreamId)),
 
-    /** The actor's own, on servers that they may use and on those that they may not any more. */
+    /** Includes accounts on servers that the actor may no longer use. */
     listOwn: (actor: Actor, page: IdPage): Promise<store.OwnAccount[]> => store.listOwnAccounts(db, actor.userId, page),
 
     removeOwn: async (actor: Actor, id: string): Promise<void> => {
@@ -166,15 +166,14 @@ export const createUpstreamAccounts = ({
       })
     },
 
-    /** Whether the actor may still use the server of an account; else its name is not for them to know. */
+    /** Whether the actor may still use the account's server. Otherwise its name must not be shown. */
     mayUse: async (actor: Actor, { serverId }: Pick<store.OwnAccount, 'serverId'>): Promise<boolean> =>
       (await findServerToCall(db, actor, serverId)) !== undefined,
 
-    findOwn: (actor: Actor, upstreamId: string): Promise<AccountMark | undefined> =>
+    findOwn: (actor: Actor, upstreamId: string): Promise<AccountInfo | undefined> =>
       store.findAccount(db, upstreamId, actor.userId),
 
-    /** How many callers have connected an account of their own. */
-    countCallers: (upstreamId: string): Promise<number> => store.countAccounts(db, upstreamId),
+    countConnectedCallers: (upstreamId: string): Promise<number> => store.countAccounts(db, upstreamId),
   }
 }
 

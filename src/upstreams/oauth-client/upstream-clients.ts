@@ -5,13 +5,13 @@ import type { BoundedFetch } from '../../lib/outbound/bounded-fetch.ts'
 import type { Sealing } from '../../lib/process/sealing.ts'
 import type { UpstreamConfig } from '../upstream.ts'
 import { clientSealContext, OAuthClient } from './account.ts'
-import { hasGoodAccount } from './accounts.store.ts'
+import { hasWorkingAccount } from './accounts.store.ts'
 import type { AuthorizationServer } from './authorization-server.ts'
 import * as store from './clients.store.ts'
-import { CALLBACK_PATH, documentUrlOf, registerPatchbay } from './patchbay-client.ts'
+import { CALLBACK_PATH, clientDocumentUrl, registerPatchbay } from './patchbay-client.ts'
 
-/** A registration is taken for known so long, without an account that shows it. */
-const FRESH_MS = 60 * 60_000
+/** How long a registration without an account is assumed to still exist. */
+const ASSUMED_REGISTERED_MS = 60 * 60_000
 
 export type UpstreamClientsParts = {
   db: Database
@@ -22,65 +22,71 @@ export type UpstreamClientsParts = {
   now: () => number
 }
 
-/** `shownTo`: the authorization server that the builder's own secret was first shown to, and goes to alone. */
-const KeptClient = OAuthClient.extend({ shownTo: z.string().optional() })
-type KeptClient = z.infer<typeof KeptClient>
+/** `shownTo` is the issuer that the builder's secret was first sent to. It is sent to no other. */
+const SealedClient = OAuthClient.extend({ shownTo: z.string().optional() })
+type SealedClient = z.infer<typeof SealedClient>
 
-const isAnotherServer = (before: string, now: string): AppError =>
+const wrongServer = (before: string, now: string): AppError =>
   new AppError(
     'conflict',
-    `The upstream cannot be connected: it names another authorization server, ${now}, than the client secret was used at so far, ${before}. If that is right, whoever builds the server enters the secret again.`,
+    `Cannot connect the upstream: its authorization server is now ${now}, but the client secret was used with ${before}. If the new one is right, a builder of the server must enter the secret again.`,
   )
-const hasChanged = (): AppError =>
-  new AppError('conflict', 'The client of the upstream was changed since you began. Begin anew.')
+const clientChanged = (): AppError =>
+  new AppError('conflict', "The upstream's client settings changed while you were connecting. Start again.")
 
-/** Who Patchbay is to the authorization servers of upstreams. */
+/** Finds or creates Patchbay's registration at the authorization servers of upstreams. */
 export const createUpstreamClients = ({ db, sealing, fetch, baseUrl, now }: UpstreamClientsParts) => {
-  const seal = (upstreamId: string, client: KeptClient) =>
+  const seal = (upstreamId: string, client: SealedClient) =>
     sealing.seal(JSON.stringify(client), clientSealContext(upstreamId))
 
   const read = async (tx: Transaction, upstreamId: string) => {
     const stored = await store.findClient(tx, upstreamId)
     if (stored === undefined) return undefined
     const plain = sealing.open(stored.sealed, clientSealContext(upstreamId))
-    const { shownTo, ...client } = KeptClient.parse(JSON.parse(plain))
+    const { shownTo, ...client } = SealedClient.parse(JSON.parse(plain))
     return { ...stored, client, shownTo }
   }
 
-  /** As the builder brought it. Throws `conflict` where its secret is another authorization server's. */
-  const given = async (upstreamId: string, clientId: string, issuer: string): Promise<OAuthClient> => {
-    const kept = await read(db, upstreamId)
-    const isKept = kept !== undefined && kept.issuer === undefined && kept.client.client_id === clientId
+  /**
+   * Returns the client that the builder entered. Throws `conflict` if its secret belongs to another authorization
+   * server.
+   */
+  const configured = async (upstreamId: string, clientId: string, issuer: string): Promise<OAuthClient> => {
+    const stored = await read(db, upstreamId)
+    const isKept = stored !== undefined && stored.issuer === undefined && stored.client.client_id === clientId
     if (!isKept) return { client_id: clientId }
-    if (kept.shownTo !== undefined && kept.shownTo !== issuer) throw isAnotherServer(kept.shownTo, issuer)
-    return kept.client
+    if (stored.shownTo !== undefined && stored.shownTo !== issuer) throw wrongServer(stored.shownTo, issuer)
+    return stored.client
   }
 
   const isGood = ({ redirect_uris: uris, client_secret_expires_at: end = 0 }: OAuthClient): boolean =>
     uris?.includes(`${baseUrl}${CALLBACK_PATH}`) === true && (end === 0 || end * 1_000 > now())
 
-  /** Authorization servers forget clients that nobody uses: one that stands idle is registered anew. */
+  /** Authorization servers delete unused clients, so one without a working account is registered again. */
   const isInUse = async (upstreamId: string, registeredAt: Date): Promise<boolean> =>
-    registeredAt.getTime() > now() - FRESH_MS || (await hasGoodAccount(db, upstreamId))
+    registeredAt.getTime() > now() - ASSUMED_REGISTERED_MS || (await hasWorkingAccount(db, upstreamId))
 
   return {
-    /** For a new account: brought, by our metadata document, or registered, once. Throws `unavailable`. */
-    findFor: async (
+    /**
+     * Returns the client for a new account: the builder's, our metadata document, or a registration. Throws
+     * `unavailable`.
+     */
+    findOrRegister: async (
       upstreamId: string,
       { auth }: UpstreamConfig,
       server: AuthorizationServer,
       scope: string | undefined,
     ): Promise<OAuthClient> => {
       if (auth.type === 'oauth' && auth.clientId !== undefined) {
-        return given(upstreamId, auth.clientId, server.issuer)
+        return configured(upstreamId, auth.clientId, server.issuer)
       }
-      const documentUrl = documentUrlOf(baseUrl)
+      const documentUrl = clientDocumentUrl(baseUrl)
       if (server.client_id_metadata_document_supported === true && documentUrl !== undefined) {
         return { client_id: documentUrl }
       }
-      const kept = await read(db, upstreamId)
-      const isOfServer = kept?.issuer === server.issuer && isGood(kept.client)
-      if (isOfServer && (await isInUse(upstreamId, kept.updatedAt))) return kept.client
+      const stored = await read(db, upstreamId)
+      const isOfServer = stored?.issuer === server.issuer && isGood(stored.client)
+      if (isOfServer && (await isInUse(upstreamId, stored.updatedAt))) return stored.client
       const client = await registerPatchbay(server, scope, { baseUrl, fetch })
       const registered = { ...client, redirect_uris: [`${baseUrl}${CALLBACK_PATH}`] }
       await store.putClient(db, upstreamId, { issuer: server.issuer, sealed: seal(upstreamId, registered) })
@@ -88,42 +94,42 @@ export const createUpstreamClients = ({ db, sealing, fetch, baseUrl, now }: Upst
     },
 
     /**
-     * Before it is shown to the authorization server: the secret that the builder brought is that one's alone from then
-     * on, whatever the upstream names later. Throws `conflict`.
+     * Ties the builder's secret to this issuer before it is first sent there, whatever the upstream names later. Throws
+     * `conflict`.
      */
-    tieSecret: async (upstreamId: string, { client_secret: secret }: OAuthClient, issuer: string): Promise<void> => {
+    pinSecret: async (upstreamId: string, { client_secret: secret }: OAuthClient, issuer: string): Promise<void> => {
       if (secret === undefined) return
-      const kept = await read(db, upstreamId)
-      if (kept?.issuer !== undefined) return
-      if (kept?.client.client_secret !== secret) throw hasChanged()
-      if (kept.shownTo === issuer) return
-      if (kept.shownTo !== undefined) throw isAnotherServer(kept.shownTo, issuer)
-      const sealed = seal(upstreamId, { ...kept.client, shownTo: issuer })
-      if (!(await store.reseal(db, upstreamId, kept, sealed))) throw hasChanged()
+      const stored = await read(db, upstreamId)
+      if (stored?.issuer !== undefined) return
+      if (stored?.client.client_secret !== secret) throw clientChanged()
+      if (stored.shownTo === issuer) return
+      if (stored.shownTo !== undefined) throw wrongServer(stored.shownTo, issuer)
+      const sealed = seal(upstreamId, { ...stored.client, shownTo: issuer })
+      if (!(await store.replaceSealed(db, upstreamId, stored, sealed))) throw clientChanged()
     },
 
     /**
-     * The same client as it is now: the secret that the builder brings may be another one since. One that was shown to
-     * another authorization server is none of this one's.
+     * Returns the client with its current secret, which the builder may have replaced since the account was connected.
+     * A secret tied to another issuer is not used.
      */
-    findNow: async (upstreamId: string, connectedWith: OAuthClient, issuer: string): Promise<OAuthClient> => {
-      const kept = await read(db, upstreamId)
-      if (kept === undefined || kept.client.client_id !== connectedWith.client_id) return connectedWith
-      return kept.shownTo === undefined || kept.shownTo === issuer ? kept.client : connectedWith
+    findCurrent: async (upstreamId: string, connectedWith: OAuthClient, issuer: string): Promise<OAuthClient> => {
+      const stored = await read(db, upstreamId)
+      if (stored === undefined || stored.client.client_id !== connectedWith.client_id) return connectedWith
+      return stored.shownTo === undefined || stored.shownTo === issuer ? stored.client : connectedWith
     },
 
-    /** What the builder brings with the upstream; undefined: no secret, and what was there before goes. */
-    keepGiven: async (
+    /** Stores the builder's client secret, or removes the stored one. */
+    saveConfigured: async (
       tx: Transaction,
       upstreamId: string,
-      given: { clientId: string; clientSecret: string } | undefined,
+      configured: { clientId: string; clientSecret: string } | undefined,
     ): Promise<void> => {
-      if (given === undefined) return store.removeClient(tx, upstreamId)
-      const client = { client_id: given.clientId, client_secret: given.clientSecret }
+      if (configured === undefined) return store.removeClient(tx, upstreamId)
+      const client = { client_id: configured.clientId, client_secret: configured.clientSecret }
       await store.putClient(tx, upstreamId, { issuer: undefined, sealed: seal(upstreamId, client) })
     },
 
-    /** When the secret was set that the builder brought, by upstream. */
+    /** Returns when each upstream's client secret was entered. */
     listSecretTimes: (tx: Transaction, upstreamIds: readonly string[]) => store.listSecretTimes(tx, upstreamIds),
   }
 }

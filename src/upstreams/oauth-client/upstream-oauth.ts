@@ -6,36 +6,37 @@ import { createHttpClient, type HttpClientOptions } from '../../lib/outbound/cli
 import type { Sealing } from '../../lib/process/sealing.ts'
 import { AccountError } from '../connection/upstream-error.ts'
 import { EVERYBODY, type Holder } from './account.ts'
-import { connectPath, explainLack } from './account-words.ts'
+import { connectPath, describeAccountProblem } from './account-messages.ts'
 import { listLatestHolders, takeAccountsOfRemovedServer, takeAccountsOfUser } from './accounts.store.ts'
-import { createJourneys } from './journeys.ts'
+import { createPendingAuthorizations } from './pending-authorizations.ts'
 import { createRevocations } from './revocations.ts'
 import { createUpstreamClients } from './upstream-clients.ts'
 import { createUpstreamTokens } from './upstream-tokens.ts'
 
-/** One request to an authorization server: somebody waits for several of them, one after the other. */
+/** Short, because a user waits for several requests in a row. */
 const REQUEST_TIMEOUT_MS = 5_000
-/** Far above any metadata or token. */
-const MAX_ANSWER_BYTES = 64 * 1_024
+/** Far above any real metadata or token response. */
+const MAX_RESPONSE_BYTES = 64 * 1_024
 const MAX_SOCKETS = 16
-/** Of an upstream's latest callers so many are looked at for one by whose account it may be asked. */
-const MAX_HOLDERS_ASKED = 20
+/** How many recent callers are considered when choosing an account to fetch the catalogue with. */
+const MAX_HOLDERS_TRIED = 20
 
 export type UpstreamOAuthParts = {
   db: Database
   changes: Changes
   bus: EventBus
   sealing: Sealing
-  /** How authorization servers are reached: as upstreams are. */
+  /** The same network rules as for upstreams. */
   network: Pick<HttpClientOptions, 'policy' | 'connectTimeoutMs' | 'ownOrigins' | 'lookup'>
   baseUrl: string
-  /** Whether a user may call a server, at this moment. */
   mayCall: (userId: string, serverId: string) => Promise<boolean>
   /** Milliseconds since 1970. */
   now?: () => number
 }
 
-/** What accounts at upstreams are made of: who Patchbay is there, tokens, and the guarded way to who gives them out. */
+/**
+ * Builds everything that OAuth at upstreams needs: Patchbay's registrations, tokens, revocation and a guarded client.
+ */
 export const createUpstreamOAuth = ({
   db,
   changes,
@@ -49,35 +50,38 @@ export const createUpstreamOAuth = ({
   const client = createHttpClient({
     ...network,
     connectTimeoutMs: Math.min(network.connectTimeoutMs, REQUEST_TIMEOUT_MS),
-    // Neither metadata nor tokens are anywhere but where they are asked for.
+    // Neither metadata nor token endpoints may redirect.
     maxRedirects: 0,
     maxSockets: MAX_SOCKETS,
   })
-  const fetch = createBoundedFetch(client, { timeoutMs: REQUEST_TIMEOUT_MS, maxResponseBytes: MAX_ANSWER_BYTES })
+  const fetch = createBoundedFetch(client, { timeoutMs: REQUEST_TIMEOUT_MS, maxResponseBytes: MAX_RESPONSE_BYTES })
   const clients = createUpstreamClients({ db, sealing, fetch, baseUrl, now })
   const tokens = createUpstreamTokens({
     db,
     changes,
     sealing,
     fetch,
-    findClientNow: clients.findNow,
-    explain: (lack, upstreamId, holder) => {
+    findCurrentClient: clients.findCurrent,
+    toError: (problem, upstreamId, holder) => {
       const url = `${baseUrl}${connectPath(upstreamId)}`
-      return new AccountError(explainLack(lack, holder, url), holder === EVERYBODY ? undefined : url)
+      return new AccountError(describeAccountProblem(problem, holder, url), holder === EVERYBODY ? undefined : url)
     },
     now,
   })
   const revocations = createRevocations({ fetch, clients, open: tokens.open })
   const subscriptions = [
-    bus.subscribe('upstream_changed', ({ upstreamId }) => tokens.forget(upstreamId)),
-    bus.subscribe('access_changed', ({ userId }) => tokens.forgetHolder(userId)),
-    bus.subscribe('server_removed', () => tokens.forgetAll()),
-    bus.subscribe('resync', () => tokens.forgetAll()),
+    bus.subscribe('upstream_changed', ({ upstreamId }) => tokens.invalidate(upstreamId)),
+    bus.subscribe('access_changed', ({ userId }) => tokens.invalidateHolder(userId)),
+    bus.subscribe('server_removed', () => tokens.invalidateAll()),
+    bus.subscribe('resync', () => tokens.invalidateAll()),
   ]
 
-  /** Whose account an upstream may be asked by for all: nobody's who may not call its server any more. */
+  /**
+   * Returns the user whose account is used to fetch the catalogue for everybody; only one who may still call the
+   * server.
+   */
   const findLatestHolder = async (upstreamId: string, preferred: Holder | undefined): Promise<Holder | undefined> => {
-    const latest = await listLatestHolders(db, upstreamId, MAX_HOLDERS_ASKED)
+    const latest = await listLatestHolders(db, upstreamId, MAX_HOLDERS_TRIED)
     const isPreferred = ({ holder }: { holder: Holder }): boolean => holder === preferred
     for (const { holder, serverId } of [...latest.filter(isPreferred), ...latest]) {
       if (await mayCall(holder, serverId)) return holder
@@ -91,18 +95,17 @@ export const createUpstreamOAuth = ({
     clients,
     tokens,
     revocations,
-    /** Of a server that is marked as removed: its accounts go, and are revoked. */
-    endAccountsOfServer: async (serverId: string): Promise<void> => {
-      revocations.revokeSoon(await changes.commit(tx => takeAccountsOfRemovedServer(tx, serverId)))
+    /** Removes and revokes the accounts of a server that is marked as removed. */
+    removeAccountsOfServer: async (serverId: string): Promise<void> => {
+      revocations.revokeInBackground(await changes.commit(tx => takeAccountsOfRemovedServer(tx, serverId)))
     },
-    /** Of a user who goes: their own accounts go with the transaction, and what it answers revokes them afterwards. */
+    /** Removes a deleted user's own accounts in the transaction. Call the returned function after it to revoke them. */
     takeAccountsOfUser: async (tx: Transaction, userId: string): Promise<() => void> => {
       const taken = await takeAccountsOfUser(tx, userId)
-      return () => revocations.revokeSoon(taken)
+      return () => revocations.revokeInBackground(taken)
     },
-    journeys: createJourneys(sealing, now),
+    pendingAuthorizations: createPendingAuthorizations(sealing, now),
     now,
-    /** For connections. */
     accounts: {
       authorizerOf: tokens.authorizerOf,
       assertConnected: tokens.assertConnected,

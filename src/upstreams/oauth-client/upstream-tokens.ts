@@ -8,25 +8,27 @@ import type { Sealing } from '../../lib/process/sealing.ts'
 import { mcpClient } from '../connection/mcp-client.ts'
 import { AccountError, UpstreamError } from '../connection/upstream-error.ts'
 import { AccountContent, accountSealContext, EVERYBODY, type Holder, type OAuthClient } from './account.ts'
-import type { AccountLack } from './account-words.ts'
+import type { AccountProblem } from './account-messages.ts'
 import * as store from './accounts.store.ts'
 import type { Authorizer } from './authorizer.ts'
-import { findRefusal, wordsOf } from './oauth-words.ts'
-import { readTokens } from './token-answer.ts'
+import { describeOAuthError, findPermanentRefusal } from './oauth-errors.ts'
+import { parseTokens } from './parse-tokens.ts'
 
-/** Accounts kept open in memory at once: what is above it is read again. */
-const MAX_HELD = 5_000
-/** One process has so long to renew; then another may try. */
-const TURN_MS = 30_000
-/** How often it is looked whether another process has renewed. */
-const LOOK_MS = 100
-/** After an attempt in vain, while the token is good still. */
-const PAUSE_MS = 30_000
-/** Tokens of one connection that are masked: the latest, and those that it may have shown before. */
-const MAX_SEEN = 8
+const MAX_CACHED_ACCOUNTS = 5_000
+/** How long one process may take to renew before another may try. */
+const CLAIM_MS = 30_000
+/** How often to check whether another process has renewed. */
+const POLL_MS = 100
+/** Delay after a failed renewal while the token is still valid. */
+const RETRY_DELAY_MS = 30_000
+/** How many tokens of one connection are remembered for masking. */
+const MAX_REMEMBERED_TOKENS = 8
 
-/** A set of tokens as it is kept. */
-type Held = Pick<store.StoredAccount, 'id' | 'upstreamId' | 'holder' | 'version' | 'brokenAt' | 'connectedAt'> & {
+/** A decrypted account. */
+type OpenAccount = Pick<
+  store.StoredAccount,
+  'id' | 'upstreamId' | 'holder' | 'version' | 'brokenAt' | 'connectedAt'
+> & {
   content: AccountContent
 }
 
@@ -35,10 +37,10 @@ export type UpstreamTokensParts = {
   changes: Changes
   sealing: Sealing
   fetch: BoundedFetch
-  /** Who Patchbay is now, where the builder said so: their secret may be a newer one than when it was connected. */
-  findClientNow: (upstreamId: string, connectedWith: OAuthClient, issuer: string) => Promise<OAuthClient>
-  /** What to tell whoever lacks an account, or one that is good. */
-  explain: (lack: AccountLack, upstreamId: string, holder: Holder) => AccountError
+  /** Returns the client with its current secret, which may be newer than the account. */
+  findCurrentClient: (upstreamId: string, connectedWith: OAuthClient, issuer: string) => Promise<OAuthClient>
+  /** Builds the error shown to a caller without a usable account. */
+  toError: (lack: AccountProblem, upstreamId: string, holder: Holder) => AccountError
   now: () => number
 }
 
@@ -48,202 +50,202 @@ const notRenewed = (why: string): UpstreamError =>
   new UpstreamError('unauthorized', `Its authorization server did not renew the token: ${why}. Try again.`)
 
 /**
- * The tokens of accounts at upstreams, renewed before they end: once however many wait, in whichever process, since a
- * refresh token may be good for one use.
+ * Supplies the tokens of accounts and renews them before they expire. Only one renewal runs at a time across all
+ * processes, because a refresh token may be valid for one use only.
  */
 export const createUpstreamTokens = ({
   db,
   changes,
   sealing,
   fetch,
-  findClientNow,
-  explain,
+  findCurrentClient,
+  toError,
   now,
 }: UpstreamTokensParts) => {
-  const memory = new LRUCache<string, Held>({ max: MAX_HELD })
-  /** Counts what was forgotten: what began to be read or renewed before may have been disconnected since. */
-  let forgotten = 0
-  const keep = (held: Held, seen: number): void => {
-    if (seen === forgotten) memory.set(keyOf(held.upstreamId, held.holder), held)
+  const cache = new LRUCache<string, OpenAccount>({ max: MAX_CACHED_ACCOUNTS })
+  /** Counts invalidations: a read or renewal that started before the latest one must not fill the cache. */
+  let invalidations = 0
+  const cacheAccount = (account: OpenAccount, seen: number): void => {
+    if (seen === invalidations) cache.set(keyOf(account.upstreamId, account.holder), account)
   }
-  const renewals = createSingleFlight<Held>()
-  const writings = new Set<Promise<void>>()
+  const renewals = createSingleFlight<OpenAccount>()
+  const pendingWrites = new Set<Promise<void>>()
 
-  const open = ({ sealed, ...account }: store.StoredAccount): Held => {
+  const open = ({ sealed, ...account }: store.StoredAccount): OpenAccount => {
     const { upstreamId, holder } = account
     const plain = sealing.open(sealed, accountSealContext(upstreamId, holder))
     return { ...account, content: AccountContent.parse(JSON.parse(plain)) }
   }
 
-  const read = async (upstreamId: string, holder: Holder): Promise<Held | undefined> => {
-    const seen = forgotten
+  const read = async (upstreamId: string, holder: Holder): Promise<OpenAccount | undefined> => {
+    const seen = invalidations
     const stored = await store.findAccount(db, upstreamId, holder)
     if (stored === undefined) {
-      memory.delete(keyOf(upstreamId, holder))
+      cache.delete(keyOf(upstreamId, holder))
       return undefined
     }
-    const held = open(stored)
-    keep(held, seen)
-    return held
+    const account = open(stored)
+    cacheAccount(account, seen)
+    return account
   }
 
-  /** The account, where it is there and good. Throws what to tell. */
-  const get = async (upstreamId: string, holder: Holder): Promise<Held> => {
-    const held = memory.get(keyOf(upstreamId, holder)) ?? (await read(upstreamId, holder))
-    if (held === undefined) throw explain('missing', upstreamId, holder)
-    if (held.brokenAt !== undefined) throw explain('broken', upstreamId, holder)
-    return held
+  /** Returns the connected, valid account; otherwise throws an error meant for the caller. */
+  const get = async (upstreamId: string, holder: Holder): Promise<OpenAccount> => {
+    const account = cache.get(keyOf(upstreamId, holder)) ?? (await read(upstreamId, holder))
+    if (account === undefined) throw toError('missing', upstreamId, holder)
+    if (account.brokenAt !== undefined) throw toError('broken', upstreamId, holder)
+    return account
   }
 
-  /** Written down while whoever asked is told: what hears of it closes their connection. */
-  const breakIt = (held: Held): AccountError => {
-    const { id, upstreamId, holder, version } = held
+  /** Stores it in the background. The event it announces closes the account's connections. */
+  const markBroken = (account: OpenAccount): AccountError => {
+    const { id, upstreamId, holder, version } = account
     const brokenAt = new Date(now())
-    memory.set(keyOf(upstreamId, holder), { ...held, brokenAt })
-    const writing: Promise<void> = changes
+    cache.set(keyOf(upstreamId, holder), { ...account, brokenAt })
+    const write: Promise<void> = changes
       .commit(async (tx, announce) => {
         const serverId = await store.breakAccount(tx, { id, version }, brokenAt)
         if (serverId !== undefined) announce({ type: 'upstream_changed', upstreamId, serverId })
       })
-      // Not written, it is found out anew.
-      .catch(() => memory.delete(keyOf(upstreamId, holder)))
-      .then(() => void writings.delete(writing))
-    writings.add(writing)
-    return explain('broken', upstreamId, holder)
+      // If that fails, the next call finds out again.
+      .catch(() => cache.delete(keyOf(upstreamId, holder)))
+      .then(() => void pendingWrites.delete(write))
+    pendingWrites.add(write)
+    return toError('broken', upstreamId, holder)
   }
 
-  const ask = async ({ upstreamId, content }: Held): Promise<AccountContent> => {
+  const requestTokens = async ({ upstreamId, content }: OpenAccount): Promise<AccountContent> => {
     const { server, resource, tokens, client } = content
-    const answer = await mcpClient().refreshAuthorization(server.issuer, {
+    const response = await mcpClient().refreshAuthorization(server.issuer, {
       metadata: server,
-      clientInformation: await findClientNow(upstreamId, client, server.issuer),
+      clientInformation: await findCurrentClient(upstreamId, client, server.issuer),
       refreshToken: tokens.refreshToken ?? '',
       resource,
       fetchFn: fetch,
     })
-    const read = readTokens(answer, now())
+    const read = parseTokens(response, now())
     if (!read.ok) throw notRenewed(read.error)
     return { ...content, tokens: { scope: tokens.scope, ...read.value } }
   }
 
-  /** By whoever has the turn. */
-  const renewNow = async (held: Held): Promise<Held> => {
-    const { id, upstreamId, holder, version } = held
-    const seen = forgotten
+  /** Requires the claim. */
+  const renewClaimed = async (account: OpenAccount): Promise<OpenAccount> => {
+    const { id, upstreamId, holder, version } = account
+    const seen = invalidations
     let content: AccountContent
     try {
-      content = await ask(held)
+      content = await requestTokens(account)
     } catch (error) {
-      if (findRefusal(error) !== undefined) throw breakIt(held)
-      await store.dropRenewal(db, held)
-      throw error instanceof UpstreamError ? error : notRenewed(wordsOf(error))
+      if (findPermanentRefusal(error) !== undefined) throw markBroken(account)
+      await store.releaseRenewal(db, account)
+      throw error instanceof UpstreamError ? error : notRenewed(describeOAuthError(error))
     }
     const sealed = sealing.seal(JSON.stringify(content), accountSealContext(upstreamId, holder))
     const isSaved = await store.saveRenewed(db, { id, version, sealed })
-    // Disconnected, or connected anew, meanwhile: what is kept now counts.
+    // The account was disconnected or reconnected meanwhile; use the stored one.
     if (!isSaved) return get(upstreamId, holder)
-    const renewed = { ...held, version: version + 1, content }
-    keep(renewed, seen)
+    const renewed = { ...account, version: version + 1, content }
+    cacheAccount(renewed, seen)
     return renewed
   }
 
-  /** Waits for its turn, or for the process that has it. */
-  const renew = async ({ upstreamId, holder, version: seen }: Held): Promise<Held> => {
-    const giveUpAt = now() + TURN_MS
+  /** Waits for the claim, or for the process that holds it. */
+  const renew = async ({ upstreamId, holder, version: seen }: OpenAccount): Promise<OpenAccount> => {
+    const giveUpAt = now() + CLAIM_MS
     for (;;) {
-      const held = await read(upstreamId, holder)
-      if (held === undefined) throw explain('missing', upstreamId, holder)
-      if (held.brokenAt !== undefined) throw explain('broken', upstreamId, holder)
-      if (held.version !== seen) return held
-      if (held.content.tokens.refreshToken === undefined) throw breakIt(held)
+      const account = await read(upstreamId, holder)
+      if (account === undefined) throw toError('missing', upstreamId, holder)
+      if (account.brokenAt !== undefined) throw toError('broken', upstreamId, holder)
+      if (account.version !== seen) return account
+      if (account.content.tokens.refreshToken === undefined) throw markBroken(account)
       const at = now()
-      if (await store.claimRenewal(db, held, { now: new Date(at), until: new Date(at + TURN_MS) })) {
-        return renewNow(held)
+      if (await store.claimRenewal(db, account, { now: new Date(at), until: new Date(at + CLAIM_MS) })) {
+        return renewClaimed(account)
       }
-      if (at > giveUpAt) throw notRenewed('another process is at it and does not get on')
-      await wait(LOOK_MS, undefined, { ref: false })
+      if (at > giveUpAt) throw notRenewed('another process is still renewing it')
+      await wait(POLL_MS, undefined, { ref: false })
     }
   }
 
-  const renewOnce = (held: Held): Promise<Held> => renewals.run(keyOf(held.upstreamId, held.holder), () => renew(held))
+  const renewOnce = (account: OpenAccount): Promise<OpenAccount> =>
+    renewals.run(keyOf(account.upstreamId, account.holder), () => renew(account))
 
-  const isGood = ({ content }: Held): boolean => (content.tokens.expiresAt ?? Number.POSITIVE_INFINITY) > now()
+  const isGood = ({ content }: OpenAccount): boolean => (content.tokens.expiresAt ?? Number.POSITIVE_INFINITY) > now()
 
-  /** One that will not end at once: renewed where that is due. */
-  const getFresh = async (upstreamId: string, holder: Holder): Promise<Held> => {
-    const held = await get(upstreamId, holder)
-    const { renewAt, refreshToken } = held.content.tokens
-    if (renewAt === undefined || now() < renewAt) return held
-    // Without a way to renew it, it is good until it ends.
-    if (refreshToken === undefined && isGood(held)) return held
-    const seen = forgotten
+  /** Returns an account whose token is valid for a while, renewing it if due. */
+  const getFresh = async (upstreamId: string, holder: Holder): Promise<OpenAccount> => {
+    const account = await get(upstreamId, holder)
+    const { renewAt, refreshToken } = account.content.tokens
+    if (renewAt === undefined || now() < renewAt) return account
+    if (refreshToken === undefined && isGood(account)) return account
+    const seen = invalidations
     try {
-      return await renewOnce(held)
+      return await renewOnce(account)
     } catch (error) {
-      if (error instanceof AccountError || !isGood(held)) throw error
-      const tokens = { ...held.content.tokens, renewAt: now() + PAUSE_MS }
-      keep({ ...held, content: { ...held.content, tokens } }, seen)
-      // Disconnected meanwhile, it is shown to nobody any more.
-      return seen === forgotten ? held : await get(upstreamId, holder)
+      if (error instanceof AccountError || !isGood(account)) throw error
+      const tokens = { ...account.content.tokens, renewAt: now() + RETRY_DELAY_MS }
+      cacheAccount({ ...account, content: { ...account.content, tokens } }, seen)
+      // Never use an account that was disconnected meanwhile.
+      return seen === invalidations ? account : await get(upstreamId, holder)
     }
   }
 
-  const tokenFor = (held: Held, url: string): string => {
-    if (held.content.url !== url) throw explain('moved', held.upstreamId, held.holder)
-    return held.content.tokens.accessToken
+  const tokenFor = (account: OpenAccount, url: string): string => {
+    if (account.content.url !== url) throw toError('moved', account.upstreamId, account.holder)
+    return account.content.tokens.accessToken
   }
 
   return {
-    /** For one connection. */
     authorizerOf: (upstreamId: string, holder: Holder): Authorizer => {
       let seen: string[] = []
       let forced: { token: string; at: number } | undefined
-      const note = (held: Held): Held => {
-        const { accessToken, refreshToken } = held.content.tokens
-        const fresh = [accessToken, refreshToken].flatMap(token =>
+      const rememberTokens = (account: OpenAccount): OpenAccount => {
+        const { accessToken, refreshToken } = account.content.tokens
+        const unseen = [accessToken, refreshToken].flatMap(token =>
           token === undefined || seen.includes(token) ? [] : token,
         )
-        if (fresh.length > 0) seen = [...seen, ...fresh].slice(-MAX_SEEN)
-        return held
+        if (unseen.length > 0) seen = [...seen, ...unseen].slice(-MAX_REMEMBERED_TOKENS)
+        return account
       }
       return {
-        getToken: async url => tokenFor(note(await getFresh(upstreamId, holder)), url),
+        getToken: async url => tokenFor(rememberTokens(await getFresh(upstreamId, holder)), url),
         renewToken: async (url, refused) => {
-          const held = await get(upstreamId, holder)
-          if (held.content.tokens.accessToken !== refused) return tokenFor(note(held), url)
-          // What is refused as soon as it was renewed is not for want of renewing.
-          if (forced?.token === refused && now() - forced.at < PAUSE_MS) throw explain('refused', upstreamId, holder)
-          const newer = note(await renewOnce(held))
+          const account = await get(upstreamId, holder)
+          if (account.content.tokens.accessToken !== refused) return tokenFor(rememberTokens(account), url)
+          // A token rejected right after its renewal will not work after another one.
+          if (forced?.token === refused && now() - forced.at < RETRY_DELAY_MS)
+            throw toError('refused', upstreamId, holder)
+          const newer = rememberTokens(await renewOnce(account))
           forced = { token: newer.content.tokens.accessToken, at: now() }
           return tokenFor(newer, url)
         },
-        refused: () => explain('refused', upstreamId, holder),
+        refused: () => toError('refused', upstreamId, holder),
         secrets: () => seen,
       }
     },
 
-    /** Throws, with what to tell, where there is no account that is good. */
+    /** Throws an error meant for the caller if there is no working account. */
     assertConnected: async (upstreamId: string, holder: Holder): Promise<void> => {
       await get(upstreamId, holder)
     },
 
     open,
-    /** What is kept of an upstream's accounts in memory may be stale. */
-    forget: (upstreamId: string): void => {
-      forgotten++
-      for (const key of memory.keys()) if (key.startsWith(keyOf(upstreamId, EVERYBODY))) memory.delete(key)
+    /** Drops the cached accounts of an upstream. */
+    invalidate: (upstreamId: string): void => {
+      invalidations++
+      for (const key of cache.keys()) if (key.startsWith(keyOf(upstreamId, EVERYBODY))) cache.delete(key)
     },
-    forgetHolder: (holder: Holder): void => {
-      forgotten++
-      for (const key of memory.keys()) if (key.endsWith(` ${holder}`)) memory.delete(key)
+    invalidateHolder: (holder: Holder): void => {
+      invalidations++
+      for (const key of cache.keys()) if (key.endsWith(` ${holder}`)) cache.delete(key)
     },
-    forgetAll: (): void => {
-      forgotten++
-      memory.clear()
+    invalidateAll: (): void => {
+      invalidations++
+      cache.clear()
     },
-    /** Waits for what is written. */
+    /** Waits for pending writes. */
     close: async (): Promise<void> => {
-      await Promise.allSettled([renewals.settle(), ...writings])
+      await Promise.allSettled([renewals.settle(), ...pendingWrites])
     },
   }
 }

@@ -2,7 +2,7 @@ import type { Transaction } from '../../lib/db/client.ts'
 import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
 import { hashOfName } from './tool-review.ts'
 
-/** Rows of one statement: every database takes as many values. */
+/** Low enough for every database's limit on parameters. */
 const ROWS_AT_ONCE = 500
 
 const chunksOf = <T>(items: readonly T[]): T[][] =>
@@ -15,7 +15,10 @@ const parseDefinition = (text: string): JsonObject => {
   return isJsonObject(parsed) ? parsed : {}
 }
 
-/** By upstream, of each tool by the hash of its name: without the definitions, which may be large. */
+/**
+ * By upstream, the hash of each approved definition by that of the tool's name. Without the definitions, which may be
+ * large.
+ */
 export const listApprovedHashes = async (
   tx: Transaction,
   upstreamIds: readonly string[],
@@ -47,7 +50,7 @@ export const listApprovedDefinitions = async (
 
 type ApprovedTool = { name: string; hash: string; after: JsonObject }
 
-/** In place of what was approved of these tools before. */
+/** Replaces earlier approvals of these tools. */
 export const putApprovals = async (
   tx: Transaction,
   upstreamId: string,
@@ -67,8 +70,8 @@ export const putApprovals = async (
   }
 }
 
-/** What was approved of tools that are not among these any more: one that comes back is looked at anew. */
-export const removeApprovalsOfGone = async (
+/** Removes approvals of tools that no longer exist, so that a tool that comes back must be approved again. */
+export const removeStaleApprovals = async (
   tx: Transaction,
   upstreamId: string,
   names: readonly string[],
@@ -80,7 +83,7 @@ export const removeApprovalsOfGone = async (
   }
 }
 
-/** Of all upstreams of a server. */
+/** Of all upstreams of the server. */
 export const removeApprovals = async (tx: Transaction, serverId: string): Promise<void> => {
   await tx.upstreamApproval.deleteMany({ where: { upstream: { serverId } } })
 }

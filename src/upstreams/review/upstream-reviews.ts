@@ -4,7 +4,7 @@ import type { Changes } from '../../lib/events/changes.ts'
 import { type Actor, assertMay, organizationIdsOf } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { Permission } from '../../lib/kernel/roles.ts'
-import { findKeptCatalogue } from '../catalogue/catalogue.store.ts'
+import { findCurrentCatalogue } from '../catalogue/catalogue.store.ts'
 import type { UpstreamCatalogues } from '../catalogue/catalogues.ts'
 import { listAllowedTools, type UpstreamSource } from '../catalogue/present-tools.ts'
 import type { Upstream } from '../upstream.ts'
@@ -15,43 +15,43 @@ import {
   listApprovedHashes,
   putApprovals,
   removeApprovals,
-  removeApprovalsOfGone,
+  removeStaleApprovals,
 } from './approvals.store.ts'
 import {
+  classifyTools,
   definitionOf,
   hashOfDefinition,
   hashOfName,
-  judgeTools,
-  reviewTools,
+  type PendingTool,
+  splitByApproval,
   versionOf,
-  type WaitingTool,
 } from './tool-review.ts'
 
-/** A server as this asks for it: `reviewUpstreamChanges` says whether its upstreams' changes wait. */
+/** `reviewUpstreamChanges`: whether changes of its upstreams need approval. */
 export type ReviewedServer = NamedServer & { reviewUpstreamChanges: boolean }
 
 export type UpstreamReviewParts = {
   db: Database
   changes: Changes
   catalogues: Pick<UpstreamCatalogues, 'find'>
-  /** The server, where the actor may do that with it; throws `not_found` where it is another organization's. */
+  /** Throws if the actor lacks the permission; `not_found` for another organization's server. */
   getServerFor: (tx: Transaction, actor: Actor, serverId: string, permission: Permission) => Promise<ReviewedServer>
 }
 
-/** What waits of one upstream. `version` changes with any of it. */
-export type UpstreamReview = { isReviewed: boolean; version: string; waiting: readonly WaitingTool[] }
+/** `version` changes with anything in `waiting`. */
+export type UpstreamReview = { isReviewed: boolean; version: string; waiting: readonly PendingTool[] }
 
-/** What is approved: some tools, by the hash of the name and as each was seen, or all that waited then. */
+/** Approves single tools, identified by the hashes of name and shown definition, or everything in the shown version. */
 export type Approval = { tools: readonly { nameHash: string; hash: string }[] } | { version: string }
 
 const NOTHING: ReadonlyMap<string, never> = new Map<string, never>()
 
 const noUpstream = () => new AppError('not_found', 'There is no such upstream.')
 const notReviewed = () =>
-  new AppError('conflict', "Nothing waits here: this server takes its upstreams' changes as they come.")
+  new AppError('conflict', "There is nothing to approve: this server applies its upstreams' changes at once.")
 const changedMeanwhile = () =>
-  new AppError('conflict', 'What waits has changed since you looked at it: look at it again before you approve it.', {
-    errors: [{ path: 'version', message: 'is not of what waits now' }],
+  new AppError('conflict', 'The waiting changes are different now. Review them again before you approve them.', {
+    errors: [{ path: 'version', message: 'is out of date' }],
   })
 
 const listReviewed = async (tx: Transaction, sources: readonly UpstreamSource[]) => {
@@ -60,19 +60,19 @@ const listReviewed = async (tx: Transaction, sources: readonly UpstreamSource[])
   const reviewed = []
   for (const source of sources) {
     const { id } = source.upstream
-    const tools = judgeTools(listAllowedTools(source), hashes.get(id) ?? NOTHING)
-    const changed = tools.flatMap(({ nameHash, verdict }) => (verdict === 'changed' ? nameHash : []))
-    reviewed.push({ source, ...reviewTools(tools, await listApprovedDefinitions(tx, id, changed)) })
+    const tools = classifyTools(listAllowedTools(source), hashes.get(id) ?? NOTHING)
+    const changed = tools.flatMap(({ nameHash, status }) => (status === 'changed' ? nameHash : []))
+    reviewed.push({ source, ...splitByApproval(tools, await listApprovedDefinitions(tx, id, changed)) })
   }
   return reviewed
 }
 
-/** All that its upstreams were last heard to offer is approved, and nothing else: what was live stays so. */
-export const approveWhatIsKept = async (tx: Transaction, serverId: string): Promise<void> => {
+/** Approves exactly what clients see now, when review is turned on. */
+export const approveCurrentTools = async (tx: Transaction, serverId: string): Promise<void> => {
   await removeApprovals(tx, serverId)
   for (const upstream of await listUpstreamsOfAnybody(tx, serverId)) {
-    const kept = await findKeptCatalogue(tx, upstream)
-    const tools = kept === undefined ? [] : listAllowedTools({ upstream, kept })
+    const stored = await findCurrentCatalogue(tx, upstream)
+    const tools = stored === undefined ? [] : listAllowedTools({ upstream, stored })
     const approved = tools.map(item => {
       const after = definitionOf(item)
       return { name: item.name, hash: hashOfDefinition(after), after }
@@ -81,25 +81,25 @@ export const approveWhatIsKept = async (tx: Transaction, serverId: string): Prom
   }
 }
 
-/** Those of what waits that are meant; throws `conflict` where one is not any more what was seen. */
-const chooseTools = (waiting: readonly WaitingTool[], live: ReadonlyMap<string, string>, wish: Approval) => {
-  if ('version' in wish) {
-    if (versionOf(waiting) !== wish.version) throw changedMeanwhile()
+/** Returns the tools to approve. Throws `conflict` if one differs from what was shown. */
+const chooseTools = (waiting: readonly PendingTool[], live: ReadonlyMap<string, string>, input: Approval) => {
+  if ('version' in input) {
+    if (versionOf(waiting) !== input.version) throw changedMeanwhile()
     return waiting
   }
   const byName = new Map(waiting.map(tool => [hashOfName(tool.name), tool]))
-  return wish.tools.flatMap(({ nameHash, hash }) => {
+  return input.tools.flatMap(({ nameHash, hash }) => {
     const tool = byName.get(nameHash)
     if (tool?.hash === hash) return tool
-    // Sent twice, it is live already.
+    // A repeated request: already approved.
     if (tool === undefined && live.get(nameHash) === hash) return []
     throw changedMeanwhile()
   })
 }
 
 /**
- * Where a server has its upstreams' changes reviewed, what clients see of a tool is what a builder has approved: a
- * changed one stays as it was, and a new one out, until then. What is approved is in the database, for all processes.
+ * Where a server reviews its upstreams' changes, clients see only tools that a builder approved: a changed tool keeps
+ * its old definition and a new one stays hidden until then. Approvals are in the database, shared by all processes.
  */
 export const createUpstreamReviews = ({ db, changes, catalogues, getServerFor }: UpstreamReviewParts) => {
   const getFor = async (tx: Transaction, actor: Actor, id: string, permission: Permission) => {
@@ -111,29 +111,26 @@ export const createUpstreamReviews = ({ db, changes, catalogues, getServerFor }:
   }
 
   const listSourcesOf = async (upstreams: readonly Upstream[]): Promise<UpstreamSource[]> => {
-    const kept = await catalogues.find(upstreams)
+    const stored = await catalogues.find(upstreams)
     return upstreams.flatMap(upstream => {
-      const own = kept.get(upstream.id)
-      return own === undefined ? [] : { upstream, kept: own }
+      const own = stored.get(upstream.id)
+      return own === undefined ? [] : { upstream, stored: own }
     })
   }
 
-  /**
-   * The sources as clients see them: with the tools that are approved, as they were approved, and without what an
-   * upstream says of itself, which nobody is asked about.
-   */
+  /** Returns the sources with their approved tools and without the upstream's instructions, which nobody reviews. */
   const withApprovedTools = async (sources: readonly UpstreamSource[]): Promise<UpstreamSource[]> => {
     const reviewed = await listReviewed(db, sources)
-    return reviewed.map(({ source: { upstream, kept }, live }) => {
-      const { instructions: _instructions, ...catalogue } = kept.catalogue
-      return { upstream, kept: { ...kept, catalogue: { ...catalogue, tools: live } } }
+    return reviewed.map(({ source: { upstream, stored }, live }) => {
+      const { instructions: _instructions, ...catalogue } = stored.catalogue
+      return { upstream, stored: { ...stored, catalogue: { ...catalogue, tools: live } } }
     })
   }
 
   return {
     withApprovedTools,
 
-    /** What clients of a server see of its upstreams, before names meet; by the names of the upstreams. None is asked. */
+    /** What clients see of the server's upstreams, before name collisions are resolved. Never contacts an upstream. */
     listLiveSources: async (serverId: string): Promise<UpstreamSource[]> => {
       const upstreams = (await listUpstreamsOfAnybody(db, serverId)).filter(({ isEnabled }) => isEnabled)
       const sources = await listSourcesOf(upstreams)
@@ -148,7 +145,7 @@ export const createUpstreamReviews = ({ db, changes, catalogues, getServerFor }:
       return { isReviewed: true, version: versionOf(waiting), waiting }
     },
 
-    /** By upstream, how many tools wait; those of which none does are left out. */
+    /** The number of waiting tools by upstream; upstreams without any are left out. */
     countWaiting: async (actor: Actor, serverId: string): Promise<ReadonlyMap<string, number>> => {
       const server = await getServerFor(db, actor, serverId, 'read')
       if (!server.reviewUpstreamChanges) return new Map()
@@ -159,27 +156,27 @@ export const createUpstreamReviews = ({ db, changes, catalogues, getServerFor }:
       return new Map(counts.filter(([, count]) => count > 0))
     },
 
-    /** Makes what waits live; answers how much of it. Throws `conflict` where it is not any more what was seen. */
-    approve: async (actor: Actor, id: string, wish: Approval): Promise<number> => {
+    /** Approves tools and returns how many. Throws `conflict` if they differ from what was shown. */
+    approve: async (actor: Actor, id: string, input: Approval): Promise<number> => {
       try {
         return await changes.commit(async (tx, announce) => {
           const { upstream, server } = await getFor(tx, actor, id, 'build')
           if (!server.reviewUpstreamChanges) throw notReviewed()
-          const kept = await findKeptCatalogue(tx, upstream)
-          const [reviewed] = await listReviewed(tx, kept === undefined ? [] : [{ upstream, kept }])
+          const stored = await findCurrentCatalogue(tx, upstream)
+          const [reviewed] = await listReviewed(tx, stored === undefined ? [] : [{ upstream, stored }])
           const { waiting, live } = reviewed ?? { waiting: [], live: [] }
           const hashes = new Map(live.map(item => [hashOfName(item.name), hashOfDefinition(definitionOf(item))]))
-          const chosen = chooseTools(waiting, hashes, wish)
-          if (kept === undefined || chosen.length === 0) return 0
+          const chosen = chooseTools(waiting, hashes, input)
+          if (stored === undefined || chosen.length === 0) return 0
           await putApprovals(tx, id, chosen)
-          const names = kept.catalogue.tools.map(({ name }) => name)
-          await removeApprovalsOfGone(tx, id, names)
+          const names = stored.catalogue.tools.map(({ name }) => name)
+          await removeStaleApprovals(tx, id, names)
           await auditApprovedTools(tx, actor, server, { upstream, tools: chosen.map(({ name }) => name) })
           announce({ type: 'upstream_changed', upstreamId: id, serverId: upstream.serverId })
           return chosen.length
         })
       } catch (error) {
-        // Somebody else approves the same at this moment.
+        // A concurrent request approved the same.
         throw isUniqueViolation(error) ? changedMeanwhile() : error
       }
     },

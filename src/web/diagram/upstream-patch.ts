@@ -14,7 +14,7 @@ type Health = { state: PatchState; health: string }
 const clockOf = (time: Date): string => timeText(time).slice(11)
 
 /** The connection state takes precedence over past calls. */
-const healthOf = ({ state, isHeard }: UpstreamWiring, called: readonly ToolFigures[]): Health => {
+const healthOf = ({ state, hasCatalogue }: UpstreamWiring, called: readonly ToolFigures[]): Health => {
   switch (state.kind) {
     case 'disabled':
       return { state: 'idle', health: 'switched off' }
@@ -28,7 +28,7 @@ const healthOf = ({ state, isHeard }: UpstreamWiring, called: readonly ToolFigur
       return called.length === 0 ? { state: 'good', health: 'connected' } : toHealth(called)
     case 'idle':
       if (called.length > 0) return toHealth(called)
-      return { state: 'idle', health: isHeard ? 'idle' : 'idle, never connected' }
+      return { state: 'idle', health: hasCatalogue ? 'idle' : 'idle, never connected' }
   }
 }
 

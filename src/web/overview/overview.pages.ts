@@ -25,7 +25,7 @@ type Parts = {
   frames: ServerFrameParts
   execution: Pick<ExecutionService, 'listExecutions'>
   callTokens: CallTokensOf
-  upstreamOffers: Pick<UpstreamOffers, 'listPresented' | 'listPassedOn'>
+  upstreamOffers: Pick<UpstreamOffers, 'listPresented' | 'listPassthrough'>
   servers: Pick<ServerService, 'getServer'>
   catalogueReports: { find: FindCatalogueReport }
   /** Returns the connection state of an upstream. */
@@ -65,7 +65,7 @@ export const overviewPages =
       const now = new Date()
       const [wiring, presented, health, tools, clients, recent, { presentation }, report, tokens] = await Promise.all([
         readWiring(actor, uuid),
-        server.passesOn ? upstreamOffers.listPassedOn(uuid) : upstreamOffers.listPresented(uuid),
+        server.passesOn ? upstreamOffers.listPassthrough(uuid) : upstreamOffers.listPresented(uuid),
         figures.ofServer(uuid, now),
         figures.ofTools(uuid, now),
         figures.ofClients(uuid, now),

@@ -26,7 +26,7 @@ type Parts = SampleParts & {
   servers: ServerService
   organizations: Pick<OrganizationService, 'listOrganizations'>
   upstreamOffers: Pick<UpstreamOffers, 'countTools'>
-  upstreamConnections: Pick<UpstreamConnections, 'listHeld'>
+  upstreamConnections: Pick<UpstreamConnections, 'listKnown'>
   /** Returns the connection state of an upstream. */
   upstreamStateOf: (upstream: Upstream) => UpstreamState
   baseUrl: string
@@ -74,7 +74,7 @@ export const serversPages =
 
     /** Returns the upstreams that this process could not reach, grouped by server ID. */
     const findUpstreamsDown = () => {
-      const down = upstreamConnections.listHeld().filter(({ upstream }) => upstreamStateOf(upstream).kind === 'failed')
+      const down = upstreamConnections.listKnown().filter(({ upstream }) => upstreamStateOf(upstream).kind === 'failed')
       return Map.groupBy(down, ({ upstream }) => upstream.serverId)
     }
 

@@ -78,7 +78,7 @@ export const sourcesPages =
       // Of one that requests are passed on to nothing is known here.
       const presented = passesOn ? [] : await upstreamOffers.listPresented(id)
       const heard = new Map(
-        presented.flatMap(one => (one.isHeard ? [[one.upstream.id, one.tools.length] as const] : [])),
+        presented.flatMap(one => (one.hasCatalogue ? [[one.upstream.id, one.tools.length] as const] : [])),
       )
       return (await upstreams.listAllUpstreams(actor, id)).map(found => {
         const counts = { waiting: waiting.get(found.upstream.id), tools: heard.get(found.upstream.id) }

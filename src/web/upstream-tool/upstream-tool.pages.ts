@@ -50,7 +50,7 @@ type Parts = {
 const findSchema = ({ declared }: OpenTool, { responseTokens = 0 }: ReadUpstreamTool): JsonObject | undefined =>
   responseTokens === 0 && isJsonObject(declared?.outputSchema) ? declared.outputSchema : undefined
 
-/** What becomes of the answers of one tool of an upstream: how much is sent, what is done with it, how long it is kept. */
+/** What becomes of the answers of one tool of an upstream: how much is sent, what is done with it, how long it is cached. */
 export const upstreamToolPages =
   ({ frames, upstreams, upstreamOffers, execution }: Parts) =>
   async (app: FastifyInstance): Promise<void> => {
@@ -61,12 +61,12 @@ export const upstreamToolPages =
       const { upstreamId } = Params.parse(request.params)
       const { name } = Query.parse(request.query)
       const { upstream } = await upstreams.getUpstream(actorOf(request), upstreamId)
-      const kept = upstream.serverId === server.id ? await upstreamOffers.find(upstream) : undefined
-      const item = kept?.catalogue.tools.find(one => one.name.toWellFormed() === name)
+      const stored = upstream.serverId === server.id ? await upstreamOffers.find(upstream) : undefined
+      const item = stored?.catalogue.tools.find(one => one.name.toWellFormed() === name)
       const { responseTokens, ...answers } = findToolAnswers(upstream, name)
       // One that is gone may be let go of; of an upstream that nobody has heard it may be said beforehand.
       const isKnown =
-        item !== undefined || kept === undefined || responseTokens !== undefined || hasToolAnswers(answers)
+        item !== undefined || stored === undefined || responseTokens !== undefined || hasToolAnswers(answers)
       if (upstream.serverId !== server.id || name === '' || !isKnown) {
         throw new AppError('not_found', 'There is no such tool of an upstream.')
       }

@@ -1,25 +1,25 @@
 import { formatCount } from '../../lib/http/pages/format.ts'
 import { shownTime, timeText } from '../../lib/http/pages/time-text.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
-import type { AccountMark } from '../../upstreams/oauth-client/account.ts'
-import { connectPath } from '../../upstreams/oauth-client/account-words.ts'
+import type { AccountInfo } from '../../upstreams/oauth-client/account.ts'
+import { connectPath } from '../../upstreams/oauth-client/account-messages.ts'
 import type { UpstreamAccounts } from '../../upstreams/oauth-client/upstream-accounts.ts'
 import { isPerCaller } from '../../upstreams/upstream.ts'
 import type { UpstreamWithGlobals } from '../../upstreams/upstreams.service.ts'
 
-const toConnected = (account: AccountMark | undefined) =>
+const toConnected = (account: AccountInfo | undefined) =>
   account && { since: shownTime(account.connectedAt), isBroken: account.brokenAt !== undefined }
 
 /** What the page of an upstream shows of the account by which it is reached; undefined where it asks for none. */
 export const readAccountPart = async (
-  accounts: Pick<UpstreamAccounts, 'findOwn' | 'countCallers'>,
+  accounts: Pick<UpstreamAccounts, 'findOwn' | 'countConnectedCallers'>,
   actor: Actor,
   { upstream: { id, config }, account }: UpstreamWithGlobals,
 ) => {
   if (config.auth.type === 'none') return undefined
   const path = connectPath(id)
   if (!isPerCaller(config)) return { isShared: true, connected: toConnected(account), path }
-  const [own, count] = await Promise.all([accounts.findOwn(actor, id), accounts.countCallers(id)])
+  const [own, count] = await Promise.all([accounts.findOwn(actor, id), accounts.countConnectedCallers(id)])
   const callers =
     count === 0
       ? 'None has connected theirs yet. What it offers is known once the first has.'

@@ -1,5 +1,5 @@
 import { formText } from '../../lib/http/pages/forms.ts'
-import type { AuthWish } from '../../upstreams/config/auth-wish.ts'
+import type { AuthInput } from '../../upstreams/config/auth-input.ts'
 import type { UpstreamAuth } from '../../upstreams/upstream.ts'
 
 /** The part of an upstream's form that says on whose behalf it is asked. */
@@ -22,7 +22,7 @@ export const typedAuthOf = (auth: UpstreamAuth): TypedAuth =>
     : { auth: auth.per, clientId: auth.clientId ?? '', clientSecret: '', scopes: auth.scopes?.join(' ') ?? '' }
 
 /** What the form asks for; a secret that is left empty stays as it is. */
-export const readAuth = ({ auth, clientId, clientSecret, scopes }: TypedAuth): AuthWish | undefined => {
+export const readAuth = ({ auth, clientId, clientSecret, scopes }: TypedAuth): AuthInput | undefined => {
   // Not said, it stays: accounts hang on it.
   if (auth === '') return undefined
   if (auth !== 'server' && auth !== 'caller') return { type: 'none' }

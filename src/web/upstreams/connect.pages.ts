@@ -6,9 +6,9 @@ import { type FormPage, formText, showForm, submitForm } from '../../lib/http/pa
 import { uuidParam } from '../../lib/http/schemas.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { EVERYBODY } from '../../upstreams/oauth-client/account.ts'
-import { connectPath } from '../../upstreams/oauth-client/account-words.ts'
-import type { Journeys } from '../../upstreams/oauth-client/journeys.ts'
+import { connectPath } from '../../upstreams/oauth-client/account-messages.ts'
 import { CALLBACK_PATH } from '../../upstreams/oauth-client/patchbay-client.ts'
+import type { PendingAuthorizations } from '../../upstreams/oauth-client/pending-authorizations.ts'
 import type { Connectable, UpstreamAccounts } from '../../upstreams/oauth-client/upstream-accounts.ts'
 import { toConnectView, toLeaveView } from './connect.view.ts'
 import { OWN_ACCOUNTS_PATH } from './own-upstream-accounts.pages.ts'
@@ -22,7 +22,7 @@ const Answer = z.object({ state: formText })
 const notBegun = (): AppError =>
   new AppError(
     'invalid_request',
-    'This was not begun in this browser, has been finished, or took more than ten minutes: begin it anew.',
+    'This connection was not started in this browser, is already complete, or took more than ten minutes. Start again.',
   )
 
 const queryOf = ({ url }: FastifyRequest): URLSearchParams => new URLSearchParams(url.split('?').slice(1).join('?'))
@@ -31,14 +31,14 @@ const queryOf = ({ url }: FastifyRequest): URLSearchParams => new URLSearchParam
 const homeOf = ({ upstream, holder }: Pick<Connectable, 'upstream' | 'holder'>): string =>
   holder === EVERYBODY ? upstreamPath(upstream.serverId, upstream.id) : OWN_ACCOUNTS_PATH
 
-type Parts = { upstreamAccounts: UpstreamAccounts; journeys: Journeys }
+type Parts = { upstreamAccounts: UpstreamAccounts; pendingAuthorizations: PendingAuthorizations }
 
 /**
  * Connecting an account at an upstream: what it is for, then where it leads, then back. Nobody's browser is sent to an
  * authorization server but by their own click, on a page that says whose it is.
  */
 export const connectPages =
-  ({ upstreamAccounts, journeys }: Parts) =>
+  ({ upstreamAccounts, pendingAuthorizations }: Parts) =>
   async (app: FastifyInstance): Promise<void> => {
     const path = connectPath(':upstreamId')
     const idOf = (request: FastifyRequest): string => Params.parse(request.params).upstreamId
@@ -63,15 +63,19 @@ export const connectPages =
     app.post(path, { config, schema }, async (request, reply) => {
       const actor = actorOf(request)
       return submitForm(reply, await connectPage(request), async () => {
-        const begun = await upstreamAccounts.begin(actor, idOf(request))
-        const { state, journey, upstream, holder } = begun
-        journeys.keep(request, { state, userId: actor.userId, upstreamId: upstream.id, holder }, journey)
+        const started = await upstreamAccounts.start(actor, idOf(request))
+        const { state, authorization, upstream, holder } = started
+        pendingAuthorizations.save(
+          request,
+          { state, userId: actor.userId, upstreamId: upstream.id, holder },
+          authorization,
+        )
         // No redirect: browsers hold those that follow a form to `form-action`; and it is said where this leads.
         return reply.page('upstreams/connect-leave', {
           title: `Connect ${upstream.name}`,
           width: 'narrow',
-          ...toLeaveView(begun),
-          home: homeOf(begun),
+          ...toLeaveView(started),
+          home: homeOf(started),
         })
       })
     })
@@ -86,7 +90,7 @@ export const connectPages =
     app.get(CALLBACK_PATH, { config }, async (request, reply) => {
       const actor = actorOf(request)
       const { state } = Answer.parse(request.query)
-      const returned = state === '' ? undefined : await journeys.take(request, state, actor.userId)
+      const returned = state === '' ? undefined : await pendingAuthorizations.take(request, state, actor.userId)
       if (returned === undefined) throw notBegun()
       const found = await upstreamAccounts.finish(actor, returned, queryOf(request))
       return reply.redirect(addressOf(homeOf(found), { done: 'connected' }), 303)

@@ -1,8 +1,8 @@
 import { shownTime } from '../../lib/http/pages/time-text.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { EVERYBODY } from '../../upstreams/oauth-client/account.ts'
-import { connectPath } from '../../upstreams/oauth-client/account-words.ts'
-import type { Journey } from '../../upstreams/oauth-client/connecting.ts'
+import { connectPath } from '../../upstreams/oauth-client/account-messages.ts'
+import type { PendingAuthorization } from '../../upstreams/oauth-client/connect-account.ts'
 import type { Connectable } from '../../upstreams/oauth-client/upstream-accounts.ts'
 import type { Upstream } from '../../upstreams/upstream.ts'
 
@@ -13,7 +13,7 @@ const hostOf = ({ config }: Upstream): string =>
 const SHORT_CHARS = 18
 const shorten = (text: string): string => (text.length > SHORT_CHARS ? `${text.slice(0, SHORT_CHARS - 1)}…` : text)
 
-/** What is asked of somebody before their browser leaves. */
+/** The page shown before the browser leaves for the authorization server. */
 export const toConnectView = ({ upstream, server, holder, account }: Connectable, { email }: Actor) => ({
   path: connectPath(upstream.id),
   name: upstream.name,
@@ -31,16 +31,16 @@ const wordsOfScope = (scope: string | undefined): readonly string[] => scope?.sp
 export const toLeaveView = ({
   upstream,
   server,
-  journey,
+  authorization,
   authorizationUrl,
-}: Connectable & { journey: Journey; authorizationUrl: string }) => ({
+}: Connectable & { authorization: PendingAuthorization; authorizationUrl: string }) => ({
   name: upstream.name,
   shortName: shorten(upstream.name),
   serverName: server.name,
   host: new URL(authorizationUrl).host,
-  issuer: journey.server.issuer,
-  isOtherHost: new URL(authorizationUrl).host !== new URL(journey.url).host,
-  upstreamHost: new URL(journey.url).host,
-  scopes: wordsOfScope(journey.scope),
+  issuer: authorization.server.issuer,
+  isOtherHost: new URL(authorizationUrl).host !== new URL(authorization.url).host,
+  upstreamHost: new URL(authorization.url).host,
+  scopes: wordsOfScope(authorization.scope),
   authorizationUrl,
 })

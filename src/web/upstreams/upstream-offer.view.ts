@@ -4,7 +4,7 @@ import { shownTime } from '../../lib/http/pages/time-text.ts'
 import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
 import type { TokenCounter } from '../../lib/tokens/token-counter.ts'
 import { hasShaping } from '../../tools/response/result-shaping.ts'
-import type { CatalogueItem, KeptCatalogue } from '../../upstreams/catalogue/catalogue.ts'
+import type { CatalogueItem, StoredCatalogue } from '../../upstreams/catalogue/catalogue.ts'
 import { removeHidden } from '../../upstreams/catalogue/hidden-text.ts'
 import { listAllowedTools, type SkippedItem } from '../../upstreams/catalogue/present-tools.ts'
 import { presentedName } from '../../upstreams/catalogue/presented-name.ts'
@@ -28,7 +28,7 @@ const MAX_SHOWN_CHARS = 400
 /** Findings that a page names; how many more there are is said. */
 const MAX_FINDINGS = 100
 
-const listOf = ({ catalogue }: KeptCatalogue, list: OfferList): readonly CatalogueItem[] => {
+const listOf = ({ catalogue }: StoredCatalogue, list: OfferList): readonly CatalogueItem[] => {
   const member = OFFER_LISTS.find(([name]) => name === list)?.[1] ?? 'tools'
   return catalogue[member]
 }
@@ -42,10 +42,10 @@ const shorten = (text: string): string =>
   text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS).toWellFormed()}…` : text
 
 /** Those whose name, title or description holds the text. */
-export const searchOffered = (kept: KeptCatalogue, list: OfferList, search: string): readonly CatalogueItem[] => {
+export const searchOffered = (stored: StoredCatalogue, list: OfferList, search: string): readonly CatalogueItem[] => {
   const wanted = search.toLowerCase()
   const holds = (text: string): boolean => text.toLowerCase().includes(wanted)
-  const items = listOf(kept, list)
+  const items = listOf(stored, list)
   if (wanted === '') return items
   return items.filter(
     item => holds(removeHidden(item.name)) || holds(textOf(item, 'title')) || holds(textOf(item, 'description')),
@@ -61,8 +61,8 @@ export type OfferFates = {
 
 type State = { text: string; state?: 'slow' | 'idle' | 'failed' }
 
-const createStates = (upstream: Upstream, kept: KeptCatalogue, { skipped, waiting }: OfferFates) => {
-  const allowed = new Set(listAllowedTools({ upstream, kept }).map(({ name }) => name))
+const createStates = (upstream: Upstream, stored: StoredCatalogue, { skipped, waiting }: OfferFates) => {
+  const allowed = new Set(listAllowedTools({ upstream, stored }).map(({ name }) => name))
   const taken = new Set(skipped.map(({ kind, item }) => `${kind} ${item}`))
   return (list: OfferList, name: string): State => {
     if (list === 'tools' && !allowed.has(name)) return { text: 'not passed on', state: 'idle' }
@@ -98,7 +98,7 @@ const toAnswersLink = (upstream: Upstream, tool: string) => {
       ? []
       : [responseTokens === 0 ? 'whole' : `${formatNumber(responseTokens)} tokens`]),
     ...(hasShaping(response) ? ['shaped'] : []),
-    ...(cacheSeconds === undefined ? [] : [`kept ${formatNumber(cacheSeconds)} s`]),
+    ...(cacheSeconds === undefined ? [] : [`cached for ${formatNumber(cacheSeconds)} s`]),
   ]
   return { href: upstreamToolPath(upstream, tool), text: words.join(', ') || 'as the server says' }
 }
@@ -106,7 +106,7 @@ const toAnswersLink = (upstream: Upstream, tool: string) => {
 /** The rows of one page of a list. */
 export const toOfferedRows = async (
   upstream: Upstream,
-  kept: KeptCatalogue,
+  stored: StoredCatalogue,
   {
     list,
     items,
@@ -114,7 +114,7 @@ export const toOfferedRows = async (
     countTokens,
   }: { list: OfferList; items: readonly CatalogueItem[]; fates: OfferFates; countTokens: TokenCounter },
 ) => {
-  const stateOf = createStates(upstream, kept, fates)
+  const stateOf = createStates(upstream, stored, fates)
   const hasPrefix = list === 'tools' || list === 'prompts'
   const rows = []
   for (const item of items) {
@@ -137,15 +137,15 @@ export const toOfferedRows = async (
 }
 
 /** The lists with how much stands in each, as tabs. */
-export const toOfferTabs = (kept: KeptCatalogue, current: OfferList, path: string) =>
+export const toOfferTabs = (stored: StoredCatalogue, current: OfferList, path: string) =>
   OFFER_LISTS.map(([list, , text]) => ({
     href: list === 'tools' ? `${path}#offer` : `${path}?list=${list}#offer`,
     text,
-    count: formatNumber(listOf(kept, list).length),
+    count: formatNumber(listOf(stored, list).length),
     isCurrent: list === current,
   }))
 
-export const toFetched = ({ fetchedAt, catalogue: { serverInfo } }: KeptCatalogue) => {
+export const toFetched = ({ fetchedAt, catalogue: { serverInfo } }: StoredCatalogue) => {
   const textIn = (member: string): string => {
     const text = serverInfo[member]
     return typeof text === 'string' ? removeHidden(text).slice(0, 100) : ''
@@ -159,8 +159,8 @@ const shownOf = <T>(items: readonly T[]): { items: readonly T[]; more: string | 
 })
 
 /** What a builder should look at: what was left out, cut or cleaned, and what has no name of its own. */
-export const toFindings = (kept: KeptCatalogue | undefined, skipped: readonly SkippedItem[]) => {
-  const flags = kept?.catalogue.flags ?? []
+export const toFindings = (stored: StoredCatalogue | undefined, skipped: readonly SkippedItem[]) => {
+  const flags = stored?.catalogue.flags ?? []
   const found = [
     ...skipped.map(({ item, reason }) => ({ item, text: reason })),
     ...flags.map(({ kind, item, message }) => ({

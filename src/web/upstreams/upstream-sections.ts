@@ -58,7 +58,7 @@ export const createUpstreamSections =
   ({ upstreamOffers, upstreamReviews, logOf, countTokens }: UpstreamSectionsParts) =>
   async (actor: Actor, upstream: Upstream, path: string, { list, q, page, waiting }: Query) => {
     const review = await upstreamReviews.getReview(actor, upstream.id)
-    const kept = await upstreamOffers.find(upstream)
+    const stored = await upstreamOffers.find(upstream)
     const skipped = (await upstreamOffers.listSkipped(upstream.serverId)).get(upstream.id) ?? []
     const fates = {
       skipped,
@@ -72,20 +72,20 @@ export const createUpstreamSections =
       query: {},
       name: 'waiting',
     })
-    const found = kept === undefined ? [] : searchOffered(kept, list, q)
+    const found = stored === undefined ? [] : searchOffered(stored, list, q)
     const listQuery = { ...(list === 'tools' ? {} : { list }), ...(q === '' ? {} : { q }) }
     const shown = takePage(found, { page, perPage: OFFERED_PER_PAGE, path, query: listQuery })
     return {
       waiting: head && { ...head, upstreamId: upstream.id, tools: waits.shown.map(toWaitingTool), pager: waits.pager },
-      offer: kept && {
+      offer: stored && {
         list,
         search: q,
-        tabs: toOfferTabs(kept, list, path),
-        rows: await toOfferedRows(upstream, kept, { list, items: shown.shown, fates, countTokens }),
+        tabs: toOfferTabs(stored, list, path),
+        rows: await toOfferedRows(upstream, stored, { list, items: shown.shown, fates, countTokens }),
         pager: shown.pager,
-        fetched: toFetched(kept),
+        fetched: toFetched(stored),
       },
-      findings: toFindings(kept, skipped),
+      findings: toFindings(stored, skipped),
       log: toLog(logOf(upstream.id)),
     }
   }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
 import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
 import { removeHidden } from '../../upstreams/catalogue/hidden-text.ts'
-import { hashOfName as nameHashOf, type WaitingTool } from '../../upstreams/review/tool-review.ts'
+import { hashOfName as nameHashOf, type PendingTool } from '../../upstreams/review/tool-review.ts'
 import type { UpstreamReview } from '../../upstreams/review/upstream-reviews.ts'
 
 /** Changes that a page shows: each may be long. */
@@ -87,7 +87,7 @@ const toRows = (before: JsonObject | undefined, after: JsonObject) => {
 }
 
 /** One tool that waits, with what is live of it beside what it would be. */
-export const toWaitingTool = ({ name, hash, before, after }: WaitingTool) => ({
+export const toWaitingTool = ({ name, hash, before, after }: PendingTool) => ({
   name: removeHidden(name),
   /** What its form sends: which tool, as it is shown here. */
   tool: `${nameHashOf(name)}.${hash}`,
@@ -95,7 +95,7 @@ export const toWaitingTool = ({ name, hash, before, after }: WaitingTool) => ({
   rows: toRows(before, after),
 })
 
-const summaryOf = (waiting: readonly WaitingTool[]): string => {
+const summaryOf = (waiting: readonly PendingTool[]): string => {
   const added = waiting.filter(({ before }) => before === undefined).length
   const changed = waiting.length - added
   const parts = [

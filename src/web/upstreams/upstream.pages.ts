@@ -80,7 +80,7 @@ export type SourcesTab = {
 }
 
 type Parts = UpstreamSectionsParts & {
-  upstreamAccounts: Pick<UpstreamAccounts, 'findOwn' | 'countCallers'>
+  upstreamAccounts: Pick<UpstreamAccounts, 'findOwn' | 'countConnectedCallers'>
   upstreams: UpstreamService
   upstreamCatalogues: Pick<UpstreamCatalogues, 'refresh'>
   upstreamReviews: UpstreamReviews

@@ -1,8 +1,8 @@
 import type { FieldError } from '../../lib/kernel/errors.ts'
 import type { UpstreamAuth, UpstreamTransport } from '../upstream.ts'
 
-/** How an upstream is to be authorized at, as it is asked for. Of the secret: left out it stays, `null` takes it away. */
-export type AuthWish =
+/** Requested authorization of an upstream. A missing secret stays as it is, `null` removes it. */
+export type AuthInput =
   | { type: 'none' }
   | {
       type: 'oauth'
@@ -12,10 +12,10 @@ export type AuthWish =
       scopes?: readonly string[] | null | undefined
     }
 
-/** Without the secret, which is no part of a configuration. */
-export const toAuth = (wish: AuthWish = { type: 'none' }): UpstreamAuth => {
-  if (wish.type === 'none') return { type: 'none' }
-  const { per, clientId, scopes } = wish
+/** Leaves out the secret, which is stored separately. */
+export const toAuth = (input: AuthInput = { type: 'none' }): UpstreamAuth => {
+  if (input.type === 'none') return { type: 'none' }
+  const { per, clientId, scopes } = input
   return {
     type: 'oauth',
     per: per ?? 'server',
@@ -24,32 +24,32 @@ export const toAuth = (wish: AuthWish = { type: 'none' }): UpstreamAuth => {
   }
 }
 
-type Wish = {
+type Input = {
   transport: UpstreamTransport
   headers?: Readonly<Record<string, string>> | undefined
-  auth?: AuthWish | undefined
+  auth?: AuthInput | undefined
 }
 
-export const checkAuth = ({ transport, headers = {}, auth }: Wish): FieldError[] => {
+export const checkAuth = ({ transport, headers = {}, auth }: Input): FieldError[] => {
   if (auth === undefined || auth.type === 'none') return []
-  if (transport === 'stdio') return [{ path: 'auth', message: 'is for an upstream of transport http or sse' }]
+  if (transport === 'stdio') return [{ path: 'auth', message: 'is only for the transports http and sse' }]
   const errors = Object.keys(headers)
     .filter(name => name.toLowerCase() === 'authorization')
-    .map(name => ({ path: `headers.${name}`, message: 'cannot be set: the token of the account goes there' }))
+    .map(name => ({ path: `headers.${name}`, message: "cannot be set because the account's token is sent there" }))
   if (typeof auth.clientSecret === 'string' && typeof auth.clientId !== 'string') {
-    errors.push({ path: 'auth.clientId', message: 'is missing: the secret belongs to one' })
+    errors.push({ path: 'auth.clientId', message: 'is required with a secret' })
   }
   return errors
 }
 
-/** What becomes of the secret that the builder brings: a new one, none any more, or as it is. */
+/** What happens to the builder's secret: a new one, removed, or unchanged. */
 export const toSecretChange = (
   before: UpstreamAuth | undefined,
-  wish: AuthWish | undefined,
+  input: AuthInput | undefined,
   after: UpstreamAuth,
 ): { clientId: string; clientSecret: string } | 'none' | 'kept' => {
   if (after.type === 'none' || after.clientId === undefined) return 'none'
-  const secret = wish?.type === 'oauth' ? wish.clientSecret : undefined
+  const secret = input?.type === 'oauth' ? input.clientSecret : undefined
   if (typeof secret === 'string') return { clientId: after.clientId, clientSecret: secret }
   const isSameClient = before?.type === 'oauth' && before.clientId === after.clientId
   return secret === undefined && isSameClient ? 'kept' : 'none'

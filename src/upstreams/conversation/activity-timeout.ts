@@ -1,19 +1,18 @@
 import type { RequestOptions } from '@modelcontextprotocol/client'
 import { mcpClient } from '../connection/mcp-client.ts'
 
-/** A request that is kept up by progress, or by questions to its client, comes to an end after this all the same. */
+/** Longest duration of a request, however much progress it reports or questions it asks. */
 const MAX_REQUEST_MS = 30 * 60_000
 
 /**
- * Lets a request take its time for as long as there are signs of life: `touch` begins its time anew, and while it is
- * paused none passes. `options` go to the client's method in place of those given.
+ * A timeout that restarts on activity: `touch` restarts it, `pause` stops it. Pass `options` to the client's method.
  */
-export const createPatience = ({ timeout = MAX_REQUEST_MS, signal, ...rest }: RequestOptions) => {
+export const createActivityTimeout = ({ timeout = MAX_REQUEST_MS, signal, ...rest }: RequestOptions) => {
   const controller = new AbortController()
   let pauses = 0
   const giveUp = (): void => {
     if (pauses > 0) timer.refresh()
-    // As the SDK's own timeout, by which it is told from a cancellation.
+    // The SDK's own timeout error, to distinguish it from a cancellation.
     else {
       const { SdkError, SdkErrorCode } = mcpClient()
       controller.abort(new SdkError(SdkErrorCode.RequestTimeout, 'Request timed out', { timeout }))

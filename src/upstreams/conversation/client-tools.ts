@@ -2,24 +2,24 @@ import { z } from 'zod'
 import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
 import type { CatalogueItem } from '../catalogue/catalogue.ts'
 import { cleanItems, createFlags } from '../catalogue/clean-items.ts'
-import { Anything } from '../connection/anything.ts'
+import { AnyResult } from '../connection/any-result.ts'
 import type { UpstreamConnection } from '../connection/connection.ts'
 
-/** Pages of one client's list, and all of them as JSON, in characters; what is beyond stays unlisted. */
+/** Pages and size (as JSON, in characters) of one client's list; the rest is dropped. */
 const MAX_PAGES = 20
 const MAX_CHARS = 2 * 1_024 * 1_024
 
 const Items = z.array(z.custom<JsonObject>(isJsonObject))
 
-/** The tools that an upstream has for a client that can be asked: there may be some that nobody else sees. */
-export const learnTools = async (connection: UpstreamConnection): Promise<readonly CatalogueItem[]> => {
+/** Fetches the tools that an upstream offers this client; there may be some that nobody else sees. */
+export const fetchClientTools = async (connection: UpstreamConnection): Promise<readonly CatalogueItem[]> => {
   const items: JsonObject[] = []
   let cursor: string | undefined
   let chars = 0
   for (let page = 0; page < MAX_PAGES; page++) {
     const params = cursor === undefined ? {} : { cursor }
     const found = await connection.run((client, options) =>
-      client.request({ method: 'tools/list', params }, Anything, options),
+      client.request({ method: 'tools/list', params }, AnyResult, options),
     )
     chars += JSON.stringify(found.tools ?? []).length
     if (chars > MAX_CHARS) break

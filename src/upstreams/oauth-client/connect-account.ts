@@ -4,21 +4,20 @@ import type { BoundedFetch } from '../../lib/outbound/bounded-fetch.ts'
 import { OutboundError } from '../../lib/outbound/http-client.ts'
 import { type McpClient, mcpClient } from '../connection/mcp-client.ts'
 import { type AccountContent, OAuthClient } from './account.ts'
-import { AuthorizationServer, isUsableAddress, readAuthorizationServer } from './authorization-server.ts'
-import { shownCode, wordsOf } from './oauth-words.ts'
-import { readTokens } from './token-answer.ts'
+import { AuthorizationServer, isAllowedAddress, parseAuthorizationServer } from './authorization-server.ts'
+import { describeOAuthError, toSafeCode } from './oauth-errors.ts'
+import { parseTokens } from './parse-tokens.ts'
 
-/** The upstream to connect to, as it is at this moment. */
 export type ConnectTarget = {
-  /** Every `{{global}}` in its place. */
+  /** With every `{{global}}` replaced. */
   url: string
   headers: Readonly<Record<string, string>>
-  /** What to ask for; left out: what the upstream says it needs. */
+  /** The scopes to request; by default those that the upstream asks for. */
   scopes?: readonly string[] | undefined
 }
 
-/** What one way to an authorization server and back is known by again. Sealed, it lies in the session of who went. */
-export const Journey = z.object({
+/** State of one authorization while the user is at the authorization server. Stored sealed in the user's session. */
+export const PendingAuthorization = z.object({
   url: z.string(),
   resource: z.string(),
   server: AuthorizationServer,
@@ -27,49 +26,51 @@ export const Journey = z.object({
   codeVerifier: z.string(),
   redirectUri: z.string(),
 })
-export type Journey = z.infer<typeof Journey>
+export type PendingAuthorization = z.infer<typeof PendingAuthorization>
 
 const MAX_SCOPE_CHARS = 2_048
 /** RFC 6749 §3.3. */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/
 
-/** Without its cause, which may hold what a stranger said: causes are logged. */
-const cannotConnect = (why: string): AppError =>
-  new AppError('unavailable', `The upstream cannot be connected: ${why}.`)
+/** Has no cause: causes are logged, and this one may quote a third party. */
+const cannotConnect = (why: string): AppError => new AppError('unavailable', `Cannot connect the upstream: ${why}.`)
 
-/** What an upstream that wants authorization says to a request without. */
-const askWithout = async ({ url, headers }: ConnectTarget, fetch: BoundedFetch) => {
-  const asked = new Headers(headers)
-  asked.set('content-type', 'application/json')
-  asked.set('accept', 'application/json, text/event-stream')
+/** Sends a request without a token and returns the challenge, if any. */
+const requestChallenge = async ({ url, headers }: ConnectTarget, fetch: BoundedFetch) => {
+  const requestHeaders = new Headers(headers)
+  requestHeaders.set('content-type', 'application/json')
+  requestHeaders.set('accept', 'application/json, text/event-stream')
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })
   try {
-    const answer = await fetch(url, { method: 'POST', headers: asked, body })
+    const answer = await fetch(url, { method: 'POST', headers: requestHeaders, body })
     return answer.status === 401 ? mcpClient().extractWWWAuthenticateParams(answer) : {}
   } catch (error) {
-    // A stream without an end, say, is an answer too: it asks for nothing.
+    // An endless stream, for example, is not a challenge either.
     if (error instanceof OutboundError && (error.fault === 'timeout' || error.fault === 'too_large')) return {}
-    throw cannotConnect(wordsOf(error))
+    throw cannotConnect(describeOAuthError(error))
   }
 }
 
 type ResourceMetadata = Awaited<ReturnType<McpClient['discoverOAuthProtectedResourceMetadata']>>
 
-/** RFC 9728. Undefined where there are none, as with servers of before 2025-06-18, whose own origin authorizes. */
+/**
+ * Reads the protected resource metadata (RFC 9728). Undefined if there is none: servers from before 2025-06-18 are
+ * authorized by their own origin.
+ */
 const findResource = async (
   url: string,
   named: URL | undefined,
   fetch: BoundedFetch,
 ): Promise<ResourceMetadata | undefined> => {
-  if (named !== undefined && !isUsableAddress(named.href, url)) {
-    throw cannotConnect('the metadata that it names are at an address that cannot be used')
+  if (named !== undefined && !isAllowedAddress(named.href, url)) {
+    throw cannotConnect('the address of its metadata is not allowed')
   }
   try {
     const options = named === undefined ? {} : { resourceMetadataUrl: named }
     return await mcpClient().discoverOAuthProtectedResourceMetadata(url, options, fetch)
   } catch (error) {
     if (named === undefined && !(error instanceof OutboundError)) return undefined
-    throw cannotConnect(`its metadata (RFC 9728) could not be read: ${wordsOf(error)}`)
+    throw cannotConnect(`its metadata (RFC 9728) could not be read: ${describeOAuthError(error)}`)
   }
 }
 
@@ -80,27 +81,29 @@ const assertSameResource = (url: string, { resource }: ResourceMetadata): void =
     mcpClient().checkResourceAllowed({ requestedResource: requested, configuredResource: resource })
   )
     return
-  throw cannotConnect('its metadata are those of another resource')
+  throw cannotConnect('its metadata describes another resource')
 }
 
 const findServer = async (url: string, serverUrl: string, fetch: BoundedFetch): Promise<AuthorizationServer> => {
-  if (!isUsableAddress(serverUrl, url)) {
-    throw cannotConnect('the authorization server that it names is at an address that cannot be used: it must be https')
+  if (!isAllowedAddress(serverUrl, url)) {
+    throw cannotConnect('the address of its authorization server is not allowed: it must use https')
   }
   const metadata = await mcpClient()
     .discoverAuthorizationServerMetadata(serverUrl, { fetchFn: fetch })
     .catch((error: unknown) => {
-      throw cannotConnect(`the metadata of its authorization server (RFC 8414) could not be read: ${wordsOf(error)}`)
+      throw cannotConnect(
+        `the metadata of its authorization server (RFC 8414) could not be read: ${describeOAuthError(error)}`,
+      )
     })
-  const read = readAuthorizationServer(metadata, { serverUrl, upstreamUrl: url })
+  const read = parseAuthorizationServer(metadata, { serverUrl, upstreamUrl: url })
   if (!read.ok) throw cannotConnect(`its authorization server ${read.error}`)
   return read.value
 }
 
-const scopeFrom = (asked: string | undefined): string | undefined =>
-  asked !== undefined && asked.length <= MAX_SCOPE_CHARS && SCOPE.test(asked) ? asked : undefined
+const scopeFrom = (text: string | undefined): string | undefined =>
+  text !== undefined && text.length <= MAX_SCOPE_CHARS && SCOPE.test(text) ? text : undefined
 
-/** What the builder said, or the challenge, or the metadata; and that it is to last, where that is a scope. */
+/** The builder's choice, else the challenge's, else the metadata's; with `offline_access` if the server supports it. */
 const chooseScope = (
   { scopes }: ConnectTarget,
   challenged: string | undefined,
@@ -114,10 +117,12 @@ const chooseScope = (
   return `${scope} offline_access`
 }
 
-export type Begun = { journey: Journey; authorizationUrl: string }
+export type StartedAuthorization = { authorization: PendingAuthorization; authorizationUrl: string }
 
-/** Finds out who authorizes for an upstream, and where to send somebody's browser for it. Throws `unavailable`. */
-export const beginConnecting = async (
+/**
+ * Discovers the authorization server of an upstream and returns where to send the user's browser. Throws `unavailable`.
+ */
+export const startConnecting = async (
   target: ConnectTarget,
   {
     fetch,
@@ -130,9 +135,9 @@ export const beginConnecting = async (
     state: string
     findClient: (server: AuthorizationServer, scope: string | undefined) => Promise<OAuthClient>
   },
-): Promise<Begun> => {
+): Promise<StartedAuthorization> => {
   const { url } = target
-  const challenge = await askWithout(target, fetch)
+  const challenge = await requestChallenge(target, fetch)
   const found = await findResource(url, challenge.resourceMetadataUrl, fetch)
   if (found !== undefined) assertSameResource(url, found)
   const serverUrl = found?.authorization_servers?.[0] ?? new URL('/', url).href
@@ -148,25 +153,33 @@ export const beginConnecting = async (
     resource,
     ...(scope !== undefined && { scope }),
   })
-  const journey = { url, resource, server, client, codeVerifier, redirectUri, ...(scope !== undefined && { scope }) }
-  return { journey, authorizationUrl: authorizationUrl.href }
+  const authorization = {
+    url,
+    resource,
+    server,
+    client,
+    codeVerifier,
+    redirectUri,
+    ...(scope !== undefined && { scope }),
+  }
+  return { authorization, authorizationUrl: authorizationUrl.href }
 }
 
-const notConnected = (why: string): AppError =>
-  new AppError('invalid_request', `The account was not connected: ${why}. Begin anew.`)
+const connectionFailed = (why: string): AppError =>
+  new AppError('invalid_request', `The account was not connected: ${why}. Start again.`)
 
-/** RFC 9207: what comes back is from who was asked, an error too. */
-const assertIssuer = (answer: URLSearchParams, { server }: Journey): string | undefined => {
+/** Checks that the response, or error, comes from the authorization server that was asked (RFC 9207). */
+const assertIssuer = (answer: URLSearchParams, { server }: PendingAuthorization): string | undefined => {
   const iss = answer.getAll('iss')
   try {
-    if (iss.length > 1) throw new Error('named twice')
+    if (iss.length > 1) throw new Error('duplicate iss')
     mcpClient().validateAuthorizationResponseIssuer({
       iss: iss[0],
       expectedIssuer: server.issuer,
       issParameterSupported: server.authorization_response_iss_parameter_supported === true,
     })
   } catch {
-    throw notConnected('the answer is from another authorization server than was asked')
+    throw connectionFailed('the response is from a different authorization server')
   }
   return iss[0]
 }
@@ -174,27 +187,28 @@ const assertIssuer = (answer: URLSearchParams, { server }: Journey): string | un
 export type FinishParts = {
   fetch: BoundedFetch
   now: () => number
-  /** Called before the client is shown to the authorization server; throws where it may not be. */
-  tieSecret: (client: OAuthClient, issuer: string) => Promise<void>
+  /** Called before the client secret is sent to the authorization server; throws if it must not be. */
+  pinSecret: (client: OAuthClient, issuer: string) => Promise<void>
 }
 
-/** Changes what came back with the browser for tokens. Throws `invalid_request`, or `unavailable`. */
+/** Exchanges the authorization code for tokens. Throws `invalid_request` or `unavailable`. */
 export const finishConnecting = async (
   answer: URLSearchParams,
-  journey: Journey,
-  { fetch, now, tieSecret }: FinishParts,
+  authorization: PendingAuthorization,
+  { fetch, now, pinSecret }: FinishParts,
 ): Promise<AccountContent> => {
-  const { url, resource, server, client, redirectUri, codeVerifier } = journey
-  const iss = assertIssuer(answer, journey)
+  const { url, resource, server, client, redirectUri, codeVerifier } = authorization
+  const iss = assertIssuer(answer, authorization)
   const refusal = answer.get('error')
   if (refusal !== null) {
-    const code = shownCode(refusal)
-    throw notConnected(`its authorization server refused${code === undefined ? '' : ` (${code})`}`)
+    const code = toSafeCode(refusal)
+    throw connectionFailed(`its authorization server refused the request${code === undefined ? '' : ` (${code})`}`)
   }
   const codes = answer.getAll('code')
   const [code] = codes
-  if (code === undefined || code === '' || codes.length > 1) throw notConnected('there is no code in the answer')
-  await tieSecret(client, server.issuer)
+  if (code === undefined || code === '' || codes.length > 1)
+    throw connectionFailed('the response has no authorization code')
+  await pinSecret(client, server.issuer)
   const exchanged = await mcpClient()
     .exchangeAuthorization(server.issuer, {
       metadata: server,
@@ -207,10 +221,10 @@ export const finishConnecting = async (
       ...(iss !== undefined && { iss }),
     })
     .catch((error: unknown) => {
-      throw notConnected(`its authorization server gave out no token: ${wordsOf(error)}`)
+      throw connectionFailed(`its authorization server issued no token: ${describeOAuthError(error)}`)
     })
-  const tokens = readTokens(exchanged, now())
-  if (!tokens.ok) throw notConnected(`what its authorization server gave out cannot be used: ${tokens.error}`)
-  const scope = tokens.value.scope ?? journey.scope
+  const tokens = parseTokens(exchanged, now())
+  if (!tokens.ok) throw connectionFailed(`its authorization server issued an unusable token: ${tokens.error}`)
+  const scope = tokens.value.scope ?? authorization.scope
   return { url, resource, server, client, tokens: { ...tokens.value, ...(scope !== undefined && { scope }) } }
 }

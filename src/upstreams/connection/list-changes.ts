@@ -8,11 +8,11 @@ export type ListeningOptions = {
   signal: AbortSignal
 }
 
-/** Before the stream is opened again, doubled each time that it does not hold. */
-const FIRST_PAUSE_MS = 1_000
-const MAX_PAUSE_MS = 60_000
-/** A stream that held this long was a good one. */
-const GOOD_MS = 10_000
+/** Doubled after every stream that ended soon. */
+const FIRST_DELAY_MS = 1_000
+const MAX_DELAY_MS = 60_000
+/** A stream that lasted this long resets the delay. */
+const STABLE_MS = 10_000
 
 const filterOf = (client: Client): SubscriptionFilter => {
   const { tools, prompts, resources } = client.getServerCapabilities() ?? {}
@@ -30,24 +30,24 @@ const METHODS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Hears of changed lists in the newer era, which tells of them only by a stream that is asked for; in the older one they
- * come unasked. While the stream was away a list may have changed unheard: each that it is for is then told as changed.
+ * Subscribes to list changes, which the newer era sends only on request. After a reconnect all lists are reported as
+ * changed, since notifications may have been missed.
  */
-export const keepListening = ({ client, timeoutMs, onNotification, signal }: ListeningOptions): void => {
+export const subscribeToListChanges = ({ client, timeoutMs, onNotification, signal }: ListeningOptions): void => {
   const filter = filterOf(client)
   if (client.getProtocolEra() !== 'modern' || Object.keys(filter).length === 0) return
   const listen = async (): Promise<void> => {
-    let pauseMs = FIRST_PAUSE_MS
+    let delayMs = FIRST_DELAY_MS
     for (let isFirst = true; !signal.aborted; isFirst = false) {
-      const since = performance.now()
+      const openedAt = performance.now()
       const subscription = await client.listen(filter, { timeout: timeoutMs, signal })
       if (!isFirst) for (const name of Object.keys(filter)) onNotification({ method: METHODS[name] ?? name })
       await subscription.closed
       if (signal.aborted) return
-      pauseMs = performance.now() - since > GOOD_MS ? FIRST_PAUSE_MS : Math.min(2 * pauseMs, MAX_PAUSE_MS)
-      await wait(pauseMs, undefined, { signal, ref: false })
+      delayMs = performance.now() - openedAt > STABLE_MS ? FIRST_DELAY_MS : Math.min(2 * delayMs, MAX_DELAY_MS)
+      await wait(delayMs, undefined, { signal, ref: false })
     }
   }
-  // One that offers no such stream is asked anew for its lists by whoever keeps them.
+  // Without such a stream, lists are refreshed by time.
   listen().catch(() => {})
 }

@@ -8,18 +8,18 @@ type Shown = { connection: Pick<UpstreamConnection, 'secrets'> }
 
 const tokensOf = ({ connection }: Shown): readonly string[] => connection.secrets?.() ?? []
 
-/** What an upstream says, without the tokens that it was shown over this connection. */
-export const withoutTokens = (own: Shown, said: JsonObject): JsonObject => hideSecrets(said, tokensOf(own))
+/** Masks the account tokens that this connection used. */
+export const maskTokens = (own: Shown, said: JsonObject): JsonObject => hideSecrets(said, tokensOf(own))
 
-/** As `withoutTokens`, of what a request comes to: a result, or an error that the upstream answered. */
-export const withTokensHidden = async (own: Shown, outcome: Promise<JsonObject>): Promise<JsonObject> => {
+/** Masks tokens in a result or an error response. */
+export const maskTokensInOutcome = async (own: Shown, outcome: Promise<JsonObject>): Promise<JsonObject> => {
   try {
-    return withoutTokens(own, await outcome)
+    return maskTokens(own, await outcome)
   } catch (error) {
     const { ProtocolError } = mcpClient()
     if (!(error instanceof ProtocolError)) throw error
     const data: unknown = error.data
     const message = maskSecrets(error.message, tokensOf(own))
-    throw new ProtocolError(error.code, message, isJsonObject(data) ? withoutTokens(own, data) : undefined)
+    throw new ProtocolError(error.code, message, isJsonObject(data) ? maskTokens(own, data) : undefined)
   }
 }

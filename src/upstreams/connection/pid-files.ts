@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { findPidScope, findStartTime, listProcessesWith } from '../../lib/process/proc.ts'
 
-/** In the environment of every process: what it starts inherits it, and is known by it. */
+/** Set in the environment of every process. Its children inherit it, so all of them can be found. */
 export const MARK = 'STARTED_BY_PATCHBAY'
 
 const Identity = z.object({ pid: z.int().positive(), startTime: z.string() })
 
-/** One process that runs, or may: written before it is started, so that none is ever missing. */
+/** A process that is running or about to start. Written before the start, so that none is missed. */
 const Entry = z.object({
   scope: z.string(),
   mark: z.uuid(),
@@ -17,20 +17,20 @@ const Entry = z.object({
 })
 type Entry = z.infer<typeof Entry>
 
-const lives = ({ pid, startTime }: z.infer<typeof Identity>): boolean => findStartTime(pid) === startTime
+const isRunning = ({ pid, startTime }: z.infer<typeof Identity>): boolean => findStartTime(pid) === startTime
 
 const killQuietly = (pid: number): void => {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // Gone already.
+    // It is gone already.
   }
 }
 
-/** Ends at once all that carries the mark: what has left its process group, too. Answers how many those were. */
+/** Kills all processes with the mark, including those that left the process group. Returns how many there were. */
 export const killMarked = (mark: string): number => {
   let killed = 0
-  // Again, since one may have started another meanwhile; one that cannot be ended must not hold us up.
+  // Repeats because one may have started another, with a limit in case one cannot be killed.
   for (let round = 0; round < 5; round++) {
     const pids = listProcessesWith(MARK, mark)
     if (pids.length === 0) break
@@ -49,7 +49,7 @@ const readEntry = (path: string): Entry | undefined => {
 }
 
 const reapProcess = ({ process: left, mark }: Entry): boolean => {
-  const isLeft = left !== undefined && lives(left)
+  const isLeft = left !== undefined && isRunning(left)
   if (isLeft) {
     killQuietly(-left.pid)
     killQuietly(left.pid)
@@ -60,22 +60,22 @@ const reapProcess = ({ process: left, mark }: Entry): boolean => {
 const sameBoot = (one: string, other: string): boolean => one.split(' ')[0] === other.split(' ')[0]
 
 /**
- * Files, one a process, that outlive a `kill -9` of Patchbay, so that the next start ends what that one had started. On
- * Linux; elsewhere nothing is kept, for there a pid alone would say too little.
+ * PID files that survive a `kill -9` of Patchbay, so that the next start can kill orphaned processes. Linux only:
+ * elsewhere a pid alone does not identify a process safely.
  */
-export const createProcessLedger = (directory: string) => {
+export const createPidFiles = (directory: string) => {
   const scope = findPidScope()
   const owner = { pid: process.pid, startTime: findStartTime(process.pid) }
   const { startTime: ownStart } = owner
 
   return {
-    /** Enters a process that is about to start; answers how to say which it is, and that it is gone. */
-    enter: (mark: string) => {
-      if (scope === undefined || ownStart === undefined) return { started: () => {}, gone: () => {} }
+    /** Records a process about to start. Returns functions that record its pid and its end. */
+    add: (mark: string) => {
+      if (scope === undefined || ownStart === undefined) return { started: () => {}, removed: () => {} }
       const path = join(directory, `${mark}.json`)
       const write = (started?: Entry['process']): void => {
         const entry: Entry = { scope, mark, owner: { pid: owner.pid, startTime: ownStart }, process: started }
-        // In one go: whoever reads it meanwhile would take half of it for nothing.
+        // Renamed into place, so that nobody reads half a file.
         writeFileSync(`${path}.new`, JSON.stringify(entry), { mode: 0o600 })
         renameSync(`${path}.new`, path)
       }
@@ -86,10 +86,10 @@ export const createProcessLedger = (directory: string) => {
           const startTime = findStartTime(pid)
           if (startTime !== undefined) write({ pid, startTime })
         },
-        gone: (): void => rmSync(path, { force: true }),
+        removed: (): void => rmSync(path, { force: true }),
       }
     },
-    /** Ends the processes whose Patchbay is gone; answers how many there were. */
+    /** Kills processes whose Patchbay is gone; returns how many. */
     reap: (): number => {
       if (scope === undefined) return 0
       let files: string[]
@@ -101,9 +101,10 @@ export const createProcessLedger = (directory: string) => {
       const paths = files.map(name => join(directory, name))
       return paths.filter(path => {
         const entry = readEntry(path)
-        // Another container's, or one that lives: its own matter. Half written or of an earlier run: nothing is left.
+        // Skip entries of other containers and of a running Patchbay. An unreadable entry, or one from before a reboot,
+        // has no process left.
         if (entry !== undefined && entry.scope !== scope && sameBoot(entry.scope, scope)) return false
-        if (entry !== undefined && entry.scope === scope && lives(entry.owner)) return false
+        if (entry !== undefined && entry.scope === scope && isRunning(entry.owner)) return false
         const wasLeft = entry !== undefined && entry.scope === scope && reapProcess(entry)
         rmSync(path, { force: true })
         return wasLeft

@@ -4,23 +4,22 @@ import type { CallLink, ClientPeer, SendLinked } from '../connection/call-link.t
 import type { UpstreamConnection } from '../connection/connection.ts'
 import type { UpstreamClient } from '../connection/open-connection.ts'
 import { UpstreamError } from '../connection/upstream-error.ts'
-import { type AskedRequest, assertOffered, toOlderRequest } from './asked-requests.ts'
+import { createActivityTimeout } from './activity-timeout.ts'
+import { assertSupported, type InputRequest, toOlderRequest } from './input-requests.ts'
 import { lowerLogLevel } from './log-levels.ts'
-import { createPatience } from './patience.ts'
 
-/** The type of a result that is none yet: the client is to repeat its request with what it asks for (2026-07-28). */
+/** The result type that asks the client to repeat its request with more input (2026-07-28). */
 export const INPUT_REQUIRED = 'input_required'
 
-/** Reserved keys of `_meta` (2026-07-28, basic). */
+/** Reserved `_meta` keys (2026-07-28, basic). */
 const LOG_LEVEL = 'io.modelcontextprotocol/logLevel'
 const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
 
-/** How often a client with a session is asked for one request; the SDK's own clients give up there too. */
+/** How often a client with a session is asked during one request; the SDK's clients use the same limit. */
 const MAX_ROUNDS = 10
 
 /**
- * What the request itself says in `_meta`: what the client says there, our token for its progress, and in the newer era
- * what it is to know of the client.
+ * Builds `_meta`: the client's own, our progress token, and in the newer era the client's log level and capabilities.
  */
 const metaOf = (
   client: UpstreamClient,
@@ -37,16 +36,18 @@ const metaOf = (
 
 type Sent = { meta: JsonObject; options: RequestOptions; pause: () => () => void }
 
-/** What a result asks for, as the older era says it. Throws UpstreamError where the client does not offer that. */
-const listAsked = (inputRequests: unknown, { capabilities }: ClientPeer): [key: string, AskedRequest][] =>
+/**
+ * Returns the requested input as requests of the older era. Throws UpstreamError if the client does not support one.
+ */
+const listRequestedInput = (inputRequests: unknown, { capabilities }: ClientPeer): [key: string, InputRequest][] =>
   Object.entries(isJsonObject(inputRequests) ? inputRequests : {}).map(([key, request]) => {
-    const asked = toOlderRequest(request)
-    assertOffered(asked, capabilities)
-    return [key, asked]
+    const inputRequest = toOlderRequest(request)
+    assertSupported(inputRequest, capabilities)
+    return [key, inputRequest]
   })
 
-/** Asks a client with a session for each thing that a result asks for. */
-const askAll = async (
+/** Asks a client with a session for each requested input. */
+const askForInput = async (
   peer: ClientPeer & { kind: 'session' },
   inputRequests: unknown,
   { options, pause }: Sent,
@@ -55,7 +56,7 @@ const askAll = async (
   const resume = pause()
   try {
     const answered = await Promise.all(
-      listAsked(inputRequests, peer).map(
+      listRequestedInput(inputRequests, peer).map(
         async ([key, { method, params }]) => [key, await peer.ask(method, params, signal)] as const,
       ),
     )
@@ -65,7 +66,10 @@ const askAll = async (
   }
 }
 
-/** To an upstream of the newer era, which asks in its results: the stateless client is given them, the other is asked. */
+/**
+ * Sends a request to an upstream of the newer era, which asks in its results. A stateless client receives that result;
+ * a client with a session is asked.
+ */
 const sendModern = async (
   client: UpstreamClient,
   peer: ClientPeer,
@@ -81,14 +85,15 @@ const sendModern = async (
     }
     const result = await send(client, sent.meta, options, more)
     if (result.resultType !== INPUT_REQUIRED) return result
-    listAsked(result.inputRequests, peer)
+    listRequestedInput(result.inputRequests, peer)
     const upstream = typeof result.requestState === 'string' ? result.requestState : undefined
     return { ...result, requestState: peer.seal({ upstream }) }
   }
   let result = await send(client, sent.meta, options)
   for (let round = 0; result.resultType === INPUT_REQUIRED; round++) {
-    if (round === MAX_ROUNDS) throw new UpstreamError('protocol', `The upstream asked for more ${MAX_ROUNDS} times.`)
-    const inputResponses = await askAll(peer, result.inputRequests, sent)
+    if (round === MAX_ROUNDS)
+      throw new UpstreamError('protocol', `The upstream asked for more input ${MAX_ROUNDS} times.`)
+    const inputResponses = await askForInput(peer, result.inputRequests, sent)
     const { requestState } = result
     const more = { inputResponses, ...(typeof requestState === 'string' && { requestState }) }
     result = await send(client, sent.meta, options, more)
@@ -96,14 +101,14 @@ const sendModern = async (
   return result
 }
 
-/** Those whose time does not pass while a client is asked. */
+/** Functions that pause the timeouts of requests while the client is asked. */
 export type Pauses = Set<() => () => void>
 
 /**
- * Sends a request of a client that wants to hear how it goes, and may be asked; what it hears keeps the request from
- * being given up, and so does what it is asked, while it is.
+ * Sends a request of a client that receives progress or can be asked. Progress restarts the request's timeout;
+ * questions pause it.
  */
-export const askWithLink = async (
+export const sendWithLink = async (
   connection: UpstreamConnection,
   link: CallLink,
   signal: AbortSignal,
@@ -112,30 +117,30 @@ export const askWithLink = async (
 ): Promise<JsonObject> => {
   const { onProgress, peer } = link
   let touch = (): void => {}
-  const heard =
+  const progress =
     onProgress &&
-    connection.hearProgress(step => {
+    connection.onProgress(step => {
       touch()
       onProgress(step)
     })
   try {
     return await connection.run(async (client, options) => {
       await lowerLogLevel(client, link.logLevel)
-      const meta = metaOf(client, link, heard?.token)
-      if (heard === undefined && peer === undefined) return send(client, meta, options)
-      const patience = createPatience(options)
-      touch = patience.touch
-      pauses?.add(patience.pause)
+      const meta = metaOf(client, link, progress?.token)
+      if (progress === undefined && peer === undefined) return send(client, meta, options)
+      const activity = createActivityTimeout(options)
+      touch = activity.touch
+      pauses?.add(activity.pause)
       try {
         if (peer === undefined || client.getProtocolEra() === 'legacy')
-          return await send(client, meta, patience.options)
-        return await sendModern(client, peer, { meta, options: patience.options, pause: patience.pause }, send)
+          return await send(client, meta, activity.options)
+        return await sendModern(client, peer, { meta, options: activity.options, pause: activity.pause }, send)
       } finally {
-        pauses?.delete(patience.pause)
-        patience.end()
+        pauses?.delete(activity.pause)
+        activity.end()
       }
     }, signal)
   } finally {
-    heard?.stop()
+    progress?.stop()
   }
 }

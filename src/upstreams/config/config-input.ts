@@ -1,0 +1,127 @@
+import type { FieldError } from '../../lib/kernel/errors.ts'
+import { failure, type Result, success } from '../../lib/kernel/result.ts'
+import { DEFAULT_UPSTREAM_TIMEOUT_MS, MAX_UPSTREAM_CONFIG_BYTES } from '../limits.ts'
+import type { RemoteConfig, StdioConfig, UpstreamConfig, UpstreamFeatures, UpstreamTransport } from '../upstream.ts'
+import { type AuthInput, checkAuth, toAuth } from './auth-input.ts'
+import { compileConfig } from './resolve-config.ts'
+
+/** The requested connection settings; fields of all transports side by side. A missing field has its default. */
+export type UpstreamConfigInput = {
+  transport: UpstreamTransport
+  command?: string | undefined
+  args?: readonly string[] | undefined
+  env?: Readonly<Record<string, string>> | undefined
+  cwd?: string | undefined
+  url?: string | undefined
+  urls?: readonly string[] | undefined
+  headers?: Readonly<Record<string, string>> | undefined
+  auth?: AuthInput | undefined
+  eager?: boolean | undefined
+  features?: Partial<Record<keyof UpstreamFeatures, boolean | undefined>> | undefined
+  allow?: readonly string[] | undefined
+  deny?: readonly string[] | undefined
+  timeoutMs?: number | undefined
+  prefix?: string | undefined
+}
+
+/** Changed fields; `null` resets an optional one. */
+export type UpstreamConfigChange = {
+  [Name in keyof UpstreamConfigInput]?: UpstreamConfigInput[Name] | null | undefined
+}
+
+const OF_STDIO = ['command', 'args', 'env', 'cwd'] as const
+const OF_REMOTE = ['url', 'urls', 'headers'] as const
+
+const INPUT_FIELDS = [
+  ...OF_STDIO,
+  ...OF_REMOTE,
+  'auth',
+  'eager',
+  'features',
+  'allow',
+  'deny',
+  'timeoutMs',
+  'prefix',
+] as const
+
+/** Fields that the transport does not have. */
+const fieldsNotOf = (transport: UpstreamTransport) => (transport === 'stdio' ? OF_REMOTE : OF_STDIO)
+
+const checkFields = (input: UpstreamConfigInput): FieldError[] => {
+  const kind = input.transport === 'stdio' ? 'http and sse' : 'stdio'
+  const notAllowed = fieldsNotOf(input.transport)
+    .filter(name => input[name] !== undefined)
+    .map(name => ({ path: name, message: `is only for the transport ${kind}` }))
+  const required = input.transport === 'stdio' ? 'command' : 'url'
+  return input[required] === undefined
+    ? [...notAllowed, { path: required, message: `is required for the transport ${input.transport}` }]
+    : notAllowed
+}
+
+/** An empty list means no list: as patterns it would allow nothing, for which there is the tools feature. */
+const nonEmptyList = (list: readonly string[] | undefined): readonly string[] | undefined =>
+  list === undefined || list.length === 0 ? undefined : list
+
+const transportPart = (input: UpstreamConfigInput): StdioConfig | RemoteConfig =>
+  input.transport === 'stdio'
+    ? {
+        transport: input.transport,
+        command: input.command ?? '',
+        args: input.args ?? [],
+        env: input.env ?? {},
+        cwd: input.cwd,
+      }
+    : { transport: input.transport, url: input.url ?? '', urls: nonEmptyList(input.urls), headers: input.headers ?? {} }
+
+const toConfig = (input: UpstreamConfigInput): UpstreamConfig => ({
+  ...transportPart(input),
+  timeoutMs: input.timeoutMs ?? DEFAULT_UPSTREAM_TIMEOUT_MS,
+  isEager: input.eager ?? false,
+  features: {
+    tools: input.features?.tools ?? true,
+    resources: input.features?.resources ?? true,
+    prompts: input.features?.prompts ?? true,
+  },
+  allow: nonEmptyList(input.allow),
+  deny: nonEmptyList(input.deny),
+  prefix: input.prefix,
+  auth: toAuth(input.auth),
+})
+
+/** Returns the requested configuration, or all errors with their fields. */
+export const checkInput = (
+  input: UpstreamConfigInput,
+  { maxTimeoutMs }: { maxTimeoutMs: number },
+): Result<UpstreamConfig, readonly FieldError[]> => {
+  const errors = [...checkFields(input), ...checkAuth(input)]
+  if (input.timeoutMs !== undefined && input.timeoutMs > maxTimeoutMs) {
+    errors.push({ path: 'timeoutMs', message: `must be at most ${maxTimeoutMs} (PATCHBAY_MAX_TOOL_TIMEOUT_MS)` })
+  }
+  const config = toConfig(input)
+  if (Buffer.byteLength(JSON.stringify(config)) > MAX_UPSTREAM_CONFIG_BYTES) {
+    const path = input.transport === 'stdio' ? 'command' : 'url'
+    errors.push({ path, message: `and its settings are larger than ${MAX_UPSTREAM_CONFIG_BYTES} bytes` })
+    return failure(errors)
+  }
+  if (errors.length > 0) return failure(errors)
+  const compiled = compileConfig(config)
+  return compiled.ok ? success(config) : compiled
+}
+
+const toInput = ({ isEager, ...config }: UpstreamConfig): UpstreamConfigInput => ({ ...config, eager: isEager })
+
+/** The fields of the change that are set; `null` becomes undefined. */
+const setFieldsOf = (change: UpstreamConfigChange): Partial<UpstreamConfigInput> => {
+  const names = INPUT_FIELDS.filter(name => change[name] !== undefined)
+  return Object.fromEntries(names.map(name => [name, change[name] ?? undefined]))
+}
+
+/** Applies a change. A new transport drops the fields of the old one; features that the change does not name stay. */
+export const applyChange = (before: UpstreamConfig, change: UpstreamConfigChange): UpstreamConfigInput => {
+  const transport = change.transport ?? before.transport
+  const kept = toInput(before)
+  for (const name of fieldsNotOf(transport)) delete kept[name]
+  if (transport === 'stdio') delete kept.auth
+  const features = change.features === null ? undefined : { ...kept.features, ...change.features }
+  return { ...kept, ...setFieldsOf(change), transport, features }
+}

@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto'
+import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
+import type { CallLink, SendLinked, StatelessPeer } from '../connection/call-link.ts'
+import { mcpClient } from '../connection/mcp-client.ts'
+import { UpstreamError } from '../connection/upstream-error.ts'
+import type { BorrowedConnection } from './dedicated-connections.ts'
+import { toNewerRequest } from './input-requests.ts'
+import { maskTokensInOutcome } from './mask-tokens.ts'
+import { INPUT_REQUIRED, sendWithLink } from './send-with-link.ts'
+
+/** How long a client may take to respond. A person may have to read, think and type. */
+const MAX_WAIT_MS = 5 * 60_000
+
+type Question = { request: JsonObject; response: PromiseWithResolvers<JsonObject> }
+
+/** A request to an upstream of the older era for a stateless client. */
+type OpenCall = {
+  id: string
+  /** What the upstream asked, by keys of ours. */
+  questions: Map<string, Question>
+  /** Resolves when the upstream asks for something. */
+  hasAsked: PromiseWithResolvers<void>
+  outcome: Promise<JsonObject>
+  stop: AbortController
+  /** The link of the current round, if one is in progress. */
+  link: CallLink | undefined
+  timer: NodeJS.Timeout | undefined
+}
+
+const gone = (): UpstreamError =>
+  new UpstreamError('aborted', 'The call that asked for this input has ended. Repeat it without requestState.')
+
+/**
+ * Connects upstreams of the older era, which ask during a call, with stateless clients, which are asked in a result:
+ * the upstream call stays open until the client repeats its request with the input.
+ */
+export const createOpenCalls = () => {
+  const openCalls = new Map<string, OpenCall>()
+
+  const end = (call: OpenCall): void => {
+    clearTimeout(call.timer)
+    openCalls.delete(call.id)
+    for (const { response } of call.questions.values())
+      response.reject(new UpstreamError('aborted', 'The call has ended.'))
+    call.questions.clear()
+  }
+
+  /** Waits for the result, or for a question to the client. */
+  const next = async (
+    call: OpenCall,
+    peer: StatelessPeer,
+    link: CallLink,
+    signal: AbortSignal,
+  ): Promise<JsonObject> => {
+    const onAbort = (): void => call.stop.abort()
+    call.link = link
+    clearTimeout(call.timer)
+    signal.addEventListener('abort', onAbort, { once: true })
+    if (signal.aborted) onAbort()
+    try {
+      const result = await Promise.race([call.outcome, call.hasAsked.promise.then(() => undefined)])
+      if (result !== undefined) return result
+      const inputRequests = Object.fromEntries([...call.questions].map(([key, { request }]) => [key, request]))
+      call.timer = setTimeout(() => call.stop.abort(), MAX_WAIT_MS)
+      return { resultType: INPUT_REQUIRED, inputRequests, requestState: peer.seal({ held: call.id }) }
+    } finally {
+      call.link = undefined
+      signal.removeEventListener('abort', onAbort)
+    }
+  }
+
+  const ask = async (call: OpenCall, method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> => {
+    openCalls.set(call.id, call)
+    const key = `ask-${randomUUID()}`
+    const response = Promise.withResolvers<JsonObject>()
+    const onAbort = (): void =>
+      response.reject(new UpstreamError('aborted', 'The upstream no longer needs this input.'))
+    call.questions.set(key, { request: toNewerRequest({ method, params }), response })
+    call.hasAsked.resolve()
+    signal.addEventListener('abort', onAbort, { once: true })
+    try {
+      return await response.promise
+    } finally {
+      call.questions.delete(key)
+      signal.removeEventListener('abort', onAbort)
+    }
+  }
+
+  return {
+    /** Sends a request over a borrowed connection, which is released when the request ends. */
+    start: (
+      { entry, release }: BorrowedConnection,
+      peer: StatelessPeer,
+      link: CallLink,
+      signal: AbortSignal,
+      send: SendLinked,
+    ): Promise<JsonObject> => {
+      const stop = new AbortController()
+      // Each round has its own link. Whether progress is wanted is decided by the first.
+      const onProgress = link.onProgress && ((step: JsonObject): void => call.link?.onProgress?.(step))
+      const outcome = sendWithLink(entry.connection, { ...link, onProgress }, stop.signal, send, entry.pauses)
+      const call: OpenCall = {
+        id: randomUUID(),
+        questions: new Map(),
+        hasAsked: Promise.withResolvers(),
+        outcome: maskTokensInOutcome(entry, outcome),
+        stop,
+        link,
+        timer: undefined,
+      }
+      entry.audience = {
+        ask: (method, params, questionSignal) => ask(call, method, params, questionSignal),
+        notify: (method, params) => {
+          if (method === 'notifications/message') call.link?.onLog?.(params)
+        },
+      }
+      const finish = (how: 'ended' | 'given up'): void => {
+        end(call)
+        entry.audience = undefined
+        release(how)
+      }
+      call.outcome.then(
+        () => finish('ended'),
+        error => finish(error instanceof mcpClient().ProtocolError ? 'ended' : 'given up'),
+      )
+      return next(call, peer, link, signal)
+    },
+    /** Continues a call that waits for input. Throws UpstreamError if none waits. */
+    resume: (id: string, peer: StatelessPeer, link: CallLink, signal: AbortSignal): Promise<JsonObject> => {
+      const call = openCalls.get(id)
+      if (call === undefined || call.link !== undefined) throw gone()
+      const pending = [...call.questions]
+      call.hasAsked = Promise.withResolvers()
+      for (const [key, { response }] of pending) {
+        const provided = peer.inputResponses?.[key]
+        if (isJsonObject(provided)) {
+          call.questions.delete(key)
+          response.resolve(provided)
+        }
+      }
+      if (call.questions.size > 0) call.hasAsked.resolve()
+      return next(call, peer, link, signal)
+    },
+    close: (): void => {
+      for (const call of [...openCalls.values()]) call.stop.abort()
+    },
+  }
+}

@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto'
+import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
+import type { ClientPeer } from '../connection/call-link.ts'
+import { mcpClient } from '../connection/mcp-client.ts'
+import { toNewerRequest } from './input-requests.ts'
+import { INPUT_REQUIRED } from './send-with-link.ts'
+
+/** The error code with which an upstream of the older era asks the user to open URLs first (client/elicitation). */
+const URL_ELICITATION_REQUIRED = -32_042
+
+/** Per error; nobody would open more. */
+const MAX_URLS = 10
+
+type Elicitation = { mode: 'url'; elicitationId: string; url: string; message: string }
+
+const isHttpUrl = (url: string): boolean => ['http:', 'https:'].includes(URL.parse(url)?.protocol ?? '')
+
+const parseElicitations = (data: unknown): Elicitation[] => {
+  const elicitations: unknown = isJsonObject(data) ? data.elicitations : undefined
+  return (Array.isArray(elicitations) ? elicitations : []).slice(0, MAX_URLS).flatMap(each => {
+    const { elicitationId, url, message } = isJsonObject(each) ? each : {}
+    if (typeof url !== 'string' || !isHttpUrl(url)) return []
+    const id = typeof elicitationId === 'string' ? elicitationId : randomUUID()
+    return { mode: 'url', elicitationId: id, url, message: typeof message === 'string' ? message : '' }
+  })
+}
+
+/** Returns the URLs that the user must open before the request is repeated; empty for other errors. */
+export const findRequestedUrls = (error: unknown): Elicitation[] =>
+  error instanceof mcpClient().ProtocolError && error.code === URL_ELICITATION_REQUIRED
+    ? parseElicitations(error.data)
+    : []
+
+/** An error for a JSON-RPC response, or a result. */
+type PassedOn = { refused: { code: number; data: JsonObject } } | { passed: JsonObject }
+
+/**
+ * Passes on the URLs of an error to a client that supports them: as the same error, or, without a session, as a result
+ * that asks the client to repeat its request. Undefined if the client has to be told in the error's text.
+ */
+export const passOnUrls = (error: unknown, peer: ClientPeer | undefined): PassedOn | undefined => {
+  const elicitations = findRequestedUrls(error)
+  const offered = peer?.capabilities.elicitation
+  if (peer === undefined || elicitations.length === 0 || !isJsonObject(offered) || offered.url === undefined) {
+    return undefined
+  }
+  if (peer.kind === 'session') return { refused: { code: URL_ELICITATION_REQUIRED, data: { elicitations } } }
+  const inputRequests = Object.fromEntries(
+    elicitations.map(params => [
+      `open-${params.elicitationId}`,
+      toNewerRequest({ method: 'elicitation/create', params }),
+    ]),
+  )
+  return { passed: { resultType: INPUT_REQUIRED, inputRequests, requestState: peer.seal({}) } }
+}

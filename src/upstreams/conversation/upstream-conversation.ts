@@ -1,0 +1,87 @@
+import type { CallLink, LinkedRequest, SessionPeer, StatelessPeer } from '../connection/call-link.ts'
+import type { UpstreamConnections } from '../connection/upstream-connections.ts'
+import { UpstreamError } from '../connection/upstream-error.ts'
+import { fetchClientTools } from './client-tools.ts'
+import { createDedicatedConnections, type DedicatedConnection } from './dedicated-connections.ts'
+import { maskTokensInOutcome } from './mask-tokens.ts'
+import { createOpenCalls } from './open-calls.ts'
+import { createResourceSubscriptions } from './resource-subscriptions.ts'
+import { sendWithLink } from './send-with-link.ts'
+import { createUpstreamLogs } from './upstream-logs.ts'
+
+/** The session may have ended; nobody would close a connection opened now. */
+const assertNotCancelled = (signal: AbortSignal): void => {
+  if (signal.aborted) throw new UpstreamError('aborted', 'The call was cancelled.')
+}
+
+/** Everything that passes between upstreams and clients besides requests and responses. */
+export const createUpstreamConversation = (connections: UpstreamConnections) => {
+  const subscriptions = createResourceSubscriptions(connections)
+  const dedicated = createDedicatedConnections(connections)
+  const openCalls = createOpenCalls()
+
+  /** Once per connection; the call does not wait. */
+  const fetchTools = (entry: DedicatedConnection, peer: SessionPeer): void => {
+    if (entry.tools !== undefined) return
+    entry.tools = []
+    fetchClientTools(entry.connection)
+      .then(tools => {
+        entry.tools = tools
+        peer.onToolsKnown()
+      })
+      .catch(() => {
+        entry.tools = undefined
+      })
+  }
+
+  /**
+   * Sends a request of a client with a session. An upstream of the newer era asks in its results. One of the older era
+   * sends requests on its connection, so the client needs a dedicated one.
+   */
+  const throughSession =
+    (upstreamId: string, link: CallLink, peer: SessionPeer): LinkedRequest =>
+    async (shared, signal, send) => {
+      if (shared.era() === 'modern') return sendWithLink(shared, link, signal, send)
+      await connections.assertAccount(upstreamId, peer.userId)
+      assertNotCancelled(signal)
+      const { entry, release } = dedicated.share(upstreamId, peer)
+      entry.audience = peer
+      fetchTools(entry, peer)
+      try {
+        return await maskTokensInOutcome(entry, sendWithLink(entry.connection, link, signal, send, entry.pauses))
+      } finally {
+        release(signal.aborted ? 'given up' : 'ended')
+      }
+    }
+
+  const throughOpenCall =
+    (upstreamId: string, link: CallLink, peer: StatelessPeer): LinkedRequest =>
+    async (shared, signal, send) => {
+      const waitingId = peer.requestState?.held
+      if (waitingId !== undefined) return openCalls.resume(waitingId, peer, link, signal)
+      if (shared.era() === 'modern') return sendWithLink(shared, link, signal, send)
+      await connections.assertAccount(upstreamId, peer.userId)
+      assertNotCancelled(signal)
+      return openCalls.start(dedicated.borrow(upstreamId, peer), peer, link, signal, send)
+    }
+
+  return {
+    logs: createUpstreamLogs(connections),
+    subscriptions,
+    dedicated,
+    /** Adds to the link how its request is sent. */
+    route: (upstreamId: string, link: CallLink): CallLink => {
+      const { peer } = link
+      if (peer === undefined) return link
+      const through =
+        peer.kind === 'session' ? throughSession(upstreamId, link, peer) : throughOpenCall(upstreamId, link, peer)
+      return { ...link, through }
+    },
+    close: async (): Promise<void> => {
+      subscriptions.close()
+      openCalls.close()
+      await dedicated.close()
+    },
+  }
+}
+export type UpstreamConversation = ReturnType<typeof createUpstreamConversation>

@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { Sealed, Sealing } from '../../lib/process/sealing.ts'
+import type { Holder } from './account.ts'
+import { PendingAuthorization } from './connect-account.ts'
+
+/** How long a user may take at the authorization server. */
+const LIFETIME_MS = 10 * 60_000
+/** Per session; starting another drops the oldest. */
+const MAX_PENDING = 5
+
+/**
+ * Identifies one authorization. It holds the account's owner as agreed to, in case the upstream's settings change
+ * meanwhile.
+ */
+export type AuthorizationKey = { state: string; userId: string; upstreamId: string; holder: Holder }
+
+/** `state` identifies it in the response (RFC 6749 §10.12). */
+type SealedAuthorization = AuthorizationKey & { sealed: Sealed; endsAt: number }
+
+declare module 'fastify' {
+  interface Session {
+    /** Authorizations at upstreams' authorization servers that this session has started. */
+    upstreamJourneys?: SealedAuthorization[]
+  }
+}
+
+export type AuthorizationResult = { upstreamId: string; holder: Holder; authorization: PendingAuthorization }
+
+export const createState = (): string => randomBytes(32).toString('base64url')
+
+const contextOf = ({ state, userId, upstreamId, holder }: AuthorizationKey) => ({
+  purpose: 'upstream journey',
+  ownerId: userId,
+  name: JSON.stringify([upstreamId, state, holder]),
+})
+
+/** Stores authorizations in the user's session, sealed because sessions are stored in the database. */
+export const createPendingAuthorizations = (sealing: Sealing, now: () => number) => ({
+  save: (request: FastifyRequest, key: AuthorizationKey, authorization: PendingAuthorization): void => {
+    const { session } = request
+    const sealed = sealing.seal(JSON.stringify(authorization), contextOf(key))
+    const others = (session.upstreamJourneys ?? []).filter(({ endsAt }) => endsAt > now())
+    session.upstreamJourneys = [...others, { ...key, sealed, endsAt: now() + LIFETIME_MS }].slice(-MAX_PENDING)
+  },
+
+  /** Removes and returns the authorization. Undefined if this user did not start it in this browser, or it expired. */
+  take: async (request: FastifyRequest, state: string, userId: string): Promise<AuthorizationResult | undefined> => {
+    const { session } = request
+    const all = session.upstreamJourneys ?? []
+    const found = all.find(saved => saved.state === state)
+    if (found === undefined) return undefined
+    session.upstreamJourneys = all.filter(saved => saved !== found)
+    // Saved before the code is exchanged, so that it cannot be used twice.
+    await session.save()
+    if (found.userId !== userId || found.endsAt <= now()) return undefined
+    try {
+      const plain: unknown = z.json().parse(JSON.parse(sealing.open(found.sealed, contextOf(found))))
+      return { upstreamId: found.upstreamId, holder: found.holder, authorization: PendingAuthorization.parse(plain) }
+    } catch {
+      // Sealed with a master key that was removed.
+      return undefined
+    }
+  },
+})
+
+export type PendingAuthorizations = ReturnType<typeof createPendingAuthorizations>
