@@ -55,7 +55,7 @@ export const parsePath = (text: string): Result<Path, PathFault> => {
     if (token === null || steps.length === MAX_STEPS) {
       return fail(
         at + (body[at] === '.' ? 2 : 1),
-        'a path is written like items[].name, items[0], *.links, **.id or meta["odd.name"]',
+        'write a path like items[].name, items[0], *.links, **.id or meta["odd.name"]',
       )
     }
     const step = toStep(token)
