@@ -140,7 +140,7 @@ const tools: PageRow[] = [
     status: 400,
     act: async page => {
       await page.getByRole('button', { name: 'Add selected tools' }).click()
-      await page.getByText('No tool is picked').waitFor()
+      await page.getByText('Select at least one tool').waitFor()
     },
   },
   { route: 'GET /servers/:uuid/tools/:instanceId', path: onInstance() },
