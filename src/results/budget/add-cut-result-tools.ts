@@ -7,9 +7,9 @@ import type { BudgetedServer } from './result-budget.ts'
 export type AnswerPlaceParts = Pick<AnswerToolParts, 'cutCache' | 'onInternalError' | 'reading' | 'recorder'>
 type Parts = AnswerPlaceParts & Pick<AnswerToolParts, 'masker'>
 
-/** What the group of the three tools is called where a server groups. */
+/** Name of the group of the three tools, on a server that groups its tools. */
 const GROUP = 'answers'
-/** Another of that name comes first. */
+/** Returns the group's name; if another group has it already, a longer one. */
 export const nameAnswersGroup = (others: readonly string[]): string =>
   others.includes(GROUP) ? `${GROUP} of this server` : GROUP
 
@@ -18,7 +18,7 @@ const GROUP_DESCRIPTION =
 
 const isCut = ({ callWhole }: CompiledTool): boolean => callWhole !== undefined
 
-/** Whether any answer may be cut: those of tools that no list has are by the server's budget alone. */
+/** Whether any result may be cut. Unlisted tools have no budget of their own, only the server's. */
 const needsAnswerTools = (
   { maxResponseTokens }: BudgetedServer,
   tools: readonly CompiledTool[],
@@ -28,7 +28,7 @@ const needsAnswerTools = (
 const canLink = (tools: readonly CompiledTool[], unlisted: UnlistedTools | undefined): boolean =>
   unlisted !== undefined || tools.some(({ isLinked }) => isLinked === true)
 
-/** The tools that go on from cut answers, beside those whose answers are cut; none where none is. */
+/** Returns the tools that read cut results; none if no result can be cut. */
 export const addAnswerTools = (
   server: BudgetedServer,
   tools: readonly CompiledTool[],
@@ -40,7 +40,7 @@ export const addAnswerTools = (
   return compileAnswerTools({ ...parts, server, hasGroups: false, findTool, isLinked: canLink(tools, unlisted) })
 }
 
-/** The same as a group of their own, where a server groups. */
+/** Returns the same tools as a group, for a server that groups its tools. */
 export const groupAnswerTools = (
   name: string,
   server: BudgetedServer,

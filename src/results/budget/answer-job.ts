@@ -1,45 +1,45 @@
 import type { PipelineSteps } from '../../lib/json/pipeline.ts'
 import type { ResultDocument } from '../../lib/json/result-document.ts'
 
-/** What a worker is asked: to look into one answer. */
+/** A job for a worker: to inspect one result. */
 export type AnswerJob = {
-  /** Undefined where the worker may hold the answer by its key already. */
+  /** Undefined if the worker may have cached the parsed result under `key`. */
   bytes: Uint8Array | undefined
   mediaType: string
-  /** Of an answer that never changes, such as its cache id; undefined: nothing of it is held. */
+  /** Identifies a result that never changes, such as its cache id. Undefined: the parsed result is not cached. */
   key: string | undefined
   steps: PipelineSteps
-  /** 0: all is shown. */
+  /** 0 for no limit. */
   budgetTokens: number
-  /** Tokens of the whole answer where they are counted already. */
+  /** Tokens of the whole result, if already counted. */
   tokensBefore: number | undefined
   keepsWhole: boolean
 }
 
-/** What an answer is, or what was made of it. */
+/** The format of a result, or of what the steps made of it. */
 export type AnswerFormat = 'json' | 'ndjson' | 'csv' | 'text' | 'html' | 'xml' | 'binary'
 
-/** What a model is shown of an answer, after the steps. Text, outline and notes are to be sent, in this order. */
+/** What a model is shown of a result after the steps: text, outline and notes, in this order. */
 export type AnswerView = {
-  /** What the steps have found, cut to the budget; valid JSON where the format is. Empty when every step failed. */
+  /** What the steps found, cut to the budget; valid JSON if the format is JSON. Empty if every step failed. */
   text: string
-  /** What was left out of the text, in lines; empty when nothing was. */
+  /** Lines that describe what the text leaves out; empty if nothing. */
   outline: string
-  /** Sentences about the answer: what is odd in it, what a path did not match, which page this is. */
+  /** Sentences about the result: what is odd in it, what a path did not match, which page this is. */
   notes: readonly string[]
-  /** Of each step that failed, a sentence; the others' work stands. */
+  /** A sentence for each step that failed. The other steps still apply. */
   errors: readonly { step: string; message: string }[]
   format: AnswerFormat
   isCut: boolean
-  /** Of the answer as it came. */
+  /** Size of the original result. */
   bytes: number
-  /** Of the answer as it came; of a binary one, of the sentence that describes it. */
+  /** Tokens of the original result; for binary content, of the sentence that describes it. */
   tokensBefore: number
-  /** Of all that the steps have found, before it was cut; as before where no step was wanted. */
+  /** Tokens of everything that the steps found, before the cut. Same as `tokensBefore` if there were no steps. */
   tokensAfter: number
-  /** Of text, outline, notes and errors: what is to be sent. */
+  /** Tokens of what is sent: text, outline, notes and errors. */
   tokensShown: number
-  /** All that the steps have found, when the job asked for it, to be kept for the next one. */
+  /** Everything that the steps found, if `keepsWhole`, so that it can be cached for later calls. */
   whole: { utf8: Uint8Array; mediaType: string } | undefined
 }
 

@@ -6,35 +6,35 @@ import type { Job, JobEnding } from '../../lib/worker/job.ts'
 import type { AnswerJob, AnswerView } from './answer-job.ts'
 import { createByteShares } from './byte-shares.ts'
 
-/** Bytes of answers that are being looked into or wait for it, of all servers and of one. */
+/** Maximum bytes of the results that are being inspected or wait for it, of all servers together and of one. */
 const MAX_BYTES = 400 * 1_024 * 1_024
 const MAX_BYTES_OF_OWNER = 100 * 1_024 * 1_024
-/** Results that a process may hold parsed. */
+/** Maximum number of keys remembered of results that a worker may have parsed. */
 const MAX_KNOWN_RESULTS = 1_000
 
-/** One look into an answer. */
+/** The inspection of one result. */
 export type AnswerLookJob = Tenant & {
   /**
-   * The answer in its charset, UTF-8 unless the media type says another. A function is called only if no process holds
-   * the answer parsed.
+   * The result, in UTF-8 unless the media type names another charset. A function is called only if no worker has the
+   * parsed result cached.
    */
   bytes: Uint8Array | (() => Promise<Uint8Array>)
-  /** Its Content-Type; without one it is what its beginning looks like. */
+  /** The Content-Type. Without one, the format is guessed from the beginning. */
   mediaType?: string | undefined
-  /** What stands for exactly these bytes and nothing else, such as a cache id: a next look at them begins at once. */
+  /** Identifies exactly these bytes, such as a cache id, so that the next inspection need not parse them again. */
   key?: string | undefined
-  /** What to do with it, in the order filter, search, explore; nothing: its beginning is shown. */
+  /** Steps to run, in the order filter, search, explore. Without any, the beginning is shown. */
   steps?: PipelineSteps
-  /** Tokens of what is sent, notes included; 0 or none: all of it. */
+  /** Maximum tokens to send, including notes; 0 or undefined for no limit. */
   budgetTokens?: number
-  /** Tokens of the whole answer where they were counted before, which spares to count them again. */
+  /** Tokens of the whole result, if already counted. */
   tokensBefore?: number | undefined
-  /** Whether all that the steps have found is given too, as `whole`. */
+  /** Whether to return also everything that the steps found, as `whole`. */
   keepsWhole?: boolean
   signal?: AbortSignal | undefined
 }
 
-/** Why there is nothing to show; the message is a sentence for a model. */
+/** Why a result could not be inspected. The message is a sentence for the model. */
 export type AnswerWorkRefusal = { reason: 'time' | 'memory' | 'busy' | 'aborted' | 'closed'; message: string }
 
 /** Inspects results in the worker pool: parses them, runs the steps, counts tokens, cuts to the budget. */
@@ -64,7 +64,7 @@ export const createAnswerWork = ({ run, timeLimitMs, heapLimitMb }: Job<AnswerJo
   }
 
   return {
-    /** Rejects only for what should never happen, and with what reading the bytes rejects with. */
+    /** Inspects a result. Rejects only for unexpected errors, and if reading the bytes rejects. */
     look: async (asked: AnswerLookJob): Promise<Result<AnswerView, AnswerWorkRefusal>> => {
       const { owner, group, bytes, mediaType = '', key, steps = {}, budgetTokens = 0, tokensBefore, signal } = asked
       const keepsWhole = asked.keepsWhole ?? false

@@ -1,4 +1,4 @@
-/** Bounds the bytes that are in hand at once, of all owners together and of one. */
+/** Limits the bytes in use at once, by all owners together and by each one. */
 export const createByteShares = ({ maxBytes, maxBytesOfOwner }: { maxBytes: number; maxBytesOfOwner: number }) => {
   const byOwner = new Map<string, number>()
   let all = 0
@@ -10,11 +10,11 @@ export const createByteShares = ({ maxBytes, maxBytesOfOwner }: { maxBytes: numb
     else byOwner.set(owner, sum)
   }
 
-  /** One that is larger than a share is taken by itself. */
+  /** Whether the bytes fit. Something larger than the limit is still admitted if nothing else is in use. */
   const hasRoom = (bytes: number, taken: number, most: number): boolean => taken === 0 || taken + bytes <= most
 
   return {
-    /** Undefined, and nothing is begun, where the owner or all together have too much in hand. */
+    /** Runs the work if its bytes fit; otherwise returns undefined without starting it. */
     during: async <T>(owner: string, bytes: number, work: () => Promise<T>): Promise<T | undefined> => {
       if (!hasRoom(bytes, byOwner.get(owner) ?? 0, maxBytesOfOwner) || !hasRoom(bytes, all, maxBytes)) return undefined
       add(owner, bytes)

@@ -2,25 +2,25 @@ import { formatBytes, formatNumber } from '../../lib/http/pages/format.ts'
 import { CACHE_ID_PLACEHOLDER } from '../../servers/context-rules.ts'
 import { CUT_RESULT_TTL_MS } from '../cut-cache/cut-cache.ts'
 
-/** Room in a budget for the line below the beginning of an answer. */
+/** Tokens reserved in a budget for the notice below a cut result. */
 export const NOTICE_TOKENS = 90
-/** Rather fewer than a token of any language has, but for rare signs: so that the builder's words need no counting. */
+/** A low estimate for any language, except rare characters, so that the builder's text need not be counted. */
 const BYTES_PER_TOKEN = 2.5
-/** What an id is taken for: its letters are chance, and make many tokens. */
+/** Stands for an id in the estimate. It is long because random letters make many tokens. */
 const ID_LIKE = 'x'.repeat(50)
 
-/** The same where the line is in the builder's own words. */
+/** Returns the tokens to reserve for the notice; `own` is the builder's text, if there is one. */
 export const noticeTokensOf = (own = ''): number =>
   Math.max(NOTICE_TOKENS, Math.ceil(Buffer.byteLength(own.replaceAll(CACHE_ID_PLACEHOLDER, ID_LIKE)) / BYTES_PER_TOKEN))
 
-/** What a model is told of an answer that it has not got all of. */
+/** What the notice tells the model about a cut result. */
 export type CutAnswer = {
-  /** Undefined where it could not be kept. */
+  /** Undefined if it could not be cached. */
   cacheId: string | undefined
-  /** Undefined where they could not be counted. */
+  /** Undefined if they could not be counted. */
   tokens: number | undefined
   tokensShown: number | undefined
-  /** Of the whole. */
+  /** Size of the whole result. */
   bytes: number
 }
 
@@ -33,7 +33,10 @@ const tellSizes = ({ tokens, tokensShown, bytes }: CutAnswer): string =>
     ? `Cut: this is the beginning of ${formatBytes(bytes)}.`
     : `Cut: this shows ${formatNumber(tokensShown)} of ${formatNumber(tokens)} tokens.`
 
-/** One line that says how to go on, in the builder's words where there are any; `group`: that the tools are in. */
+/**
+ * Returns one line that says how to read the rest, in the builder's words if there are any. `group` is the group of the
+ * tools for this, on a server that groups its tools.
+ */
 export const renderNotice = (answer: CutAnswer, group: string | undefined, own: string | undefined): string => {
   const { cacheId } = answer
   const ways = group === undefined ? WAYS : `${WAYS} of the group "${group}"`

@@ -5,13 +5,13 @@ import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import { MAX_PATTERN_CHARS } from '../../lib/search/params.ts'
 import { explainArguments } from './explain-arguments.ts'
 
-/** What all three tools take: an answer that is kept, or a call that brings a fresh one. */
+/** Parameters of all three tools: a cached result, or a call that returns a new one. */
 const SOURCE = {
   cache_id: z.string().max(64).optional().describe('Of an answer that was cut. Give this, or tool'),
   tool: z.string().max(400).optional().describe('A tool to call now, whose whole answer is looked into'),
   arguments: z.looseObject({}).optional().describe('Its arguments'),
 }
-/** Of a server that groups, where a tool is known by its group and name. */
+/** On a server that groups its tools, a tool is identified by its group and name. */
 const GROUP = { group: z.string().max(400).optional().describe('The group of that tool') }
 
 const PATHS = z.array(z.string().min(1).max(500)).min(1).max(100)
@@ -45,7 +45,7 @@ const EXPLORE = {
   samples: z.int().min(0).max(20).optional().describe('Values shown of each field'),
 }
 
-/** A call as it was asked for, or the answer of one before. */
+/** The result to read: a cached one, or that of a new call. */
 export type AnswerSource =
   | { kind: 'kept'; cacheId: string }
   | { kind: 'call'; group: string | undefined; tool: string; args: JsonObject }
@@ -57,13 +57,13 @@ const OWN = { proxy_filter: FILTER, proxy_search: SEARCH, proxy_explore: EXPLORE
 const schemaFor = (name: AnswerToolName, hasGroups: boolean) =>
   z.strictObject({ ...SOURCE, ...(hasGroups ? GROUP : {}), ...OWN[name] })
 
-/** Told when they are passed; a model needs none of them to begin with, and each costs it tokens in every list. */
+/** Limits left out of the schema, because each costs tokens in every list. An error names a limit that is exceeded. */
 const UNTOLD = ['maxLength', 'minLength', 'maxItems', 'minItems', 'maximum', 'minimum'] as const
 
 const isFree = ({ properties, additionalProperties }: z.core.JSONSchema.JSONSchema): boolean =>
   Object.keys(properties ?? {}).length === 0 && additionalProperties !== false
 
-/** As clients see it: JSON Schema without nesting, references or what only we need to know. */
+/** Returns the input schema for clients: JSON Schema without nesting, references or UNTOLD limits. */
 export const inputSchemaFor = (name: AnswerToolName, hasGroups: boolean): JsonObject => {
   const { $schema: _schema, ...schema } = z.toJSONSchema(schemaFor(name, hasGroups), {
     io: 'input',
@@ -78,10 +78,10 @@ export const inputSchemaFor = (name: AnswerToolName, hasGroups: boolean): JsonOb
   return isJsonObject(json) ? json : { type: 'object' }
 }
 
-/** An empty one of these names nothing. */
+/** Parameters for which an empty text means that they are missing. */
 const NAMES: ReadonlySet<string> = new Set(['cache_id', 'tool', 'group'])
 
-/** As models mean it that send null or an empty name for what they leave out, and one field by itself. */
+/** Corrects common habits of models: null or an empty name for a missing parameter, and one field without a list. */
 const asMeant = (given: JsonObject): JsonObject => {
   const said = Object.entries(given).filter(([key, value]) => value !== null && !(value === '' && NAMES.has(key)))
   const meant = Object.fromEntries(said)
@@ -120,7 +120,7 @@ const readSteps: Record<AnswerToolName, (given: JsonObject) => PipelineSteps> = 
   proxy_explore: given => ({ explore: Explore.parse(given) }),
 }
 
-/** The error is for the model that sent the arguments. */
+/** Parses and checks the arguments. The error is meant for the model that sent them. */
 export const readAnswerWish = (
   name: AnswerToolName,
   hasGroups: boolean,

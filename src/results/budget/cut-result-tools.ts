@@ -30,16 +30,16 @@ import { createLookRecords, type LookRecordParts } from './record-inspection.ts'
 import { type BudgetedServer, holderOf, tellOf, toAnswerMeta, toTextBlocks } from './result-budget.ts'
 import { isWithinBytes, takeApart, toTextType, UTF8_TEXT } from './result-parts.ts'
 
-/** A tool that a fresh answer is to come from. */
+/** A tool whose new result is to be read. */
 export type AnsweringTool = Pick<CompiledTool, 'call' | 'callWhole' | 'isReadOnly' | 'isReadOnlyCall'>
 
 export type AnswerToolParts = Omit<LookRecordParts, 'serverId'> & {
   server: BudgetedServer
-  /** Whether tools are found by their group and name. */
+  /** Whether tools are identified by their group and name. */
   hasGroups: boolean
-  /** The error says which tools there are. */
+  /** Finds a tool. The error lists the tools that exist. */
   findTool: (group: string | undefined, name: string, context?: CallContext) => Result<AnsweringTool, string>
-  /** Whether one of those may speak to its client while it runs. */
+  /** Whether one of those tools may send messages to its client while it runs. */
   isLinked: boolean
   reading: Pick<AnswerWork, 'look'>
   cutCache: Pick<CutCache, 'open' | 'put'>
@@ -52,39 +52,39 @@ const DESCRIPTIONS: Record<AnswerToolName, string> = {
   proxy_explore: 'Outlines a large answer: its fields, their types, counts and samples.',
 }
 
-/** For whoever made the id up, found it elsewhere, or came too late: no more is said. */
+/** The same error for an id that is invented, belongs to somebody else or has expired, so that it reveals nothing. */
 const NOT_KEPT =
   'There is no answer with this cache_id for you: it was never given to you, or is no longer kept. Call the tool again, or give tool and arguments here.'
 const NOT_READ = 'Patchbay failed to look into this answer. The operator finds the reason in its log.'
 
-/** What is kept with an answer: the tokens spare work later, and a part that was found is read as what it was a part of. */
+/** Cached with a result: the tokens, so that they are not counted again, and the media type to parse it by. */
 const About = z.looseObject({ tokens: z.int().nonnegative().optional(), mediaType: z.string().optional() })
 
 type WholeAnswer = {
-  /** Read where no thread holds the answer already. */
+  /** A function is called only if no worker has the parsed result cached. */
   utf8: Uint8Array | (() => Promise<Uint8Array>)
   cacheId: string | undefined
-  /** What is known of it from before; nothing of an answer that nobody has looked into. */
+  /** What is known about it already. */
   about: z.infer<typeof About>
 }
-/** `account`: of the tool that was called, if one was. */
+/** `account` is that of the tool that was called, if any. */
 type Called = { account?: CallAccount | undefined }
 
 type Fetched =
-  /** `isError`: it says why the call failed, at length; then it is begun, and not looked into. */
+  /** `isError`: a long error message. Its beginning is shown, and the steps are not run. */
   ({ kind: 'answer'; answer: WholeAnswer; isError?: boolean } | { kind: 'result'; result: ToolResult | PassedAnswer }) &
     Called
 
-/** What is shown of an answer; undefined `shortened`: nothing of it. */
+/** What is shown of a result; `shortened` is undefined if nothing is. */
 type Looked = { shown: ToolResult | PassedAnswer; shortened: Shortened | undefined }
 
 const unseen = (shown: ToolResult | PassedAnswer): Looked => ({ shown, shortened: undefined })
 
-/** `proxy_filter`, `proxy_search`, `proxy_explore`: what goes on from answers that were too large to be sent. */
+/** Compiles `proxy_filter`, `proxy_search` and `proxy_explore`, which read results that were too large to send. */
 export const compileAnswerTools = (parts: AnswerToolParts): CompiledTool[] => {
   const { server, hasGroups, findTool, isLinked, reading, cutCache, onInternalError } = parts
   const beginRecord = createLookRecords({ ...parts, serverId: server.id })
-  // There are such tools on a server without a budget where one of its tools has one.
+  // A server without a budget has these tools if one of its tools has a budget of its own.
   const maxTokens = server.maxResponseTokens === 0 ? DEFAULT_RESPONSE_TOKENS : server.maxResponseTokens
 
   const keep = (context: CallContext, content: Uint8Array, about: JsonObject): Promise<string | undefined> =>
@@ -114,7 +114,7 @@ export const compileAnswerTools = (parts: AnswerToolParts): CompiledTool[] => {
     return { kind: 'answer', answer: { utf8, cacheId, about: { mediaType } }, isError, account }
   }
 
-  /** What was found, and how to go on: from all of it where only a part could be shown, else from the answer. */
+  /** Renders what was found, with the cache ids of the whole result and, if the view is cut, of all that was found. */
   const render = async (view: AnswerView, source: WholeAnswer, context: CallContext): Promise<Looked> => {
     const { text, whole, isCut, tokensBefore, tokensAfter, tokensShown, bytes } = view
     const found =
@@ -191,7 +191,7 @@ export const compileAnswerTools = (parts: AnswerToolParts): CompiledTool[] => {
       description: DESCRIPTIONS[name],
       inputSchema: inputSchemaFor(name, hasGroups),
       outputSchema: undefined,
-      // It calls whatever tool it is told to: clients are to ask before it does, as before that tool.
+      // It can call any other tool, so clients should ask for confirmation as they do for that tool.
       annotations: undefined,
       isReadOnly: false,
       isReadOnlyCall,
@@ -199,7 +199,7 @@ export const compileAnswerTools = (parts: AnswerToolParts): CompiledTool[] => {
       call: async (given, context) => {
         const record = beginRecord(name, given, context)
         const { shown, shortened, account: called } = await grant(read(given), context)
-        // The call of another tool is recorded already.
+        // A call of another tool has its own record already.
         const account = called ?? { executionId: record(shown), tool: named, isCutBefore: true }
         return { result: shown, account: shortened === undefined ? account : withShortened(account, shortened) }
       },

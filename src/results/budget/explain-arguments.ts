@@ -34,7 +34,7 @@ const describe = (issue: z.core.$ZodIssue): string => {
   }
 }
 
-/** A sentence for each argument that is wrong, for the model that sent them; `issues` with what was given. */
+/** Returns a sentence for each wrong argument, for the model that sent them. `issues` must include the input. */
 export const explainArguments = (issues: readonly z.core.$ZodIssue[], known: readonly string[]): string =>
   issues
     .map(issue => {

@@ -6,7 +6,7 @@ import type { AnswerToolParts } from './cut-result-tools.ts'
 
 type FindTool = AnswerToolParts['findTool']
 
-/** Where each tool of a server stands by itself. */
+/** Creates the lookup for a server that lists each tool by itself. */
 export const findByName = (tools: readonly CompiledTool[], unlisted: UnlistedTools | undefined): FindTool => {
   const byName = new Map(
     tools.map(({ name, call, callWhole, isReadOnly, isReadOnlyCall }) => [
@@ -21,7 +21,7 @@ export const findByName = (tools: readonly CompiledTool[], unlisted: UnlistedToo
   }
 }
 
-/** Where a server groups its tools. */
+/** Creates the lookup for a server that groups its tools. */
 export const findInGroups = (groups: readonly ToolGroup[]): FindTool => {
   const byName = new Map(
     groups.map(({ name, tools, unlisted, off }) => {

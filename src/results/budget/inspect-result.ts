@@ -10,14 +10,14 @@ import type { PageInfo, StepOutput } from '../../lib/json/result-document.ts'
 import { countTokens } from '../../lib/tokens/tokens.ts'
 import { type AnswerFormat, type AnswerJob, type AnswerView, formatOf } from './answer-job.ts'
 
-/** Memory of the answers that one thread holds parsed: of one that is as large as may be, and no second one. */
+/** Maximum memory of the parsed results that a worker caches: enough for one of the largest, not for two. */
 const MAX_HELD_BYTES = MAX_HEAP_BYTES
-/** Indices are held with a document, and the smallest one takes room. */
+/** Factor for the search index that is cached with a document, and the minimum size of a cache entry. */
 const INDEX_SHARE = 1.5
 const MIN_ENTRY_BYTES = 10_000
-/** As long as an answer is kept from its last use. */
+/** Same as the time that a cut result is cached after its last use. */
 const HELD_MS = 300_000
-/** The part of the budget that notes may take, and what a token of them is taken for at least. */
+/** Share of the budget that notes may take, and a low estimate of the characters per token to cut them by. */
 const NOTES_SHARE = 0.4
 const CHARACTERS_PER_TOKEN = 2
 
@@ -38,14 +38,14 @@ const countAnswer = async (bytes: Uint8Array, mediaType: string, parsed: StepOut
   return countTokens(decoded?.text ?? renderDocument(parsed.document))
 }
 
-/** The notes, the one of a page by how many of its items are sent. */
+/** Returns the notes, with the note about the page updated to the number of items shown. */
 const describeShown = (notes: readonly string[], page: PageInfo | undefined, shown: number): readonly string[] =>
   page === undefined ? notes : notes.map(note => (note === page.note ? page.describe(shown) : note))
 
 const renderAsides = ({ errors }: PipelineOutcome, notes: readonly string[]): string =>
   [...notes, ...errors.map(error => error.message)].join('\n')
 
-/** The first notes that fit, the last of them cut where need be. */
+/** Returns the first notes that fit; the last may be cut. */
 const fitNotes = async (notes: readonly string[], budgetTokens: number): Promise<readonly string[]> => {
   const kept: string[] = []
   let left = Math.floor(budgetTokens * NOTES_SHARE)
@@ -62,8 +62,8 @@ const fitNotes = async (notes: readonly string[], budgetTokens: number): Promise
 }
 
 /**
- * Looks into answers one after the other, and holds what it has parsed by key, so that the next look at the same answer
- * begins at once. Undefined: it was given no bytes and holds nothing under the key.
+ * Creates a function that inspects results and caches the parsed ones by key, so that the next inspection of the same
+ * result need not parse it again. It returns undefined if it is given no bytes and has nothing cached under the key.
  */
 export const createAnswerLook = () => {
   const held = new LRUCache<string, HeldAnswer>({ maxSize: MAX_HELD_BYTES, ttl: HELD_MS, updateAgeOnGet: true })
@@ -83,14 +83,14 @@ export const createAnswerLook = () => {
   const show = async (answer: HeldAnswer, outcome: PipelineOutcome, job: AnswerJob): Promise<AnswerView> => {
     const { document, errors, page, stepsRun } = outcome
     const all = [...answer.parsed.notes, ...outcome.notes]
-    // How to go on comes first: of what has no room the last is cut.
+    // The note that says how to continue comes first, because the last notes are dropped if there is no room.
     const said = page === undefined ? all : [page.note, ...all.filter(note => note !== page.note)]
     const notes = job.budgetTokens === 0 ? said : await fitNotes(said, job.budgetTokens)
     const isNothing = stepsRun > 0 && errors.length === stepsRun
     const isChanged = stepsRun > 0 && !isNothing
     const rendered = isChanged || job.budgetTokens === 0 ? renderDocument(document) : ''
     const tokensAfter = isChanged ? await countTokens(rendered) : answer.tokens
-    // With room for a page that is cut to say how to go on.
+    // Reserves room for the longer note of a page that is cut.
     const longest = page === undefined ? notes : describeShown(notes, page, page.countIn(document) - 1)
     const room = Math.max(1, job.budgetTokens - (await countTokens(renderAsides(outcome, longest))))
     const tokensOfAll = isChanged || job.budgetTokens > 0 ? tokensAfter : await countTokens(rendered)

@@ -15,7 +15,7 @@ import { maskBeginning, shortenRequest } from '../shape/shorten-request.ts'
 
 export type LookRecordParts = { serverId: string; recorder: Pick<Recorder, 'record'>; masker: Masker }
 
-/** Where an answer that is kept is looked into: it has no address, and no request is sent to it. */
+/** URL prefix in the history for inspections of cached results, which send no request. */
 const ADDRESS = 'patchbay:answers/'
 
 type LookedInto = ToolResult | PassedAnswer
@@ -33,11 +33,11 @@ const isFailed = (result: LookedInto): boolean =>
   isRefused(result) ||
   (isPassed(result) ? result.passed.isError === true : !isLongText(result) && result.isError === true)
 
-/** On a public server whoever knows the id of an answer has the answer: readers of its history are not to. */
+/** Hides the cache id. On a public server it gives access to the result, which readers of the history must not get. */
 const withoutId = (given: JsonValue | undefined): JsonValue =>
   isJsonObject(given) && given.cache_id !== undefined ? { ...given, cache_id: '•••' } : (given ?? {})
 
-/** Keeps calls that went on from an answer that is kept as history keeps those of tools; answers under which id. */
+/** Records inspections of cached results in the history, like calls of tools. The inner function returns the id. */
 export const createLookRecords =
   ({ serverId, recorder, masker }: LookRecordParts) =>
   (tool: string, given: JsonValue | undefined, { caller, client }: CallContext) => {

@@ -19,19 +19,22 @@ import type { AnswerWork } from './answer-work.ts'
 import { type CutAnswer, noticeTokensOf, renderNotice } from './cut-notice.ts'
 import { isWithinBytes, listTexts, takeApart, toTextType, UTF8_TEXT } from './result-parts.ts'
 
-/** What `_meta` says of an answer that was cut, or looked into. */
+/** The member of `_meta` that describes a result that was cut or inspected. */
 const ANSWER_META = 'patchbay/answer'
 
 export type BudgetParts = {
   reading: Pick<AnswerWork, 'look'>
   cutCache: Pick<CutCache, 'put'>
-  /** Hears why an answer could not be cut; then it is sent whole. */
+  /** Called if a result could not be cut. It is then sent whole. */
   onInternalError: (error: unknown) => void
 }
 
 export type BudgetedServer = Pick<Server, 'id' | 'organizationId' | 'maxResponseTokens' | 'cutNotice'>
 
-/** Whose an answer is: a caller's with their token or application; without a caller, whoever's who knows its id. */
+/**
+ * Returns the key of who may read a cached result: the caller with the same token or application; without a caller,
+ * everybody who knows its id.
+ */
 export const holderOf = (caller: Caller): string =>
   cutResultHolderOf(caller && { userId: caller.userId, via: caller.grantId ?? caller.tokenId })
 
@@ -45,32 +48,32 @@ export const toAnswerMeta = ({ cacheId, tokens, tokensShown, bytes }: CutAnswer)
   },
 })
 
-/** However long the line is that says how to go on. */
+/** Minimum room for the text, however long the notice is. */
 const MIN_BEGINNING_TOKENS = 50
 
-/** The beginning of what could not be looked into: no token has less than a byte. */
+/** Returns the beginning of a result that could not be inspected. A token has at least one byte, so it fits. */
 const beginUnseen = (utf8: Buffer, maxTokens: number): string => {
   const text = utf8.toString('utf8', 0, maxTokens)
   return text.endsWith('\ufffd') ? text.slice(0, -1) : text
 }
 
-/** What is said of a view besides its text, a line each. */
+/** Returns the lines to show below the text of a view. */
 export const tellOf = ({ outline, notes, errors }: AnswerView): string[] =>
   [outline, ...notes, ...errors.map(({ message }) => message)].filter(line => line !== '')
 
-/** Text blocks, without the empty ones. */
+/** Returns a text block for each text that is not empty. */
 export const toTextBlocks = (texts: readonly string[]): JsonObject[] =>
   texts.filter(text => text !== '').map(text => ({ type: 'text', text }))
 
-/** No result yet: the client is to come again with what the upstream asks for. */
+/** Whether the upstream asks for input: the client must call again, and there is no result yet. */
 const isUnfinished = (result: ToolResult | PassedResult): boolean =>
   isPassed(result) && result.passed.resultType === 'input_required'
 
 type Called = ToolOutcome<ToolResult | PassedResult> & { tool: string; budget: number; context: CallContext }
 
 /**
- * What of a server's answers is sent, and what is kept for the calls that go on from there. `answersGroup`: what the
- * group of the tools for these is called, where the server groups.
+ * Creates what cuts a server's results to their budget and caches the whole for later calls. `answersGroup` is the name
+ * of the group of the tools that read it, on a server that groups its tools.
  */
 export const createAnswerBudget = (
   server: BudgetedServer,
@@ -91,7 +94,7 @@ export const createAnswerBudget = (
     })
     const tokens = seen.ok ? seen.value.tokensBefore : undefined
     if (tokens !== undefined && tokens <= budget) return { result, account }
-    // Only blanks were too much: nothing is left to go on to.
+    // Only whitespace exceeded the budget, so there is nothing more to read.
     const isAll = seen.ok && !seen.value.isCut && seen.value.notes.length === 0
     const holder = holderOf(context.caller)
     const about = { tool, mediaType, ...(tokens !== undefined && { tokens }) }
@@ -127,8 +130,8 @@ export const createAnswerBudget = (
 
   return {
     /**
-     * The tool with its answers held to a budget: its own, else the server's. One with an output schema is held to its own
-     * alone, and then shown without the schema, which a cut answer would not fit.
+     * Returns the tool with its results limited to its own budget, or else the server's. A tool with an output schema
+     * is limited only by its own budget, and then listed without the schema, because a cut result would not match it.
      */
     limit: (tool: CompiledTool, own: number | undefined): CompiledTool => {
       const budget = own ?? (tool.outputSchema === undefined ? server.maxResponseTokens : 0)

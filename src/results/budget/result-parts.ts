@@ -2,29 +2,29 @@ import { formatNumber } from '../../lib/http/pages/format.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import { isLongText, isPassed, type PassedResult, type ToolResult } from '../../runtime/call/compiled-server.ts'
 
-/** A result taken apart: what a model reads as text, and all else. */
+/** The parts of a result: the text that a model reads, and everything else. */
 export type AnswerParts = {
   utf8: Buffer
-  /** Content blocks that are no text, such as images, as they were. */
+  /** Content blocks that are not text, such as images, unchanged. */
   others: JsonValue[]
-  /** The members beside content and structured content. */
+  /** All members except content and structured content. */
   rest: JsonObject
 }
 
-/** What the text is, whatever its first bytes look like: no NUL in it makes it binary. */
+/** Declares the charset, so that a NUL in the text does not make it count as binary. */
 export const UTF8_TEXT = 'text/plain; charset=utf-8'
 
-/** Types that say more of a text than that it is one. */
+/** Media types that name a format of text. */
 const TELLING_TYPE =
   /^(?:application|text|image)\/(?:[\w.-]+\+)?(?:x-)?(?:json|ndjson|jsonl|jsonlines|json-lines|xml|html|csv|tab-separated-values)$/
 
-/** What a text is by the Content-Type that its API has said, where that says something; it is UTF-8 by now. */
+/** Returns the media type of a text that has been decoded to UTF-8: the API's Content-Type if it names a format. */
 export const toTextType = (contentType = ''): string => {
   const [essence = ''] = contentType.toLowerCase().split(';', 1)
   return TELLING_TYPE.test(essence.trim()) ? `${essence.trim()}; charset=utf-8` : UTF8_TEXT
 }
 
-/** No character of UTF-16 takes more bytes as UTF-8. */
+/** Maximum UTF-8 bytes of one UTF-16 code unit. */
 const MAX_BYTES_PER_CHARACTER = 3
 
 const textOf = (block: unknown): string | undefined => {
@@ -36,7 +36,7 @@ const textOf = (block: unknown): string | undefined => {
     : undefined
 }
 
-/** All text of some blocks; undefined where none of them is text. Without a list in between: every call comes by here. */
+/** Returns the text of all blocks; undefined if none has text. Every call runs this, so it builds no list. */
 const joinTexts = (blocks: readonly unknown[]): string | undefined => {
   let joined: string | undefined
   for (const block of blocks) {
@@ -52,13 +52,13 @@ const isShort = (text: string, maxBytes: number): boolean =>
 const tellBytes = (base64: string): string =>
   `${formatNumber(Buffer.byteLength(base64, 'base64'))} bytes of binary content, which are not shown or searched`
 
-/** Images and the like as JSON, with their sizes in place of their bytes. */
+/** Describes blocks such as images as JSON, with sizes instead of the binary content. */
 const describeBlocks = (blocks: readonly JsonValue[]): string =>
   JSON.stringify(blocks, (key, value: unknown) =>
     (key === 'data' || key === 'blob') && typeof value === 'string' ? tellBytes(value) : value,
   )
 
-/** What is structured, where it says more than the text does: most upstreams write it there as well. */
+/** Returns the structured content if it is longer than the text. Most upstreams repeat it in the text. */
 const structuredBeyond = (structured: unknown, textCharacters: number): string | undefined => {
   if (structured === undefined) return undefined
   const json = JSON.stringify(structured)
@@ -66,8 +66,8 @@ const structuredBeyond = (structured: unknown, textCharacters: number): string |
 }
 
 /**
- * Whether what a model reads of a result has no more bytes than that. A token has one byte at least, so a result with
- * fewer bytes than a budget has tokens is within it, and nobody need count.
+ * Whether the text that a model reads has at most `maxBytes`. A token has at least one byte, so a result with no more
+ * bytes than a budget has tokens fits without counting.
  */
 export const isWithinBytes = (result: ToolResult | PassedResult, maxBytes: number): boolean => {
   if (isLongText(result)) return result.utf8.length <= maxBytes
@@ -78,10 +78,10 @@ export const isWithinBytes = (result: ToolResult | PassedResult, maxBytes: numbe
   return structured === undefined || isShort(structured, maxBytes)
 }
 
-/** The texts of some blocks. */
+/** Returns the texts of the blocks that have one. */
 export const listTexts = (blocks: readonly unknown[]): string[] => blocks.flatMap(block => textOf(block) ?? [])
 
-/** A text beside something structured that says more: a remark, or a summary. */
+/** Maximum length of a text that counts as a remark on the structured content, not as a copy of it. */
 const MAX_REMARK_CHARACTERS = 1_000
 
 export const takeApart = (result: ToolResult | PassedResult): AnswerParts => {
@@ -99,7 +99,7 @@ export const takeApart = (result: ToolResult | PassedResult): AnswerParts => {
   }
 }
 
-/** What a model reads of a result, in parts; nothing of one that is all images. */
+/** Returns the texts that a model reads; none if the result has only images. */
 export const readTexts = (result: ToolResult | PassedResult): string[] => {
   if (isLongText(result)) return [result.utf8.toString('utf8')]
   const { content, structuredContent } = isPassed(result) ? result.passed : result

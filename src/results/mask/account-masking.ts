@@ -1,7 +1,7 @@
 import type { UpstreamConnection } from '../../upstreams/connection/connection.ts'
 import { createMasker, type Masker } from './masking.ts'
 
-/** By the list of tokens, which is another one with each new token. */
+/** Keyed by the list of tokens, which is a new array after each token refresh. */
 const known = new WeakMap<readonly string[], Masker>()
 
 const maskerOf = (tokens: readonly string[]): Masker => {
@@ -12,14 +12,14 @@ const maskerOf = (tokens: readonly string[]): Masker => {
   return made
 }
 
-/** Hides the tokens of the account too that an upstream is reached by: it may say them in whatever it answers. */
+/** Returns a masker that also hides the tokens of the upstream's account, which a response may contain. */
 export const withAccountHidden = (masker: Masker, { secrets }: Pick<UpstreamConnection, 'secrets'>): Masker =>
   secrets === undefined
     ? masker
     : {
         isEmpty: false,
         mayHideIn: utf8 => masker.mayHideIn(utf8) || maskerOf(secrets()).mayHideIn(utf8),
-        // Asked each time: the first token may come with the request itself.
+        // Read each time, because the request itself may fetch the first token.
         text: text => maskerOf(secrets()).text(masker.text(text)),
         longText: async text => maskerOf(secrets()).longText(await masker.longText(text)),
         bytes: bytes => maskerOf(secrets()).bytes(masker.bytes(bytes)),

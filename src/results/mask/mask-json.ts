@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/
 import { createPause } from '../../lib/worker/pause.ts'
 import type { Masker } from './masking.ts'
 
-/** Strings as they read once their escapes are gone: some of those no masker knows. */
+/** Masks parsed JSON, because a masker does not know all escapes of JSON text. */
 export const maskStrings = (json: JsonValue, masker: Masker): JsonValue => {
   if (typeof json === 'string') return masker.text(json)
   if (Array.isArray(json)) return json.map(item => maskStrings(item, masker))
@@ -10,7 +10,7 @@ export const maskStrings = (json: JsonValue, masker: Masker): JsonValue => {
   return Object.fromEntries(Object.entries(json).map(([key, value]) => [masker.text(key), maskStrings(value, masker)]))
 }
 
-/** The same of what is long, with turns for everybody else. */
+/** Like `maskStrings`, for large values: yields to the event loop. */
 export const maskLongStrings = async (json: JsonValue, masker: Masker, pause = createPause()): Promise<JsonValue> => {
   await pause()
   if (typeof json === 'string') return masker.longText(json)
@@ -27,10 +27,10 @@ export const maskLongStrings = async (json: JsonValue, masker: Masker, pause = c
   return Object.fromEntries(members)
 }
 
-/** From so many characters on, nobody should wait for secrets to be hidden. */
+/** Above this, masking yields to the event loop. */
 const SLOW_CHARACTERS = 256 * 1_024
 
-/** How many characters its texts have, those of names too; no more are counted than are too many. */
+/** Counts the characters of all strings and names; stops soon after the count exceeds SLOW_CHARACTERS. */
 const countCharacters = (json: JsonValue, before = 0): number => {
   if (typeof json === 'string') return before + json.length
   if (typeof json !== 'object' || json === null) return before
@@ -42,7 +42,7 @@ const countCharacters = (json: JsonValue, before = 0): number => {
   return count
 }
 
-/** What an upstream has answered, secrets hidden. */
+/** Masks the secrets in an upstream's result. */
 export const maskResult = async (result: JsonObject, masker: Masker): Promise<JsonObject> => {
   if (masker.isEmpty) return result
   const isSlow = countCharacters(result) > SLOW_CHARACTERS

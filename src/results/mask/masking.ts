@@ -3,26 +3,26 @@ import { createPause } from '../../lib/worker/pause.ts'
 import { rewrittenForms } from '../../templates/rewritten.ts'
 import { createMayHold } from './may-hold.ts'
 
-/** What stands where a secret stood. */
+/** Replaces a secret. */
 const MASK = '•••'
-/** Base64 of shorter secrets is too common a text to look for. */
+/** Shorter Base64 texts are too common to search for. */
 const MIN_BASE64_CHARACTERS = 6
 
-/** Hides every secret it knows, in any of the forms a request or an echo of it could carry. */
+/** Hides all its secrets, in every form that a request or a response that quotes it may contain. */
 export type Masker = {
   isEmpty: boolean
-  /** Whether a text of UTF-8 may hold a secret: false is certain, and known without decoding it. */
+  /** Whether UTF-8 text may contain a secret, without decoding it. False is certain. */
   mayHideIn: (utf8: Buffer) => boolean
   text: (text: string) => string
-  /** As `text`, with turns for everybody else: every form of every secret is looked for in all of it. */
+  /** Like `text`, but yields to the event loop, because every form of every secret is searched for. */
   longText: (text: string) => Promise<string>
-  /** The same bytes, or a copy with each secret overwritten. */
+  /** Returns the same bytes, or a copy with each secret overwritten. */
   bytes: (bytes: Buffer) => Buffer
-  /** As `bytes`, with turns for everybody else. */
+  /** Like `bytes`, but yields to the event loop. */
   longBytes: (bytes: Buffer) => Promise<Buffer>
 }
 
-/** How the base64 of a text looks wherever it stands in a longer one: the part no neighbour can change. */
+/** Returns the part of a secret's Base64 that does not depend on the text around it, for each of the three offsets. */
 const base64Cores = (secret: string): string[] =>
   [0, 1, 2].flatMap(offset => {
     const encoded = Buffer.concat([Buffer.alloc(offset), Buffer.from(secret)]).toString('base64')
@@ -36,19 +36,19 @@ type Encode = (text: string) => string
 
 const inJson: Encode = text => JSON.stringify(text).slice(1, -1)
 const escapeUnit: Encode = char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
-/** As encoders write it that keep to ASCII, among them Python's and PHP's. */
+/** As encoders that write only ASCII do, such as Python's and PHP's. */
 const toAscii: Encode = json => json.replace(/[^\x20-\x7e]/g, escapeUnit)
-/** As PHP writes it. */
+/** As PHP does. */
 const escapeSlashes: Encode = json => json.replaceAll('/', '\\/')
-/** As encoders write it whose JSON may stand in a page, among them Go's and Rails'. */
+/** As encoders that make JSON safe for HTML do, such as Go's and Rails'. */
 const escapeMarkup: Encode = json => json.replace(/[&<>]/g, escapeUnit)
 const toUpperHex: Encode = json => json.replace(/\\u[0-9a-f]{4}/g, unit => `\\u${unit.slice(2).toUpperCase()}`)
 
 const HABITS: readonly Encode[] = [escapeMarkup, escapeSlashes, toAscii, toUpperHex]
 
 /**
- * A text of JSON in every mixture of those habits: bit `n` of an index says whether it is written with habit `n`. Each
- * is made of the one before its last habit, since a secret may be long, and a server may have many.
+ * Returns JSON text in every combination of HABITS; bit `n` of an index says whether habit `n` is applied. Each form is
+ * built from the one without its last habit, because a secret may be long, and a server may have many.
  */
 const mixed = (json: string): string[] => {
   const forms = [json]
@@ -57,7 +57,7 @@ const mixed = (json: string): string[] => {
 }
 const jsonForms = (text: string): string[] => [...new Set(mixed(inJson(text)))]
 
-/** JSON that quotes JSON, as the same encoder writes it or a plain one. */
+/** Returns the forms of JSON in a JSON string, where the outer encoder is the same as the inner or a plain one. */
 const nestedJsonForms = (text: string): string[] =>
   mixed(inJson(text)).flatMap((form, mixture) => {
     const quoted = inJson(form)
@@ -65,7 +65,7 @@ const nestedJsonForms = (text: string): string[] =>
   })
 
 const HTML_ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
-/** How escapers write the double and the single quote, where they do. */
+/** How HTML escapers write the double and the single quote. */
 const HTML_QUOTES = [
   ['"', "'"],
   ['&quot;', "'"],
@@ -79,13 +79,13 @@ const htmlForms = (text: string): string[] => {
   return HTML_QUOTES.map(([double, single]) => escaped.replaceAll('"', double).replaceAll("'", single))
 }
 
-/** What is read as Latin-1 that was sent as UTF-8, such as a header. */
+/** UTF-8 that was decoded as Latin-1, as in headers. */
 const asLatin1: Encode = text => Buffer.from(text).toString('latin1')
 
 const toPercent: Encode = char => `%${char.charCodeAt(0).toString(16).toUpperCase()}`
 const lowerHex: Encode = text => text.replace(/%[0-9A-F]{2}/g, hex => hex.toLowerCase())
 
-/** As we write it, as a URL then holds it in its query (URL Standard, §1.3), and as encoders do that leave fewer signs. */
+/** Returns what we send, what a URL's query makes of it (URL Standard, §1.3), and what stricter encoders write. */
 const percentEncodings = (text: string): string[] => {
   const encoded = encodeURIComponent(text.toWellFormed())
   const strict = encoded.replace(/[!'()*]/g, toPercent)
@@ -93,10 +93,10 @@ const percentEncodings = (text: string): string[] => {
   return [...forms, new URLSearchParams({ s: text }).toString().slice(2)].flatMap(form => [form, lowerHex(form)])
 }
 
-/** What every encoder leaves as it is, but for base64; most keys and tokens are of it. */
+/** Text that every encoder except Base64 leaves unchanged, as most keys and tokens are. */
 const NEVER_ENCODED = /^[\w.-]+$/
 
-/** Every way a secret may be written in a request, and in an answer that quotes the request, perhaps twice over. */
+/** Returns all forms of a secret in a request, or in a response that quotes it, possibly escaped twice. */
 const formsOf = (secret: string): string[] => {
   if (NEVER_ENCODED.test(secret)) return [secret, ...base64Cores(secret)]
   return [
@@ -118,7 +118,7 @@ const NOTHING_TO_HIDE: Masker = {
   longBytes: async bytes => bytes,
 }
 
-/** `masked`: the copy, once there is one. */
+/** Overwrites a pattern in a copy of the bytes; `masked` is the copy, if there is one already. */
 const overwrite = (bytes: Buffer, pattern: Buffer, masked: Buffer | undefined): Buffer | undefined => {
   let copy = masked
   for (let at = bytes.indexOf(pattern); at !== -1; at = bytes.indexOf(pattern, at + pattern.length)) {
@@ -128,17 +128,17 @@ const overwrite = (bytes: Buffer, pattern: Buffer, masked: Buffer | undefined): 
   return copy
 }
 
-/** `secrets`: plain values; empty ones are no secrets. */
+/** Creates a masker of plain values. Empty ones are ignored. */
 export const createMasker = (secrets: readonly string[]): Masker => {
   const sent = secrets.filter(secret => secret !== '').flatMap(secret => [secret, ...rewrittenForms(secret)])
   const forms = [...new Set(sent.flatMap(formsOf))]
   if (forms.length === 0) return NOTHING_TO_HIDE
-  // The longest first: a form inside a longer one must not leave the rest of it readable.
+  // Longest first: masking a form inside a longer one would leave the rest readable.
   forms.sort((a, b) => b.length - a.length)
-  // These take some kilobytes, and most mounted servers wait for their first call.
+  // Created on first use: it takes some kilobytes, and most mounted servers have not been called yet.
   const mayHold = once(() => createMayHold(forms))
   const hide = (text: string, form: string): string => (text.includes(form) ? text.replaceAll(form, MASK) : text)
-  // Most servers only ever answer text.
+  // Created on first use: most servers only return text.
   const patterns = once(() => forms.map(form => Buffer.from(form)))
   const mayHoldBytes = once(() => createMayHold(patterns().map(pattern => pattern.toString('latin1'))))
   const mayHideIn = (bytes: Buffer): boolean => mayHoldBytes()(bytes.toString('latin1'))

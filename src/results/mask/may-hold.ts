@@ -1,15 +1,15 @@
-/** Two characters at the end of a window, as a place in a table of some kilobytes; several share one. */
+/** Size of the table. The last two characters of a window are hashed to a place in it; collisions are allowed. */
 const PLACES = 4_096
 const placeOf = (before: number, last: number): number => ((before << 5) ^ last) & (PLACES - 1)
 
-/** Comparisons that a text may take, besides one for so many characters: a text of near misses is better searched. */
+/** Maximum comparisons, plus those by length. In a text of many near misses a plain search is faster. */
 const FREE_COMPARISONS = 1_000
 const CHARACTERS_PER_COMPARISON = 32
 
 /**
- * Whether a text may hold one of the needles: false is certain. However many needles there are, it looks at a few
- * characters of a text only: the two at the end of a window as long as the shortest needle, by which it knows how far the
- * next place is at which one of them can begin (Wu and Manber, "A fast algorithm for multi-pattern searching").
+ * Creates a test whether a text may contain one of the needles; false is certain. It reads only a few characters,
+ * however many needles there are: the last two of a window as long as the shortest needle tell how far it can move
+ * (Wu and Manber, "A fast algorithm for multi-pattern searching").
  */
 export const createMayHold = (needles: readonly string[]): ((text: string) => boolean) => {
   const window = Math.min(...needles.map(({ length }) => length))

@@ -4,16 +4,16 @@ import type { OutboundResponse } from '../../lib/outbound/http-client.ts'
 import type { Masker } from '../mask/masking.ts'
 import { readText } from './shape.ts'
 
-/** How long an answer is kept that a builder looks at: as long as one works on a tool without sending it again. */
+/** Time that a sample is stored: as long as a builder may edit a tool without calling it again. */
 const KEPT_MS = 60 * 60 * 1_000
-/** Memory for all of them, in characters. */
+/** Maximum characters of all samples together. */
 const MAX_CHARACTERS = 64 * 1_024 * 1_024
 const MAX_SAMPLES = 500
 
-/** What an API answered when a tool was tried; secrets masked. */
+/** The response of an API when a tool was tried, with secrets masked. */
 export type AnswerSample = { text: string; type: string | undefined; userId: string }
 
-/** Answers that builders work on, in this process: where another one is asked, the tool has to be sent again. */
+/** Creates the store of samples. It belongs to one process; on another one the builder must call the tool again. */
 export const createAnswerSamples = () => {
   const kept = new LRUCache<string, AnswerSample>({
     max: MAX_SAMPLES,
@@ -23,7 +23,7 @@ export const createAnswerSamples = () => {
     ttl: KEPT_MS,
   })
   return {
-    /** Under which id it is found again; undefined of what nothing can be made of. */
+    /** Stores a response and returns its id; undefined if it failed, is empty or is not text. */
     keep: (userId: string, response: OutboundResponse | undefined, masker: Masker): string | undefined => {
       if (response === undefined || response.status < 200 || response.status > 299 || response.body.length === 0) {
         return undefined

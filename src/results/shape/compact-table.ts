@@ -1,9 +1,9 @@
 import { hasMembers } from '../../lib/json/path.ts'
 import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
 
-/** Shorter lists are read as easily as they are. */
+/** Minimum length of a list that is written as a table. */
 const MIN_ROWS = 5
-/** Characters that a table has more than a list, at least: `{"columns":[],"rows":[]}`. */
+/** Characters that a table adds to a list: `{"columns":[],"rows":[]}`. */
 const FRAME_CHARACTERS = 24
 
 const isTable = (value: JsonObject): boolean => {
@@ -11,13 +11,13 @@ const isTable = (value: JsonObject): boolean => {
   return keys.length === 2 && keys.includes('columns') && keys.includes('rows')
 }
 
-/** Whether something looks like a table of ours already: among those nobody could tell which is which. */
+/** Whether the value contains something that looks like our tables already and could be confused with them. */
 const holdsTable = (value: JsonValue): boolean => {
   if (Array.isArray(value)) return value.some(holdsTable)
   return hasMembers(value) && (isTable(value) || Object.values(value).some(holdsTable))
 }
 
-/** The members that all items have, no more and no less; undefined where they differ. */
+/** Returns the member names if all items have the same ones and a table is shorter; otherwise undefined. */
 const columnsOf = (list: readonly JsonValue[]): string[] | undefined => {
   const [first] = list
   if (list.length < MIN_ROWS || !hasMembers(first)) return undefined
@@ -26,7 +26,7 @@ const columnsOf = (list: readonly JsonValue[]): string[] | undefined => {
     hasMembers(item) &&
     Object.keys(item).length === columns.length &&
     columns.every(column => Object.hasOwn(item, column))
-  // Each name is written once, and once in each row no more.
+  // A table writes each name once instead of once per row.
   const saved = (list.length - 1) * columns.reduce((sum, column) => sum + JSON.stringify(column).length + 1, 0)
   return saved > FRAME_CHARACTERS && list.every(isLike) ? columns : undefined
 }
@@ -43,9 +43,9 @@ const toTables = (value: JsonValue): JsonValue => {
 }
 
 /**
- * The value with each list of five objects or more that have the same members written as
- * `{"columns": ["id", …], "rows": [[1, …], …]}`. Nothing is lost but the order of members. Undefined where there is no
- * such list, or what is there could be taken for a table already.
+ * Returns the value with each list of five or more objects that have the same members written as
+ * `{"columns": ["id", …], "rows": [[1, …], …]}`. Only the order of members is lost. Undefined if there is no such list,
+ * or if the value contains something that looks like such a table already.
  */
 export const compactTables = (value: JsonValue): JsonValue | undefined => {
   if (holdsTable(value)) return undefined

@@ -4,8 +4,8 @@ import { libraryFiles } from '../../tools/response/expression-libraries.ts'
 import type { TransformLanguage } from '../../tools/response/result-shaping.ts'
 
 /**
- * What runs beside a library in the sandbox: text in, text out, so that no object of ours is ever in there. What is no
- * JSON, such as a function, is left out; nothing at all is `null`.
+ * Runs beside a library in the sandbox and exchanges only text, so that no object of ours gets in there. Values that
+ * are not JSON, such as functions, are left out; no value at all becomes `null`.
  */
 const BRIDGE = `
 var btoa = text => {
@@ -64,7 +64,7 @@ type Run = (
   onEnd: (json: string, error: string) => void,
 ) => unknown
 
-/** What an expression made, as JSON; or what it failed with, at which offset of it where that is known. */
+/** The result of an expression as JSON; or its error, with the offset in the expression if known. */
 export type Evaluation = { json: string } | { failed: { message: string; offset: number | undefined } }
 
 const readFailure = (error: string): Evaluation => {
@@ -73,8 +73,9 @@ const readFailure = (error: string): Evaluation => {
 }
 
 /**
- * Runs expressions of strangers: each in a context of its own that holds the language, its library and nothing of Node,
- * cannot make code out of texts, and is thrown away with whatever was done to it. Endless ones are for the caller to end.
+ * Creates a sandbox for untrusted expressions. Each runs in a context of its own, which has the language's library but
+ * nothing of Node, cannot create code from strings, and is discarded afterwards. The caller must end expressions that
+ * run too long.
  */
 export const createExpressionSandbox = () => {
   const files = libraryFiles()

@@ -1,7 +1,7 @@
 import { hasMembers } from '../../lib/json/path.ts'
 import type { JsonValue } from '../../lib/kernel/json.ts'
 
-/** The value with each of its leaves changed; names of members stay. */
+/** Returns the value with every leaf changed. Member names stay. */
 export const mapLeaves = (value: JsonValue, change: (leaf: JsonValue) => JsonValue): JsonValue => {
   if (Array.isArray(value)) return value.map(item => mapLeaves(item, change))
   if (!hasMembers(value)) return change(value)

@@ -1,12 +1,12 @@
-/** One body part; `contentType` as it stands there. */
+/** One body part, with its Content-Type header unparsed. */
 export type BodyPart = { contentType: string | undefined; body: Buffer }
 
-/** More parts than any model could read. */
+/** More than any model could read. */
 const MAX_PARTS = 100
 const BOUNDARY = /;\s*boundary\s*=\s*(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i
 
 const toPart = (bytes: Buffer): BodyPart | undefined => {
-  // No header at all: the blank line comes at once (RFC 2046 §5.1.1).
+  // A part without headers starts with the blank line (RFC 2046 §5.1.1).
   if (bytes.indexOf('\r\n') === 0) return { contentType: undefined, body: bytes.subarray(2) }
   const end = bytes.indexOf('\r\n\r\n')
   if (end === -1) return undefined
@@ -15,14 +15,14 @@ const toPart = (bytes: Buffer): BodyPart | undefined => {
 }
 
 /**
- * Takes a multipart body apart (RFC 2046 §5.1); what stands before the first delimiter and after the last is ignored.
- * Undefined when it is not well-formed or holds too many parts.
+ * Splits a multipart body (RFC 2046 §5.1). Ignores the text before the first delimiter and after the last. Returns
+ * undefined if the body is malformed or has too many parts.
  */
 export const splitMultipart = (contentType: string, body: Buffer): BodyPart[] | undefined => {
   const match = BOUNDARY.exec(contentType)
   const boundary = match?.[1] ?? match?.[2]
   if (boundary === undefined) return undefined
-  // A line break in front, so that the first delimiter is found like the others.
+  // Prepends a line break, so that the first delimiter is found like the others.
   const bytes = Buffer.concat([Buffer.from('\r\n'), body])
   const delimiter = Buffer.from(`\r\n--${boundary}`)
   const parts: BodyPart[] = []

@@ -11,10 +11,10 @@ import type { AnswerShaper } from './answer-shaper.ts'
 import { LONG_TEXT_BYTES, readText, shapeAnswer, structuredAnswer } from './shape.ts'
 import type { ShapingJob } from './shaping-job.ts'
 
-/** What shapes results, for whom, and as which server sends them. */
+/** The shaper, the tenant it works for, and the server's setting for tables. */
 export type ShapingPlace = Tenant & { shaper: Pick<AnswerShaper, 'shape'>; compactTables: boolean }
 
-/** What is done with a tool's answers besides showing them, fixed before there are any. */
+/** How a tool's results are shaped, planned before there are any. */
 export type PlannedShaping = {
   rules: ResultShaping
   compactTables: boolean
@@ -22,11 +22,11 @@ export type PlannedShaping = {
   place: Pick<ShapingPlace, 'shaper' | 'owner' | 'group'>
 }
 
-/** Smaller answers are not worth a table. */
+/** Smaller results are not worth a table. */
 const MIN_TABLE_BYTES = 1_024
 const NO_RULES: ResultShaping = {}
 
-/** Undefined where answers are sent as they come. What has an output schema is never written as a table. */
+/** Plans the shaping; undefined if results are sent unchanged. A result with an output schema never becomes a table. */
 export const planShaping = (
   { response, outputSchema }: Pick<ToolDefinition, 'response' | 'outputSchema'>,
   place: ShapingPlace,
@@ -39,7 +39,7 @@ export const planShaping = (
 
 const HTML_TYPES: ReadonlySet<string> = new Set(['text/html', 'application/xhtml+xml'])
 
-/** Whether it is a page; undefined where nobody has said what it is. */
+/** Whether the media type is HTML; undefined if there is no media type. */
 const isHtml = (type: string | undefined): boolean | undefined =>
   type === undefined ? undefined : HTML_TYPES.has(type)
 
@@ -58,10 +58,10 @@ const isWorthIt = (rules: ResultShaping, bytes: number): boolean => hasShaping(r
 const toBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array<ArrayBuffer>): Buffer =>
   Buffer.from(buffer, byteOffset, byteLength)
 
-/** What came of texts: each anew, undefined where they stay as they are, or a sentence that says why there are none. */
+/** The shaped texts, undefined if they are unchanged; or a sentence that says why shaping failed. */
 type ShapedTexts = { utf8s: readonly Buffer[] | undefined } | { failed: string }
 
-/** Secrets are masked in the texts already, so that no transform can write them in another way. */
+/** Shapes texts in a worker. Secrets must be masked before, because a transform could write them in another form. */
 export const shapeTexts = async (
   { rules, compactTables, maxBytes, place }: PlannedShaping,
   texts: readonly string[],
@@ -72,14 +72,14 @@ export const shapeTexts = async (
   const job = { texts, ...kind, shaping: rules, compactTables, maxBytes, isCounted: false }
   const outcome = await place.shaper.shape(place, job)
   if (outcome.kind === 'shaped') return { utf8s: outcome.utf8s.map(toBuffer) }
-  // Tables are only for brevity: without them the answer is as good.
+  // Tables only save tokens, so without them the result is sent unchanged.
   if (outcome.kind === 'unchanged' || !hasShaping(rules)) return { utf8s: undefined }
   return { failed: outcome.message }
 }
 
 /**
- * The answer of an API as the rules make it, in a thread of the shaper's. Secrets are masked before, and after, for what
- * it puts together.
+ * Shapes an API's response by the rules, in a worker. Secrets are masked before, and again afterwards, because a
+ * transform can join parts of one.
  */
 export const shapeByRules = async (
   response: OutboundResponse,
@@ -100,13 +100,13 @@ export const shapeByRules = async (
   return utf8 === undefined ? asItIs() : toResult(utf8, masker, outputCheck)
 }
 
-/** A text with what it costs a model; undefined tokens: too long to be counted at once. */
+/** A text with its size. `tokens` is undefined if the text is too long to count. */
 export type CountedText = { text: string; bytes: number; tokens: number | undefined }
 
-/** What would be made of an answer that came before, or why nothing. */
+/** What the rules make of a sample, or why they fail. */
 export type ShapingPreview = { before: CountedText; after: CountedText | undefined; failure: string | undefined }
 
-/** The same for an answer that a builder looks at while writing the rules; `type`: a media type, where one is known. */
+/** Shapes a sample while a builder edits the rules. `type` is its media type, if known. */
 export const previewShaping = async (
   { text, type }: Pick<AnswerSample, 'text' | 'type'>,
   { response, outputSchema }: Pick<ToolDefinition, 'response' | 'outputSchema'>,

@@ -12,12 +12,12 @@ type TextBlock = JsonObject & { text: string }
 const isText = (block: JsonValue): block is TextBlock =>
   isJsonObject(block) && block.type === 'text' && typeof block.text === 'string'
 
-/** Nobody has said of what an upstream writes whether it is a page. */
+/** An upstream does not declare whether its text is HTML. */
 const UNSAID = undefined
 
 /**
- * As of a tool of ours. An upstream's schema was written for whatever draft, and nobody has looked at it: what cannot be
- * compiled fits nothing.
+ * Creates the check for an upstream's output schema, like that of our own tools. The schema may be for any draft and is
+ * unverified; if it cannot be compiled, no result matches it.
  */
 export const checkOfDeclared = ({ $schema: _draft, ...schema }: JsonObject): SchemaCheck => {
   const check = createSchemaCheck(schema, 'the result')
@@ -32,7 +32,7 @@ export const checkOfDeclared = ({ $schema: _draft, ...schema }: JsonObject): Sch
 
 type Shaping = { masker: Masker; outputCheck: SchemaCheck | undefined; planned: PlannedShaping }
 
-/** What is structured is what the answer says, and its text is written anew from it; programs read it, so that it makes no table. */
+/** Shapes the structured content and rewrites the text from it. Without rules it stays: programs expect no tables. */
 const shapeStructured = async (
   { content, structuredContent, ...rest }: JsonObject,
   blocks: readonly JsonValue[],
@@ -75,8 +75,8 @@ const shapeBlocks = async (
 }
 
 /**
- * An upstream's answer as the rules make it, as those of an API are; secrets are masked in it before, and after.
- * Undefined where it stays as it is: what is an error, or asks for input, and what the rules change nothing of.
+ * Shapes an upstream's result by the rules, like that of an API. Its secrets must be masked already, and are masked
+ * again afterwards. Returns undefined if it stays unchanged, as errors and requests for input do.
  */
 export const shapePassed = async (
   passed: JsonObject,

@@ -20,17 +20,17 @@ import { cutString } from './long-strings.ts'
 import { mapLeaves, mapStrings } from './members.ts'
 import type { ShapingJob, ShapingOutcome } from './shaping-job.ts'
 
-/** Longer texts are not counted, in characters: it would take seconds. */
+/** Longer texts, in characters, are not counted, because it would take seconds. */
 const MAX_COUNTED_CHARACTERS = 1_000_000
-/** What a library says of an expression that failed: it may quote the answer. */
+/** Maximum length of a library's error message, which may quote the response. */
 const MAX_MESSAGE_CHARACTERS = 300
 
-/** Most that an answer may take in memory once it is parsed; a transform parses it once more. */
+/** Maximum memory of a parsed result. A transform parses it once more. */
 const MAX_PARSED_BYTES = 200_000_000
 
 const sandbox = createExpressionSandbox()
 
-/** Thrown for what ends a job with a sentence. */
+/** Ends a job. The message is shown to the model. */
 class ShapingFault extends Error {}
 
 const transformText = (language: TransformLanguage): string =>
@@ -50,7 +50,7 @@ const evaluate = async ({ language, expression }: NonNullable<ResultShaping['tra
   throw new ShapingFault(`${transformText(language)} failed${positionText(expression, offset)}: ${said}`)
 }
 
-/** A thread without memory inside of JSON.parse takes the process with it: what would be too much is not begun. */
+/** Throws if parsing would need too much memory: running out of it inside JSON.parse would end the whole process. */
 const assertFits = (text: string): void => {
   const { containers } = measureJson(text)
   if (heapOfJson(text.length, containers) <= MAX_PARSED_BYTES) return
@@ -75,7 +75,7 @@ const prepare = (value: JsonValue, { htmlToMarkdown, dropFields = [] }: ResultSh
   return paths.length === 0 ? converted : (excludePaths(converted, paths, true) ?? converted)
 }
 
-/** Digits that no double holds, such as those of an id, are a string for languages that know doubles alone. */
+/** Replaces numbers that a double cannot represent, such as long ids, by strings: the languages only know doubles. */
 const withoutExactNumbers = (value: JsonValue): JsonValue => mapLeaves(value, leaf => findExactNumber(leaf) ?? leaf)
 
 const transformed = async (
@@ -94,7 +94,7 @@ const shapeJson = async (text: string, value: JsonValue, job: ShapingJob): Promi
   const cut = cutStrings(made, maxStringLength)
   const tables = job.compactTables ? compactTables(cut) : undefined
   if (hasShaping(job.shaping)) {
-    // A string is sent as what it says: quotes and escapes around all of an answer are no use to a model.
+    // A string is sent as plain text, because quotes and escapes do not help a model.
     const isPlain = typeof cut === 'string' && transform !== undefined && !job.isStructured
     return isPlain ? cut : JSON.stringify(tables ?? cut)
   }
@@ -105,14 +105,14 @@ const shapeJson = async (text: string, value: JsonValue, job: ShapingJob): Promi
 const cutStrings = (value: JsonValue, maxLength: number | undefined): JsonValue =>
   maxLength === undefined ? value : mapStrings(value, one => cutString(one, maxLength))
 
-/** Lines of JSON and tables, line by line; undefined of any other text. */
+/** Shapes JSON lines and tables; returns undefined for any other text. */
 const shapeLines = (text: string, { isHtml, type, shaping }: ShapingJob): string | undefined => {
   if (isHtml === true || heapOfTable(text) > MAX_PARSED_BYTES) return undefined
   const { document } = parseDocument(text, type)
   if (document.kind !== 'json' || document.format === 'json') return undefined
   const value = cutStrings(prepare(document.value, shaping), shaping.maxStringLength)
   const shaped = renderDocument({ ...document, value })
-  // Written anew, a table may have other quotes: it is not, where nothing else is another.
+  // Rendering may change the quotes of a table. If nothing else changed, the original is sent.
   return shaped === renderDocument(document) ? text : shaped
 }
 
@@ -165,7 +165,7 @@ const shape = async (job: ShapingJob): Promise<ShapingOutcome> => {
   return { kind: 'shaped', utf8s, tokens: { before, after: await count(shaped, job) } }
 }
 
-/** Does a job, in the thread that it is asked in: endless and greedy ones are for the caller to end. Never rejects. */
+/** Runs a shaping job in the current thread. The caller must enforce limits of time and memory. Never rejects. */
 export const shapeAnswerText = async (job: ShapingJob): Promise<ShapingOutcome> => {
   try {
     return await shape(job)

@@ -9,7 +9,7 @@ import { maskLongStrings, maskStrings } from '../mask/mask-json.ts'
 import type { Masker } from '../mask/masking.ts'
 import { splitMultipart } from './multipart.ts'
 
-/** How much of an error's body the model gets to read. */
+/** Maximum characters of an error's body that the model sees. */
 const ERROR_BODY_CHARACTERS = 2_000
 
 const TEXT_TYPE =
@@ -22,7 +22,7 @@ const headerOf = ({ headers }: OutboundResponse, name: string): string | undefin
 
 type MediaType = { type: string | undefined; charset: string | undefined }
 
-/** `type/subtype` in lower case, and the charset where one is said (RFC 9110 §8.3.1); an empty one says nothing. */
+/** Returns `type/subtype` in lower case, and the charset if declared (RFC 9110 §8.3.1). Ignores an empty header. */
 const parseMediaType = (header: string | undefined): MediaType => {
   if (header === undefined || header === '') return { type: undefined, charset: undefined }
   const semicolon = header.indexOf(';')
@@ -31,15 +31,15 @@ const parseMediaType = (header: string | undefined): MediaType => {
   return { type: header.slice(0, semicolon).trim().toLowerCase(), charset }
 }
 
-/** Masked before it is in lower case, which would hide a secret from the masker. */
+/** Returns the media type to show. Masks before lowercasing, which would hide a secret from the masker. */
 const shownType = (contentType: string | undefined, masker: Masker): string =>
   parseMediaType(contentType && masker.text(contentType)).type ?? 'application/octet-stream'
 
-/** UTF-8, whether it is said or not. */
+/** Whether the charset is UTF-8, which is also the default. */
 const isUnicode = (charset: string | undefined): boolean =>
   charset === undefined || charset === 'utf-8' || charset === 'utf8'
 
-/** By the charset that was said; UTF-8 where none was, or one that nobody knows. */
+/** Decodes a body by its charset; as UTF-8 if it is missing or unknown. */
 const decode = (body: Buffer, charset: string | undefined): string => {
   if (charset === undefined || isUnicode(charset)) return body.toString('utf8')
   try {
@@ -55,7 +55,7 @@ const isText = (type: string | undefined, body: Buffer): boolean =>
 const statusLine = ({ status, statusText }: OutboundResponse, masker: Masker): string =>
   statusText === '' ? `HTTP ${status}` : `HTTP ${status} ${masker.text(statusText)}`
 
-/** `shown`: its text without secrets, or undefined of what is no text. */
+/** `shown`: the body's masked text; undefined if it is not text. */
 const errorAnswer = (response: OutboundResponse, masker: Masker, shown: string | undefined): BlocksResult => {
   const contentType = headerOf(response, 'content-type')
   const retryAfter = headerOf(response, 'retry-after')
@@ -76,7 +76,7 @@ const parseDocument = (text: string): { json: JsonValue } | undefined => {
 
 const NO_JSON = 'The answer is no JSON, though the tool declares an output schema.'
 
-/** `masked`: what was parsed of the text, secrets hidden. */
+/** `masked`: the parsed value with its secrets masked. */
 const fitAnswer = (text: string, parsed: JsonValue, masked: JsonValue, check: SchemaCheck): BlocksResult => {
   const mismatch = check(masked)
   if (mismatch !== undefined) return errorResult(`The answer does not fit the tool's output schema: ${mismatch}`)
@@ -84,7 +84,7 @@ const fitAnswer = (text: string, parsed: JsonValue, masked: JsonValue, check: Sc
   return { content: [{ type: 'text', text: isMasked ? JSON.stringify(masked) : text }], structuredContent: masked }
 }
 
-/** JSON that fits the tool's schema, as text and as a value; an error where it is none, or does not. */
+/** Returns JSON that matches the tool's schema as text and as structured content; otherwise an error. */
 export const structuredAnswer = (text: string, check: SchemaCheck, masker: Masker): BlocksResult => {
   const parsed = parseDocument(text)
   if (parsed === undefined) return errorResult(NO_JSON)
@@ -105,7 +105,7 @@ const binaryBlock = (type: string, mimeType: string, body: Buffer, uri: string):
   return { type: 'resource', resource: { uri, mimeType, blob: data } }
 }
 
-/** Bytes of the type that a header says as the block for it. */
+/** Returns the content block for a body with the given Content-Type. */
 const toBlock = (body: Buffer, contentType: string | undefined, uri: string, masker: Masker): ContentBlock => {
   const { type, charset } = parseMediaType(contentType)
   return isText(type, body)
@@ -128,7 +128,7 @@ const toBlockSlowly = async (
 const PART_TYPE = 'text/plain'
 const partUri = (uri: string, index: number): string => `${uri}#part-${index + 1}`
 
-/** Several things in one answer, a block each; undefined when it is not put together as RFC 2046 §5.1 says. */
+/** Returns a multipart response as one block per part; undefined if it is malformed (RFC 2046 §5.1). */
 const multipartAnswer = (response: OutboundResponse, uri: string, masker: Masker): BlocksResult | undefined => {
   const parts = splitMultipart(headerOf(response, 'content-type') ?? '', response.body)
   if (parts === undefined) return undefined
@@ -152,25 +152,25 @@ const multipartSlowly = async (
   return { content }
 }
 
-/** From this size on, handing on the bytes of a text is cheaper than decoding and encoding it. */
+/** From this size on, passing on the bytes of a text is cheaper than decoding and encoding it. */
 export const LONG_TEXT_BYTES = 8 * 1_024
 
-/** What an answer says, and its type; undefined of what is no text. */
+/** Returns the text of a response and its media type; undefined if it is not text. */
 export const readText = (response: OutboundResponse): { text: string; type: string | undefined } | undefined => {
   const { type, charset } = parseMediaType(headerOf(response, 'content-type'))
   return isText(type, response.body) ? { text: decode(response.body, charset), type } : undefined
 }
 
-/** A text in which there is nothing to decode and nothing to hide. */
+/** Whether the body is a long text that needs neither decoding nor masking. */
 const isLongPlainText = (body: Buffer, { type, charset }: MediaType, masker: Masker): boolean =>
   body.length >= LONG_TEXT_BYTES && isUnicode(charset) && isText(type, body) && isUtf8(body) && !masker.mayHideIn(body)
 
 const isFailed = ({ status }: OutboundResponse): boolean => status < 200 || status > 299
 
-/** From this size on, nobody should wait for secrets to be hidden: in 10 MB, where there is one, twenty take 140 ms. */
+/** From this size on, masking yields to the event loop. Twenty secrets take 140 ms in 10 MB that contain one. */
 const SLOW_TEXT_BYTES = 256 * 1_024
 
-/** As `shapeAtOnce`, of what is long and may hold secrets: with turns for everybody else. */
+/** Like `shapeAtOnce`, for a long response that may contain secrets: yields to the event loop while masking. */
 const shapeSlowly = async (
   response: OutboundResponse,
   masker: Masker,
@@ -209,7 +209,7 @@ const shapeAtOnce = (response: OutboundResponse, masker: Masker, outputCheck: Sc
   return several ?? { content: [toBlock(response.body, contentType, uri, masker)] }
 }
 
-/** An API's answer as the model gets it (contract: "What a call returns"); later, where a long one may hold a secret. */
+/** Returns an API's response as a result. Returns a promise if the response is long and may contain a secret. */
 export const shapeAnswer = (
   response: OutboundResponse,
   masker: Masker,

@@ -1,32 +1,32 @@
 import type { ResultShaping } from '../../tools/response/result-shaping.ts'
 
-/** The texts of one answer that are to be shaped, and how. */
+/** The texts of one result, and how to shape them. */
 export type ShapingJob = {
-  /** Each is shaped by itself. Of several those that are no JSON are none of a transform's business. */
+  /** Each is shaped by itself. If only some are JSON, a transform applies to these. */
   texts: readonly string[]
-  /** Whether they are pages; undefined where nobody has said. Of all but pages it is found out whether they are JSON. */
+  /** Whether the texts are HTML; undefined if not declared. Texts that are not declared as HTML may be JSON. */
   isHtml: boolean | undefined
-  /** Their media type, where somebody has said it: lines of JSON and tables are known by it, or by how they look. */
+  /** Their media type, if declared. JSON lines and tables are recognized by it, or by their beginning. */
   type?: string | undefined
   shaping: ResultShaping
-  /** Whether lists of like objects are written as tables where that is shorter. */
+  /** Whether lists of objects with the same members become tables if that is shorter. */
   compactTables: boolean
-  /** Whether it is checked against a schema afterwards: then numbers stay numbers, and strings JSON. */
+  /** Whether the result is checked against a schema afterwards. Then numbers stay numbers, and strings stay JSON. */
   isStructured: boolean
-  /** Of all that is made of them, as UTF-8. */
+  /** Maximum size of the shaped texts together, in UTF-8. */
   maxBytes: number
-  /** Whether the tokens before and after are counted. */
+  /** Whether to count the tokens before and after. */
   isCounted: boolean
 }
 
 export type Shaped = {
   /** Each text as UTF-8. */
   utf8s: readonly Uint8Array<ArrayBuffer>[]
-  /** Of all of them; undefined where they were not to be counted, or there are too many to be counted at once. */
+  /** Tokens of all texts together; undefined if not requested, or if the texts are too long to count. */
   tokens: { before: number | undefined; after: number | undefined }
 }
 
-/** What came of a job: the texts anew, nothing that differs, or why there is none, in a sentence. */
+/** The outcome of a job. `message` is a sentence that says why it failed. */
 export type ShapingOutcome =
   | ({ kind: 'shaped' } & Shaped)
   | { kind: 'unchanged'; tokens: Shaped['tokens'] }

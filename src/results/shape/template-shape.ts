@@ -1,10 +1,10 @@
-/** Longest URI that is compared with templates, in characters: callers send what they like. */
+/** Maximum length of a URI that is compared with templates, because callers are untrusted. */
 const MAX_URI_CHARS = 4_096
-/** Texts between the expressions of a template that are looked for, and how much of each: upstreams send what they like. */
+/** Maximum number and length of the texts compared between a template's expressions: upstreams are untrusted. */
 const MAX_PIECES = 16
 const MAX_PIECE_CHARS = 32
 
-/** A URI template (RFC 6570) by the texts around its expressions; without `last`: it has none. */
+/** The texts around the expressions of a URI template (RFC 6570). `last` is undefined if it has no expressions. */
 type TemplateShape = { first: string; pieces: readonly string[]; last: string | undefined }
 
 export const toTemplateShape = (template: string): TemplateShape => {
@@ -23,8 +23,8 @@ export const toTemplateShape = (template: string): TemplateShape => {
 }
 
 /**
- * Whether a URI may be one of a template's, whatever its expressions say. The time it takes is bounded: no pattern of
- * strangers runs, and of what is long only the beginning is looked at.
+ * Whether a URI may match a template, whatever its expressions expand to. Takes bounded time: it runs no untrusted
+ * pattern, and compares only the beginnings of long texts.
  */
 export const mayMatch = ({ first, pieces, last }: TemplateShape, uri: string): boolean => {
   if (last === undefined) return uri === first
