@@ -253,7 +253,7 @@ describe('what is done with the answers of tools of upstreams', () => {
       'too many',
       Object.fromEntries(Array.from({ length: 1_001 }, (_, at) => [`t${at}`, {}])),
       'toolAnswers',
-      /more than 1000/,
+      /at most 1000/,
     ],
   ])('%s is refused beside its field', async (_what, toolAnswers, path, said) => {
     const { id } = await attach()
