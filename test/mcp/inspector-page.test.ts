@@ -78,7 +78,7 @@ describe('the inspector of a server', () => {
     const found = (await person.get(`${path}?q=HUGE`)).html
     expect(found).toContain('1 tool of 6')
     expect(found).not.toContain('<code>broken</code>')
-    expect((await person.get(`${path}?q=nothing-like-it`)).html).toContain('No tool matches.')
+    expect((await person.get(`${path}?q=nothing-like-it`)).html).toContain('No tools match.')
     expect((await person.get(`${path}?tool=gone`)).status).toBe(404)
   })
 

@@ -181,7 +181,7 @@ describe('the way to an authorization server', () => {
       server: origin => ({ authorization_endpoint: `${origin}/authorize?${says}` }),
     })
     const page = await startConnecting(owner.visitor, upstreamId)
-    expect(page.text).toContain('what it gives unasked')
+    expect(page.text).toContain('its default')
     const { searchParams } = new URL(leavingLink(page))
     expect([...searchParams.keys()].toSorted()).toEqual([
       'client_id',

@@ -123,7 +123,7 @@ describe('the pages of the MCP servers that a server holds', () => {
     const told = await second.submit(path, { ...REMOTE, ...TICKED, name: 'guides', version })
     expect(told.status).toBe(409)
     expect(told.html).toContain('Somebody else changed the upstream')
-    expect(told.html).toContain('What is saved now')
+    expect(told.html).toContain('Saved version')
     expect(told.html).toContain('value="guides"')
     const seen = inputsOf(told.html).get('version') ?? ''
     expect((await second.submit(path, { ...REMOTE, ...TICKED, name: 'guides', version: seen })).status).toBe(303)
@@ -242,7 +242,7 @@ describe('the pages of the MCP servers that a server holds', () => {
     expect(overview).not.toContain('Nothing is plugged in yet')
     expect(overview).not.toContain('never connected')
     const { html: page } = await person.get(`${path}/sources/upstreams/${id}`)
-    expect(page).toContain('clients ask it for its lists themselves')
+    expect(page).toContain('Clients fetch its lists themselves')
     expect(page).not.toContain('/refresh"')
     for (const link of ['/sources/upstreams/new"', '/sources/new"']) expect(await sources()).not.toContain(link)
     const { html: list } = await person.get(`/servers?q=${serverId}`)
@@ -254,7 +254,7 @@ describe('the pages of the MCP servers that a server holds', () => {
     expect(tools).not.toContain('/tools/new"')
     const { html: inspector } = await person.get(`${path}/inspector`)
     expect(inspector).toContain('passes every request on')
-    expect(inspector).not.toContain('offers no tool yet')
+    expect(inspector).not.toContain('has no tools yet')
     expect((await person.submit(`${path}/inspector?tool=any`, {})).status).toBe(409)
   })
 

@@ -81,7 +81,7 @@ const history: PageRow[] = [
     act: async page => {
       await page.goto(`${page.url().split('/history/')[0]}/history?tool=book_pickup`)
       await page.getByRole('region', { name: 'Table of calls' }).getByRole('link').first().click()
-      await page.getByRole('heading', { name: 'The same as cURL' }).waitFor()
+      await page.getByRole('heading', { name: 'As a cURL command' }).waitFor()
     },
   },
 ]
@@ -164,7 +164,7 @@ const inspector: PageRow[] = [
     act: async page => {
       await page.getByLabel('shipment_id', { exact: true }).fill('KF-2041')
       await page.getByRole('button', { name: 'Call the tool' }).click()
-      await page.getByRole('heading', { name: 'Answer', exact: true }).waitFor()
+      await page.getByRole('heading', { name: 'Result', exact: true }).waitFor()
       await page.locator('button:focus', { hasText: 'Call the tool' }).waitFor()
     },
   },

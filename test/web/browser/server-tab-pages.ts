@@ -94,7 +94,7 @@ const upstreams: PageRow[] = [
       await page.getByLabel('A command of this machine').check()
       await page.getByLabel('Arguments').fill('"not closed')
       await page.getByLabel('Environment').fill('no pair')
-      await page.getByRole('button', { name: 'Attach the MCP server' }).click()
+      await page.getByRole('button', { name: 'Attach MCP server' }).click()
       await page.getByText('The variable number 1 is not written as NAME=value.').waitFor()
     },
   },
@@ -120,7 +120,7 @@ const upstreams: PageRow[] = [
       await page.getByLabel('Description, optional').fill(HOSTILE_NAME)
       await page.evaluate(`document.querySelector('[name=version]').value = '2020-01-01T00:00:00.000Z'`)
       await page.getByRole('button', { name: 'Save', exact: true }).click()
-      await page.getByText('What is saved now').waitFor()
+      await page.getByText('Saved version').waitFor()
     },
   },
   { route: 'GET /servers/:uuid/sources/upstreams/:upstreamId/remove', path: onUpstream('yard', '/remove') },

@@ -144,7 +144,7 @@ describe('MCP servers behind a server, in a real browser', () => {
     const { id, write, path } = await attach(serverId, [READ])
     await refresh(id)
     const { page } = await openPage(`/servers/${serverId}/settings`, { javaScriptEnabled: false })
-    await page.getByLabel('Show me changed and new tools before they are live').check()
+    await page.getByLabel('Review changed and new tools before clients see them').check()
     await page.getByRole('region', { name: 'Changes of attached MCP servers' }).getByRole('button').click()
     await page.getByText('stays so until you approve what changes').waitFor()
     write([{ ...READ, description: 'Reads one, and more.' }, OPEN])

@@ -58,7 +58,7 @@ describe('the history page of a server', () => {
   it('links to the inspector if there are no calls yet', async () => {
     const person = await signIn()
     const { html } = await person.get(path)
-    expect(html).toContain('No call yet')
+    expect(html).toContain('No calls yet')
     expect(html).toContain(`/servers/${serverId}/inspector`)
   })
 
@@ -95,7 +95,7 @@ describe('the history page of a server', () => {
     expect(linksIn(day.html)).toHaveLength(1)
     expect(linksIn(day.html)[0]).toContain(`from=${today}`)
     const none = await person.get(`${path}?to=2020-01-01`)
-    expect(none.html).toContain('No call matches')
+    expect(none.html).toContain('No calls match')
     expect(none.html).toContain('Show all calls')
     const odd = await person.get(`${path}?from=yesterday&to=2020-02-30`)
     expect(odd.status).toBe(400)
@@ -145,7 +145,7 @@ describe('the history page of a server', () => {
     const second = (await person.get(older.replaceAll('&amp;', '&'))).html
     expect(linksIn(second)).toHaveLength(10)
     expect(second).toContain('1 call was not recorded between')
-    expect(second).toContain('Back to the newest')
+    expect(second).toContain('Back to newest')
     expect(second).not.toContain('rel="next"')
   })
 
@@ -187,7 +187,7 @@ describe('the history page of a server', () => {
     expect(html.match(/200 answered again/g)).toHaveLength(1)
     const [given = '', sent = ''] = linksIn(html)
     const shown = (await person.get(given)).html
-    expect(shown).toMatch(/<dt>Answer<\/dt><dd>the one of [\d.,]+ \w+ before; nothing was sent<\/dd>/)
+    expect(shown).toMatch(/<dt>Result<\/dt><dd>the one of [\d.,]+ \w+ before; nothing was sent<\/dd>/)
     expect(shown).toContain('The request that it answers, secrets masked')
     expect((await person.get(sent)).html).not.toContain('nothing was sent')
     const overview = await person.get(`/servers/${serverId}`)
