@@ -207,7 +207,7 @@ describe('the settings of a server', () => {
     await foreign.get('/account')
     const seen = (await seeing.get(path)).html
     expect(seen).not.toContain('name="version"')
-    expect(seen).not.toContain('Delete the server')
+    expect(seen).not.toContain('Delete server')
     expect((await seeing.submit(path, { name: 'x', description: '', version: '' })).status).toBe(403)
     expect((await building.get(path)).html).toContain('name="version"')
     for (const [rest, fields] of [
