@@ -161,7 +161,7 @@ describe('the inspector of a server', () => {
     expect(wrong.html).toContain('odd')
     const comma = await person.submit(`${path}?tool=many_kinds&as=json`, { arguments: '{"text": "x",}' })
     expect(comma.html).toContain('line 1, column 13: delete this comma: } follows')
-    expect((await person.submit(`${path}?tool=many_kinds&as=json`, { arguments: '[1]' })).html).toContain('in braces')
+    expect((await person.submit(`${path}?tool=many_kinds&as=json`, { arguments: '[1]' })).html).toContain('must be an object')
     const deep = '['.repeat(100) + ']'.repeat(100)
     const tooDeep = await person.submit(`${path}?tool=many_kinds&as=json`, { arguments: `{"text": ${deep}}` })
     expect(tooDeep.status).toBe(400)
@@ -197,7 +197,7 @@ describe('the inspector of a server', () => {
     expect((await foreign.get(path)).status).toBe(404)
     const member = await signIn(viewer.email)
     const shut = await member.get(path)
-    expect(shut.html).toContain('You may not call this server')
+    expect(shut.html).toContain('You cannot call this server')
     expect(shut.html).toContain('Its tier is private')
     expect(shut.html).not.toContain('many_kinds')
     expect((await member.submit(`${path}?tool=hostile`, {})).status).toBe(403)
@@ -209,7 +209,7 @@ describe('the inspector of a server', () => {
     expect((await member.submit(`${path}?tool=hostile`, {})).status).toBe(200)
     expect(api.seen.length).toBe(before + 1)
     await owner.expectOk('PATCH', `/servers/${serverId}`, { allowedUsers: [] })
-    expect((await member.get(path)).html).toContain('You may not call this server')
+    expect((await member.get(path)).html).toContain('You cannot call this server')
   })
 
   const open = async (options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> => {

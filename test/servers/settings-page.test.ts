@@ -176,7 +176,7 @@ describe('the settings of a server', () => {
       location: done,
     })
     expect(await chosen()).toBe('grouped')
-    expect((await person.get(done)).html).toContain('Clients that are connected have been told.')
+    expect((await person.get(done)).html).toContain('Connected clients have been notified.')
     expect((await owner.send('GET', `/servers/${serverId}`)).body).toMatchObject({ presentation: 'grouped' })
     for (const presentation of ['', 'everything', HOSTILE]) {
       const wrong = await person.submit(`${path}/presentation`, { presentation })
@@ -189,7 +189,7 @@ describe('the settings of a server', () => {
     const { member: viewer } = await join(serverId, 'viewer')
     const seeing = await signIn(viewer)
     const { html } = await seeing.get(path)
-    expect(html).toContain('In groups, behind two tools')
+    expect(html).toContain('Grouped')
     expect(html).not.toContain('name="presentation"')
     expect((await seeing.submit(`${path}/presentation`, { presentation: 'flat' })).status).toBe(403)
     const foreign = await signIn(await signUp(patchbay.origin))

@@ -82,7 +82,7 @@ describe('an upstream that all callers reach by one account', () => {
       auth: 'caller',
       scopes: '',
     })
-    expect(changed.text).toContain('None has connected theirs yet')
+    expect(changed.text).toContain('No caller has connected an account yet')
     expect((await owner.expectOk('GET', `/upstreams/${upstreamId}`)).body).toMatchObject({
       auth: { per: 'caller', connection: null, scopes: null },
     })

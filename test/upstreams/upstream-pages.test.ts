@@ -253,7 +253,7 @@ describe('the pages of the MCP servers that a server holds', () => {
     expect(tools).toMatch(/>Tools\s*<\/a>/)
     expect(tools).not.toContain('/tools/new"')
     const { html: inspector } = await person.get(`${path}/inspector`)
-    expect(inspector).toContain('passes every request on')
+    expect(inspector).toContain('passes every request unchanged')
     expect(inspector).not.toContain('has no tools yet')
     expect((await person.submit(`${path}/inspector?tool=any`, {})).status).toBe(409)
   })

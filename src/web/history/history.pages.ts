@@ -37,11 +37,11 @@ const readQuery = ({ outcome, tool, from, to, cursor }: Query) => {
   const dayOf = (name: 'from' | 'to', text: string): Date | undefined => {
     if (text === '') return undefined
     const day = Day.safeParse(text).data
-    if (day === undefined) errors[name] = 'Write a day such as 2026-11-22.'
+    if (day === undefined) errors[name] = 'Enter a date such as 2026-11-22.'
     return day === undefined ? undefined : new Date(day)
   }
   const [first, last] = [dayOf('from', from), dayOf('to', to)]
-  if (first !== undefined && last !== undefined && last < first) errors.to = 'This day lies before the other one.'
+  if (first !== undefined && last !== undefined && last < first) errors.to = 'The end date is before the start date.'
   const wanted = {
     outcome: Outcome.safeParse(outcome).data,
     tool: tool === '' ? undefined : tool.slice(0, MAX_TOOL_CHARACTERS).toWellFormed(),

@@ -21,7 +21,7 @@ const outcomeText = ({ outcome, status, request }: StoredExecution): string => {
 
 const callerText = ({ userId }: StoredExecution, names: Names): string => {
   if (userId === undefined) return 'a stranger'
-  return names.get(userId) ?? 'somebody of another organization'
+  return names.get(userId) ?? 'a user of another organization'
 }
 
 /** What was sent of the answer, and of how much where something was left out. */
@@ -84,7 +84,7 @@ export const toCallView = (execution: StoredExecution, names: Names) => {
   return {
     ...toRow(execution, names),
     error,
-    answer: ageMs === undefined ? undefined : `the one of ${formatDuration(ageMs)} before; nothing was sent`,
+    answer: ageMs === undefined ? undefined : `from the cache, ${formatDuration(ageMs)} old; no request was sent`,
     requestSize: formatBytes(execution.requestBytes),
     request: request && { text: requestText(request), curl: toCurl(request) },
   }

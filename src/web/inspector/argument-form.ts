@@ -94,14 +94,14 @@ export const hintOf = ({ kind, schema, isRequired }: ArgumentField): string => {
     rangeText(numberOf(schema.minLength), numberOf(schema.maxLength), ' characters'),
     format && `format ${format}`,
     pattern && `pattern ${pattern}`,
-    kind === 'json' ? 'JSON: a text stands in double quotes' : undefined,
+    kind === 'json' ? 'JSON: put text in double quotes' : undefined,
   ].filter(text => text !== undefined && text !== '')
   const sentences = [
     textOf(schema.description),
     limits.length === 0 ? undefined : limits.join(', '),
     example === undefined ? undefined : `for example ${shown(example)}`,
     schema.default === undefined ? undefined : `left empty: ${shown(schema.default)}`,
-    schema.default === undefined && !isRequired ? 'may be left empty' : undefined,
+    schema.default === undefined && !isRequired ? 'optional' : undefined,
   ].filter(text => text !== undefined)
   return sentences.join(' · ')
 }

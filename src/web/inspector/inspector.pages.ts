@@ -39,12 +39,12 @@ const userOf = (actor: Actor) => ({ userId: actor.userId, organizationIds: new S
 
 const WHY_NOT: Readonly<Record<ServerFrame['tier'], string>> = {
   public: '',
-  organization: 'Its tier is organization: only members of the organization may call it.',
+  organization: 'Its tier is organization: only members of the organization can call it.',
   private:
-    'Its tier is private: only its owner may call it, and whom the owner lets in. Ask the owner to add your e-mail address under Access.',
+    'Its tier is private: only its owner and allowed users can call it. Ask the owner to add your e-mail address under Access.',
 }
 
-const PASSES_ON = 'This server passes every request on as it is, and calls nothing itself.'
+const PASSES_ON = 'This is a passthrough server: it calls no tools itself.'
 
 const toAddress = (path: string, { tool, q, page = 1, as }: Partial<Query>): string =>
   addressOf(path, { q, page: page === 1 ? undefined : String(page), tool, as })
@@ -92,7 +92,7 @@ const toInspected = (tool: ListedTool, path: string, query: Query, typed: Typed)
     fields: fields?.map(toFieldView(typed.of, typed.errors)),
     whole: {
       value: typed.whole ?? JSON.stringify(sketchArguments(known ?? []), undefined, 2),
-      error: error === undefined ? undefined : `What is written here ${error}.`,
+      error: error === undefined ? undefined : `The JSON ${error}.`,
     },
     // Where there is a choice.
     asJson: fields === undefined ? undefined : to('json'),
@@ -115,7 +115,7 @@ const readForm = (fields: readonly ArgumentField[] | undefined, body: unknown, m
   const whole = of(WHOLE)
   const parsed = parseTypedJson(whole.trim() === '' ? '{}' : whole, maxDepth)
   const args: JsonObject = parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}
-  const error = parsed.ok ? (isJsonObject(parsed.value) ? undefined : 'must be an object, in braces') : parsed.error
+  const error = parsed.ok ? (isJsonObject(parsed.value) ? undefined : 'must be an object') : parsed.error
   return { args, typed: { ...UNTYPED, whole, errors: new Map(error === undefined ? [] : [[WHOLE, error]]) } }
 }
 
@@ -176,10 +176,10 @@ export const inspectorPages =
         const { connection, path, query } = visit
         if (visit.server.passesOn) throw new AppError('conflict', PASSES_ON)
         if (connection === undefined)
-          throw new AppError('forbidden', `You may not call this server. ${WHY_NOT[visit.server.tier]}`)
+          throw new AppError('forbidden', `You cannot call this server. ${WHY_NOT[visit.server.tier]}`)
         const tools = await connection.listTools()
         const tool = tools.find(({ name }) => name === query.tool)
-        if (tool === undefined) throw new AppError('not_found', 'The server has no tool of this name any more.')
+        if (tool === undefined) throw new AppError('not_found', 'The server no longer has a tool with this name.')
         const fields = query.as === 'json' ? undefined : toFields(tool.inputSchema)
         const { args, typed } = readForm(fields, request.body, limits.maxJsonDepth)
         const hasErrors = typed.errors.size > 0

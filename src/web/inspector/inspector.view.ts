@@ -101,7 +101,7 @@ export const toMessageViews = (messages: readonly ExchangedMessage[]) => {
     const isSent = direction === 'sent'
     return {
       isSent,
-      title: isSent ? methodOf(text) : `answer to ${methodOf(before?.text ?? '')}`,
+      title: isSent ? methodOf(text) : `response to ${methodOf(before?.text ?? '')}`,
       at: at.toISOString(),
       clock: clockText(at),
       size: formatBytes(Buffer.byteLength(text)),
@@ -139,7 +139,7 @@ export const toFieldView =
 const HINTS = [
   ['readOnlyHint', 'only reads'],
   ['destructiveHint', 'may destroy'],
-  ['idempotentHint', 'may be repeated'],
+  ['idempotentHint', 'idempotent'],
 ] as const
 
 /** What stands above a tool's form. */

@@ -14,7 +14,7 @@ export const AnswersInput = z.object({
   cutNotice: contextShape.cutNotice,
 })
 
-const LABELS = { maxResponseTokens: 'number of tokens', cutNotice: 'line below a cut answer' }
+const LABELS = { maxResponseTokens: 'number of tokens', cutNotice: 'truncation notice' }
 
 export const toAnswersForm = (
   { maxResponseTokens, cutNotice }: Pick<Server, 'maxResponseTokens' | 'cutNotice'>,
@@ -26,8 +26,8 @@ export const toAnswersForm = (
   usual: formatNumber(DEFAULT_RESPONSE_TOKENS),
   now:
     maxResponseTokens === 0
-      ? 'All of an answer is sent.'
-      : `At most ${formatNumber(maxResponseTokens)} tokens of an answer are sent.`,
+      ? 'Results are sent in full.'
+      : `At most ${formatNumber(maxResponseTokens)} tokens of a result are sent.`,
 })
 
 /** The page with what was typed into this form, and why it is refused beside its own fields. */

@@ -21,7 +21,7 @@ const LABELS = {
 const namesIn = (text: string): string[] => text.split(/[\s,]+/).filter(name => name !== '')
 
 export const PresentationInput = z.object({
-  presentation: z.enum(PRESENTATIONS, 'is none of the list'),
+  presentation: z.enum(PRESENTATIONS, 'must be one of the list'),
   pinnedTools: z.string().transform(namesIn).pipe(contextShape.pinnedTools),
   maxFlatTokens: z.string().transform(readWholeNumber).pipe(contextShape.maxFlatTokens.optional()),
 })
@@ -35,8 +35,8 @@ export const assertToolNames = (
   const unknown = names.find(name => !known.includes(name) && !pinnedTools.includes(name))
   if (unknown === undefined) return
   const hint = known.length === 0 ? 'the server has no tools yet' : `the nearest is ${closest(unknown, [...known])}`
-  throw new AppError('invalid_request', 'Not all pinned tools are there.', {
-    errors: [{ path: 'pinnedTools', message: `names ${unknown}, which no tool is called; ${hint}` }],
+  throw new AppError('invalid_request', 'Some pinned tools do not exist.', {
+    errors: [{ path: 'pinnedTools', message: `names ${unknown}, which does not exist; ${hint}` }],
   })
 }
 

@@ -3,28 +3,28 @@ import type { Presentation } from '../../servers/server.ts'
 const CHOICES = [
   {
     value: 'flat',
-    text: 'Each tool by itself',
-    hint: 'A model reads the description and schema of all tools, with every request. Best where there are few.',
+    text: 'List all tools',
+    hint: 'Models read the description and schema of every tool with each request. Best for few tools.',
   },
   {
     value: 'grouped',
-    text: 'In groups, behind two tools',
-    hint: 'A model sees which toolkits and attached MCP servers there are, and looks up their tools when it needs them: a few hundred tokens, however many tools.',
+    text: 'Grouped',
+    hint: 'Models see the toolkits and attached MCP servers, and look up their tools when needed with two tools. Takes a few hundred tokens, however many tools.',
   },
   {
     value: 'search',
-    text: 'Behind a search',
-    hint: 'A model is listed the tools that you pin, and finds the others by what is to be done: a few hundred tokens, however many tools. Best where there are many that no toolkit parts well.',
+    text: 'Search',
+    hint: 'Models see the pinned tools and find the others by searching for a task. Takes a few hundred tokens, however many tools. Best for many tools that are hard to group.',
   },
   {
     value: 'auto',
-    text: 'Each by itself while they are cheap, else behind a search',
-    hint: 'What the list of tools costs a model decides, each time that it changes.',
+    text: 'Automatic',
+    hint: 'Lists all tools up to the token threshold, and uses search above it. Decided whenever the tools change.',
   },
   {
     value: 'passthrough',
-    text: 'Passed through',
-    hint: 'Each request goes on as it is to the one remote MCP server that is attached, and its answer comes back so. For a server that has nothing else.',
+    text: 'Passthrough',
+    hint: 'Requests and responses pass unchanged to and from the one attached remote MCP server. For servers without other sources.',
   },
 ] as const satisfies readonly { value: Presentation; text: string; hint: string }[]
 

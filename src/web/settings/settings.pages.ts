@@ -35,7 +35,7 @@ const EditInput = CreateServer.pick({ name: true, description: true })
 const ReviewForm = { review: formText }
 const TransferForm = { organizationId: formText, ownerEmail: formText }
 const TransferInput = z.object({
-  organizationId: z.uuid('is none of the list'),
+  organizationId: z.uuid('must be one of the list'),
   ownerEmail: z.string().max(254, 'is longer than 254 characters'),
 })
 const RemovalForm = { sure: formText }
@@ -49,13 +49,13 @@ const MAX_COUNTED_CALLS = 10_000
 
 const DONE: ReadonlyMap<string, string> = new Map([
   ['saved', 'Saved.'],
-  ['presented', 'Saved. Clients that are connected have been told.'],
-  ['tabled', 'Saved. Lists of like objects are tables from the next answer on.'],
-  ['untabled', 'Saved. Lists are sent as the API answers them.'],
-  ['reviewed', 'Saved. What clients see of attached MCP servers now stays so until you approve what changes.'],
-  ['unreviewed', 'Saved. Changes of attached MCP servers are live at once.'],
-  ['answers', 'Saved. It holds from the next call on.'],
-  ['moved', 'The server belongs to this organization now. Its address is what it was.'],
+  ['presented', 'Saved. Connected clients have been notified.'],
+  ['tabled', 'Saved. Lists of similar objects are sent as tables from the next result on.'],
+  ['untabled', 'Saved. Lists are sent unchanged.'],
+  ['reviewed', 'Saved. Clients see changes to attached MCP servers once you approve them.'],
+  ['unreviewed', 'Saved. Clients see changes to attached MCP servers immediately.'],
+  ['answers', 'Saved. It applies from the next call on.'],
+  ['moved', 'The server now belongs to this organization. Its address has not changed.'],
 ])
 
 export type SettingsPagesParts = {

@@ -36,7 +36,7 @@ const countInWords = (told: readonly Told[]): string => {
   const of = (level: Finding['level']): number => told.filter(({ finding }) => finding.level === level).length
   const [refused, warnings, hints] = [of('error'), of('warning'), of('hint')]
   const parts = [
-    refused === 0 ? undefined : `${formatNumber(refused)} that clients refuse`,
+    refused === 0 ? undefined : `${formatNumber(refused)} that clients reject`,
     warnings === 0 ? undefined : formatCount(warnings, 'warning'),
     hints === 0 ? undefined : formatCount(hints, 'hint'),
   ]

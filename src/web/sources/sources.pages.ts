@@ -42,8 +42,8 @@ const AcceptForm = { version: formText }
 const RemovalForm = { sure: formText }
 
 const DONE: DoneTexts = {
-  added: () => 'The toolkit is in use: pick its tools under Tools',
-  accepted: () => 'The update is accepted',
+  added: () => 'Toolkit added. Add its tools on the Tools tab',
+  accepted: () => 'Update accepted',
   removed: () => 'The toolkit is removed from this server',
   // Said by the pages of MCP servers, which lead here.
   detached: () => 'The MCP server is removed from this server',
@@ -207,14 +207,14 @@ export const sourcesPages =
           question: `Remove ${used.title}?`,
           consequence:
             atWork.length === 0
-              ? `None of its tools is at work here, so nothing stops working.${copy}`
-              : 'It stays while tools of it are at work here. Remove these first:',
+              ? `This server uses none of its tools, so nothing stops working.${copy}`
+              : 'It cannot be removed while this server uses its tools. Remove these first:',
           blocks: list.items,
           moreBlocks: list.more,
           action: `${path}/remove`,
           back: path,
           name: used.title,
-          button: atWork.length === 0 ? 'Remove the toolkit' : undefined,
+          button: atWork.length === 0 ? 'Remove toolkit' : undefined,
           typed,
         },
         labels: { sure: 'name' },

@@ -14,7 +14,7 @@ const FIELD_WORDS: Readonly<Record<string, string>> = {
   inputSchema: 'input schema',
   outputSchema: 'output schema',
   allowedOrigins: 'allowed origins',
-  response: 'what is sent of the answer',
+  response: 'response rules',
 }
 
 export const sourcePath = (serverId: string, toolkitId: string): string =>
@@ -38,7 +38,7 @@ export const toSourceRow = (serverId: string, used: UsedToolkit, atWork: readonl
   isForeign: used.snapshot !== undefined,
   taken: used.snapshot && timeText(used.snapshot.takenAt),
   takenAt: used.snapshot?.takenAt.toISOString(),
-  tools: atWork.length === 0 ? 'no tool at work' : `${formatCount(atWork.length, 'tool')} at work`,
+  tools: atWork.length === 0 ? 'no tools used' : `${formatCount(atWork.length, 'tool')} used`,
   update: used.snapshot?.update && updateInWords(used.snapshot.update),
 })
 

@@ -66,7 +66,7 @@ const keepingErrors = (answers: ToolAnswers, declared: JsonObject | undefined): 
   if (answers.cacheSeconds === undefined || answers.readOnly === true || declared === undefined || saysSo === true) {
     return []
   }
-  const message = 'is only for tools that change nothing, which this one does not say: tick "Only reads" if you know it'
+  const message = 'is only for read-only tools. This tool does not declare it; select "Read-only" if you are sure'
   return [{ path: 'cacheSeconds', message }]
 }
 
@@ -113,5 +113,5 @@ export const readToolArguments = ({ args }: TypedUpstreamTool): Result<JsonObjec
   if (fault !== undefined) return failure(describeJsonFault(fault))
   const parsed = parseJson(args, MAX_JSON_DEPTH)
   if (!parsed.ok) return failure(parsed.error.message)
-  return isJsonObject(parsed.value) ? success(parsed.value) : failure('arguments are a JSON object: {…}')
+  return isJsonObject(parsed.value) ? success(parsed.value) : failure('must be a JSON object: {…}')
 }

@@ -30,7 +30,7 @@ import {
 const MAX_SAMPLE_CHARS = 400_000
 /** In a form a character may be written with nine bytes; the other fields are short. */
 const BODY_LIMIT = 9 * MAX_SAMPLE_CHARS + 512 * 1_024
-const TOO_LONG = 'It answered more than this page can hold. Ask it for less, or paste a part of it.'
+const TOO_LONG = 'The result is too large for this page. Request less, or paste a part of it.'
 
 const config = { access: 'user' } as const
 const Params = z.object({ uuid: uuidParam, upstreamId: uuidParam })
@@ -68,7 +68,7 @@ export const upstreamToolPages =
       const isKnown =
         item !== undefined || stored === undefined || responseTokens !== undefined || hasToolAnswers(answers)
       if (upstream.serverId !== server.id || name === '' || !isKnown) {
-        throw new AppError('not_found', 'There is no such tool of an upstream.')
+        throw new AppError('not_found', 'This MCP server has no such tool.')
       }
       return { server, upstream, tool: item?.name ?? name, item, declared: item?.declared }
     }

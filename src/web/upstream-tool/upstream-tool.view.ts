@@ -52,14 +52,14 @@ const saysReadOnly = ({ declared }: OpenTool): boolean => {
 }
 
 const TOKENS_HINT =
-  'Left empty, as the server says; 0 sends everything. What is not sent of a longer answer is kept for five minutes.'
+  'Leave empty for the server’s limit; 0 means no limit. The rest of a longer result is stored for five minutes.'
 const SCHEMA_HINT =
   ' It has an output schema, to which its answers are held, also after the steps; with a number here, clients are shown it without.'
 
 const hintsOf = (opened: OpenTool) => ({
   ...RESPONSE_HINTS,
   responseTokens: TOKENS_HINT + (hasSchema(opened) ? SCHEMA_HINT : ''),
-  cacheSeconds: 'For tools that only read. A call with the same arguments is answered again meanwhile.',
+  cacheSeconds: 'For read-only tools. Calls with the same arguments reuse the result meanwhile.',
 })
 
 /** Names of arguments that a hint tells. */
@@ -74,17 +74,17 @@ const argumentsHint = ({ declared }: OpenTool): string => {
     .map(name => removeHidden(name).slice(0, MAX_TOLD_CHARS).toWellFormed())
   const names =
     told.length === 0
-      ? 'It names none'
+      ? 'It declares no arguments'
       : `It takes ${told.join(', ')}${properties.length > told.length ? ' and more' : ''}`
-  return `As JSON. ${names}. The call is yours, and stands in the history.`
+  return `As JSON. ${names}. This makes a real call as you. It appears in the history.`
 }
 
 /** The part of the page that follows from what is typed: answered alone while somebody types. */
 export const toUpstreamToolLive = ({ opened, typed, read, preview }: UpstreamToolState) => {
   const isBroken = read.responseErrors.length > 0
   const hint = isBroken
-    ? 'It stands here again once what is wrong with it is mended.'
-    : 'Put an answer into the field above: it stands here before and after, while you type.'
+    ? 'Fix the errors to see the preview.'
+    : 'Enter a result above to preview it before and after shaping.'
   return {
     mayBuild: true,
     notes: Object.fromEntries(placeErrors(read.errors, [])),
@@ -97,8 +97,8 @@ export const toUpstreamToolLive = ({ opened, typed, read, preview }: UpstreamToo
 const problemOf = ({ refused, read }: UpstreamToolState): string | undefined => {
   if (refused === undefined) return undefined
   if (refused.code === 'conflict')
-    return `${refused.message} Nothing of yours is saved yet: saving again puts it in place.`
-  return read.errors.length > 0 ? 'Not saved yet: see what is said beside the fields.' : refused.message
+    return `${refused.message} Your changes are not saved yet. Saving again overwrites theirs.`
+  return read.errors.length > 0 ? 'Could not save. Fix the fields marked below.' : refused.message
 }
 
 /** Everything that the page shows. `draftOwner`: whose text the browser keeps until it is saved. */

@@ -22,7 +22,7 @@ export const readAccountPart = async (
   const [own, count] = await Promise.all([accounts.findOwn(actor, id), accounts.countConnectedCallers(id)])
   const callers =
     count === 0
-      ? 'None has connected theirs yet. What it offers is known once the first has.'
+      ? 'No caller has connected an account yet. Its tools appear once the first one has.'
       : `${formatCount(count, 'caller')} connected.`
   return { isShared: false, connected: toConnected(own), callers, path }
 }

@@ -7,7 +7,7 @@ export const AuthForm = { auth: formText, clientId: formText, clientSecret: form
 export type TypedAuth = Record<keyof typeof AuthForm, string>
 
 export const AUTH_LABELS = {
-  auth: 'way to authorize',
+  auth: 'authentication',
   clientId: 'client ID',
   clientSecret: 'client secret',
   scopes: 'scope',
@@ -40,12 +40,12 @@ export const readAuth = ({ auth, clientId, clientSecret, scopes }: TypedAuth): A
 }
 
 const CHOICES = [
-  ['none', 'Open, or by its headers', 'What is sent along says it, if anything has to.'],
-  ['server', 'OAuth, one account for all', 'You connect it once; every caller goes there by it.'],
+  ['none', 'None, or by headers', 'Send credentials in the headers above, if it needs any.'],
+  ['server', 'OAuth, one shared account', 'You connect it once, and all callers use it.'],
   [
     'caller',
     'OAuth, each caller’s own account',
-    'Each connects theirs once, by a link that their first call answers with.',
+    'Each caller connects an account once, with a link that their first call returns.',
   ],
 ] as const
 

@@ -18,8 +18,8 @@ const Query = z.object({ done: formText, cursor: formText })
 const Params = z.object({ id: uuidParam })
 
 const DONE: Readonly<Record<string, string>> = {
-  connected: 'Connected: your calls go there by your own account from now on.',
-  disconnected: 'Disconnected: nothing of that account is kept here any more.',
+  connected: 'Connected. Your calls now use your own account.',
+  disconnected: 'Disconnected. Patchbay has deleted what it stored of that account.',
 }
 
 /** The accounts at upstreams by which one's own calls go, and taking them back. */

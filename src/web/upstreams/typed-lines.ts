@@ -20,7 +20,7 @@ const fromLine = (line: string): Read<string> => {
   const parsed = parseJson(line, 1)
   return parsed.ok && typeof parsed.value === 'string'
     ? success(parsed.value)
-    : failure('begins with a double quote and is no text in double quotes, as JSON writes it')
+    : failure('starts with a double quote but is not a valid JSON string')
 }
 
 /** Texts, one a line. */
@@ -56,7 +56,7 @@ export const readPairs = (
     const at = line.indexOf(separator)
     const name = line.slice(0, Math.max(at, 0)).trim()
     const value = fromLine(line.slice(at + 1).trim())
-    if (name === '') complain(`number ${index + 1} is not written as ${example}`)
+    if (name === '') complain(`number ${index + 1} must have the form ${example}`)
     else if (!value.ok) complain(`number ${index + 1} ${value.error}`)
     else if (pairs.has(name)) complain(`${name} is there already`)
     else pairs.set(name, value.value)

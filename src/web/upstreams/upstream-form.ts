@@ -46,7 +46,7 @@ export type TypedUpstream = Record<keyof typeof UpstreamForm, string>
 export const LABELS: Readonly<Record<string, string>> = {
   name: 'name',
   description: 'description',
-  transport: 'way to reach it',
+  transport: 'transport',
   url: 'URL',
   urls: 'URL',
   headers: 'header',
@@ -140,7 +140,7 @@ const readPlace = (typed: TypedUpstream, complainOf: (path: string) => (message:
       }
 
 const refuse = (errors: readonly FieldError[]): AppError =>
-  new AppError('invalid_request', 'Not all that is typed can be: see beside the fields.', {
+  new AppError('invalid_request', 'Could not save. Fix the fields marked below.', {
     errors: toFieldErrors(errors),
   })
 

@@ -100,7 +100,7 @@ const toAnswersLink = (upstream: Upstream, tool: string) => {
     ...(hasShaping(response) ? ['shaped'] : []),
     ...(cacheSeconds === undefined ? [] : [`cached for ${formatNumber(cacheSeconds)} s`]),
   ]
-  return { href: upstreamToolPath(upstream, tool), text: words.join(', ') || 'as the server says' }
+  return { href: upstreamToolPath(upstream, tool), text: words.join(', ') || 'server default' }
 }
 
 /** The rows of one page of a list. */

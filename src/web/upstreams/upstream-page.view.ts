@@ -14,9 +14,9 @@ import { typedOf } from './upstream-form.ts'
 import { upstreamPath } from './upstream-path.ts'
 
 const TRANSPORT_WORDS: Readonly<Record<UpstreamTransport, { text: string; hint: string }>> = {
-  http: { text: 'Streamable HTTP', hint: 'What MCP servers on the network speak today.' },
-  sse: { text: 'HTTP with SSE', hint: 'The transport before it, whose addresses often end in /sse.' },
-  stdio: { text: 'A command of this machine', hint: 'Started by Patchbay, without a shell. For its operator alone.' },
+  http: { text: 'Streamable HTTP', hint: 'The current transport of remote MCP servers.' },
+  sse: { text: 'HTTP with SSE', hint: 'Its predecessor; addresses often end in /sse.' },
+  stdio: { text: 'A command on this machine', hint: 'Started by Patchbay without a shell. Only for the operator.' },
 }
 
 /** The ways to reach an MCP server that somebody may choose. */
@@ -35,7 +35,7 @@ const FEATURES = [
 export const toFeatureChoices = (typed: Readonly<Record<keyof UpstreamFeatures, string>>) =>
   FEATURES.map(([name, text]) => ({ name, text, isTicked: typed[name] === 'on' }))
 
-export const TIMEOUT_HINT = `Milliseconds; ${formatNumber(DEFAULT_UPSTREAM_TIMEOUT_MS)} when left empty.`
+export const TIMEOUT_HINT = `Default ${formatNumber(DEFAULT_UPSTREAM_TIMEOUT_MS)}.`
 
 /** How a connection is, in words, and the sign beside them. */
 export const toStateView = (
@@ -53,8 +53,8 @@ export const toStateView = (
     case 'failed': {
       const next =
         state.nextTryAt === undefined
-          ? 'It is tried again with the next call.'
-          : `The next try is at ${timeText(state.nextTryAt)}, or with the next call.`
+          ? 'The next call retries it.'
+          : `The next retry is at ${timeText(state.nextTryAt)}, or with the next call.`
       return { text: `failed since ${timeText(state.since)}`, state: 'failed', why: `${state.why} ${next}` }
     }
   }
@@ -104,7 +104,7 @@ export const toPlaceFacts = (upstream: Upstream): Fact[] => {
       : [
           { term: 'URL', text: url, isCode: true },
           { term: 'Headers', text: headers, isCode: true },
-          { term: 'Knows who asks', text: toAuthText(upstream.config.auth) },
+          { term: 'Authentication', text: toAuthText(upstream.config.auth) },
         ]
   return [{ term: 'Reached by', text: TRANSPORT_WORDS[transport].text }, ...facts]
 }
@@ -118,11 +118,11 @@ export const toFacts = (upstream: Upstream): Fact[] => {
     { term: 'Description', text: upstream.description ?? '' },
     ...toPlaceFacts(upstream),
     { term: 'Passes on', text: featuresText(config.features) },
-    { term: 'Only these tools', text: allow, isCode: true },
-    { term: 'Not these tools', text: deny, isCode: true },
+    { term: 'Allowed tools', text: allow, isCode: true },
+    { term: 'Excluded tools', text: deny, isCode: true },
     { term: 'Prefix', text: prefix, isCode: true },
     { term: 'Time allowed', text: `${formatNumber(config.timeoutMs)} ms` },
-    { term: 'Connects', text: config.isEager ? 'at once' : 'with the first call' },
+    { term: 'Connects', text: config.isEager ? 'immediately' : 'with the first call' },
     { term: 'In use', text: upstream.isEnabled ? 'yes' : 'no' },
   ]
 }

@@ -89,7 +89,7 @@ describe('token costs and suggestions for the tools of a server', () => {
     const table = page.getByRole('region', { name: 'Tokens by presentation' })
     await table.waitFor()
     const costs = table.getByRole('row')
-    expect(await costs.filter({ hasText: 'Each tool by itself' }).getByText('now').count()).toBe(1)
+    expect(await costs.filter({ hasText: 'List all tools' }).getByText('now').count()).toBe(1)
     await page.getByText(`counted with ${TOKEN_ENCODING}`).waitFor()
     const tokens = Number(await page.locator('.cost b').textContent())
     expect(tokens).toBeGreaterThan(100)
@@ -116,7 +116,7 @@ describe('token costs and suggestions for the tools of a server', () => {
       expect((await session.get(`/servers/${serverId}/tools`)).html).not.toContain('Counting tokens')
     }, 30_000)
     const text = textOf((await session.get(`/servers/${serverId}/tools`)).html)
-    expect(text).toMatch(/In groups, behind two tools 2 [\d,]+ [\d,]+ fewer/)
+    expect(text).toMatch(/Grouped 2 [\d,]+ [\d,]+ fewer/)
     expect(text).toContain('30 warnings')
     const overview = textOf((await session.get(`/servers/${serverId}`)).html)
     expect(overview).toMatch(/The list of tools adds [\d,]+ tokens to every conversation \(counted by o200k_base\)/)
@@ -124,7 +124,7 @@ describe('token costs and suggestions for the tools of a server', () => {
     await owner.expectOk('PATCH', `/servers/${serverId}`, { presentation: 'grouped' })
     const grouped = await vi.waitFor(async () => {
       const shown = textOf((await session.get(`/servers/${serverId}/tools`)).html)
-      expect(shown).toMatch(/In groups, behind two tools now/)
+      expect(shown).toMatch(/Grouped now/)
       return shown
     }, 30_000)
     expect(grouped).toContain('Clients of this server do not see each tool')

@@ -91,7 +91,7 @@ const upstreams: PageRow[] = [
     status: 400,
     act: async page => {
       await page.getByLabel('Name', { exact: true }).fill('Files of the night desk')
-      await page.getByLabel('A command of this machine').check()
+      await page.getByLabel('A command on this machine').check()
       await page.getByLabel('Arguments').fill('"not closed')
       await page.getByLabel('Environment').fill('no pair')
       await page.getByRole('button', { name: 'Attach MCP server' }).click()

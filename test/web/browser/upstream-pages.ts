@@ -123,7 +123,7 @@ export const upstreamStatePages: readonly PageRow[] = [
     state: 'refresh-refused',
     act: async page => {
       await page.getByRole('button', { name: 'Refresh' }).click()
-      await page.getByRole('alert').getByText('It could not be asked, for the reason above.').waitFor()
+      await page.getByRole('alert').getByText('The lists could not be fetched, for the reason above.').waitFor()
     },
   },
   {
