@@ -81,7 +81,7 @@ it('a pasted response is shown before and after shaping while the rules are edit
   const complaints = watchComplaints(page)
   await page.getByRole('link', { name: 'Answers of shop_list_orders: as the server says' }).click()
   await page.getByText('Enter a result above').waitFor()
-  await page.getByLabel('Text of an answer').fill(SAMPLE)
+  await page.getByLabel('Text of a result').fill(SAMPLE)
   await page.getByText('same number of tokens').waitFor()
   await page.getByLabel('Drop fields').fill('orders[].links')
   await page.getByText(/^\d+ % fewer tokens$/).waitFor()
@@ -125,7 +125,7 @@ it('calls the tool for a sample response, and keeps all input', async () => {
   await args.fill('{"page": 2}')
   await callIt.click()
   await page.getByText(/^\d+ % fewer tokens$/).waitFor()
-  expect(await page.getByLabel('Text of an answer').inputValue()).toBe(SAMPLE)
+  expect(await page.getByLabel('Text of a result').inputValue()).toBe(SAMPLE)
   expect([await args.inputValue(), await page.getByLabel('Drop fields').inputValue()]).toEqual([
     '{"page": 2}',
     'orders[].note',
@@ -138,7 +138,7 @@ it('calls the tool for a sample response, and keeps all input', async () => {
 it('works without scripts on a narrow screen, and warns of results that violate the schema', async () => {
   const page = await open({ javaScriptEnabled: false, viewport: { width: 360, height: 740 }, colorScheme: 'dark' })
   await page.goto(`${path}/tool?${new URLSearchParams({ name: 'odd/name & more?' })}`)
-  await page.getByLabel('Text of an answer').fill(SAMPLE)
+  await page.getByLabel('Text of a result').fill(SAMPLE)
   await page.getByLabel('Drop fields').fill('orders')
   await page.getByRole('button', { name: 'Preview without saving' }).click()
   await page.getByText(/does not match the tool's output schema/).waitFor()
@@ -147,7 +147,7 @@ it('works without scripts on a narrow screen, and warns of results that violate 
   await page.getByLabel('Cache scope').selectOption('yes')
   await page.getByRole('button', { name: 'Preview without saving' }).click()
   await page.getByText(/% fewer tokens/).waitFor()
-  expect(await page.getByLabel('Text of an answer').inputValue()).toBe(SAMPLE)
+  expect(await page.getByLabel('Text of a result').inputValue()).toBe(SAMPLE)
   await takeScreenshot(page, 'without-scripts')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Saved.').waitFor()
@@ -217,10 +217,10 @@ it('reports the end of a session, and continues after the next sign-in', async (
   await page.goto(`${path}/tool?name=list_orders`)
   await page.getByText('Enter a result above').waitFor()
   await page.context().clearCookies()
-  await page.getByLabel('Text of an answer').fill('{')
+  await page.getByLabel('Text of a result').fill('{')
   await isOver.waitFor()
   await page.context().addCookies(cookies)
-  await page.getByLabel('Text of an answer').fill(SAMPLE)
+  await page.getByLabel('Text of a result').fill(SAMPLE)
   await after(page).waitFor()
   expect(await isOver.count()).toBe(0)
 })
