@@ -138,7 +138,7 @@ export const upstreamStatePages: readonly PageRow[] = [
     path: onTool(),
     state: 'preview',
     act: async page => {
-      await page.getByLabel('Text of an answer').fill(SAMPLE)
+      await page.getByLabel('Text of a result').fill(SAMPLE)
       await page.getByLabel('Drop fields').fill('trucks[].links\nnote')
       await page.getByText(/% fewer tokens$/).waitFor()
     },
@@ -149,7 +149,7 @@ export const upstreamStatePages: readonly PageRow[] = [
     state: 'refused',
     status: 400,
     act: async page => {
-      await page.getByLabel('Tokens of an answer, at most').fill('a few')
+      await page.getByLabel('Max response tokens').fill('a few')
       await page.getByLabel('Transform', { exact: true }).fill('users[')
       await page.getByLabel('Cache responses for (s)').fill('60')
       await page.getByRole('button', { name: 'Save', exact: true }).click()

@@ -91,7 +91,7 @@ it('a pasted response is shown before and after shaping while the rules are edit
   await page.getByText(/Line 1, column \d+: .*JSONata/).waitFor()
   await page.getByLabel('Transform', { exact: true }).fill('$count(orders)')
   await after(page).getByText('20', { exact: true }).waitFor()
-  await page.getByLabel('Tokens of an answer, at most').fill('2,000')
+  await page.getByLabel('Max response tokens').fill('2,000')
   await takeScreenshot(page, 'preview')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Saved.').waitFor()
