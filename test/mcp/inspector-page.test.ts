@@ -161,7 +161,9 @@ describe('the inspector of a server', () => {
     expect(wrong.html).toContain('odd')
     const comma = await person.submit(`${path}?tool=many_kinds&as=json`, { arguments: '{"text": "x",}' })
     expect(comma.html).toContain('line 1, column 13: delete this comma: } follows')
-    expect((await person.submit(`${path}?tool=many_kinds&as=json`, { arguments: '[1]' })).html).toContain('must be an object')
+    expect((await person.submit(`${path}?tool=many_kinds&as=json`, { arguments: '[1]' })).html).toContain(
+      'must be an object',
+    )
     const deep = '['.repeat(100) + ']'.repeat(100)
     const tooDeep = await person.submit(`${path}?tool=many_kinds&as=json`, { arguments: `{"text": ${deep}}` })
     expect(tooDeep.status).toBe(400)
@@ -239,7 +241,7 @@ describe('the inspector of a server', () => {
     expect(await page.getByLabel('text', { exact: true }).inputValue()).toBe('from the browser')
     await page.getByLabel('filter, optional').fill('{"a": 1}')
     await page.getByRole('button', { name: 'Call the tool' }).click()
-    await page.getByRole('heading', { name: 'Answer', exact: true }).waitFor()
+    await page.getByRole('heading', { name: 'Result', exact: true }).waitFor()
     await page.getByRole('region', { name: 'Block 1' }).getByText('from the browser').waitFor()
     expect(await page.getByLabel('text', { exact: true }).inputValue()).toBe('from the browser')
     expect(alarms).toEqual([])

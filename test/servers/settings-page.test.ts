@@ -130,7 +130,7 @@ describe('the settings of a server', () => {
     expect(unknown.html).toContain('The new owner is not a member of that organization with permission to build.')
     expect(unknown.html).toContain('value="nobody@example.com"')
     const none = await person.submit(`${path}/transfer`, { organizationId: 'x', ownerEmail: '' })
-    expect(none.html).toContain('The organization is none of the list.')
+    expect(none.html).toContain('The organization must be one of the list.')
     const done = await person.submit(`${path}/transfer`, { organizationId, ownerEmail: heir.email.toUpperCase() })
     expect(done.status).toBe(303)
     expect((await heir.send('GET', `/servers/${serverId}`)).body).toMatchObject({
@@ -181,7 +181,7 @@ describe('the settings of a server', () => {
     for (const presentation of ['', 'everything', HOSTILE]) {
       const wrong = await person.submit(`${path}/presentation`, { presentation })
       expect(wrong.status).toBe(400)
-      expect(wrong.html).toContain('The presentation is none of the list.')
+      expect(wrong.html).toContain('The presentation must be one of the list.')
     }
     const unfit = await person.submit(`${path}/presentation`, { presentation: 'passthrough' })
     expect(unfit.status).toBe(409)
@@ -207,7 +207,7 @@ describe('the settings of a server', () => {
     await foreign.get('/account')
     const seen = (await seeing.get(path)).html
     expect(seen).not.toContain('name="version"')
-    expect(seen).not.toContain('Delete server')
+    expect(seen).not.toContain('Delete server…')
     expect((await seeing.submit(path, { name: 'x', description: '', version: '' })).status).toBe(403)
     expect((await building.get(path)).html).toContain('name="version"')
     for (const [rest, fields] of [

@@ -32,7 +32,7 @@ it('the settings of a server show builders whether lists are sent as tables; oth
   const viewer = await signUp(patchbay.origin)
   await db.membership.create({ data: { organizationId, userId: viewer.userId, role: 'viewer' } })
   const reader = await signIn(viewer.email)
-  expect((await reader.get(path)).html).toContain('Lists of like objects are sent as tables.')
+  expect((await reader.get(path)).html).toContain('Lists of similar objects are sent as tables.')
   expect((await reader.submit(`${path}/tables`, { tables: '' })).status).toBe(403)
   expect((await owner.send('GET', `/servers/${serverId}`)).body).toMatchObject({ compactTables: true })
   await person.submit(`${path}/tables`, {})

@@ -166,7 +166,7 @@ describe('an upstream that is to be connected and names', () => {
     fake.behave({ server: () => ({ authorization_endpoint: 'https://login.example.com/authorize?tenant=1' }) })
     const page = await startConnecting(owner.visitor, upstreamId)
     expect(page.status).toBe(200)
-    expect(page.text).toContain('Go on only if you know it')
+    expect(page.text).toContain('Continue only if you know it')
     expect(new URL(leavingLink(page)).host).toBe('login.example.com')
   })
 })

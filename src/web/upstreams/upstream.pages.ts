@@ -276,8 +276,7 @@ export const upstreamPages =
         title: `Remove ${name}`,
         server,
         question: `Remove ${name} from this server?`,
-        consequence:
-          'Clients lose its tools, resources and prompts immediately. The MCP server itself is not changed.',
+        consequence: 'Clients lose its tools, resources and prompts immediately. The MCP server itself is not changed.',
         blocks: [],
         action: `${upstreamPath(server.id, id)}/remove`,
         back: upstreamPath(server.id, id),

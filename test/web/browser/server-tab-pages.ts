@@ -95,7 +95,7 @@ const upstreams: PageRow[] = [
       await page.getByLabel('Arguments').fill('"not closed')
       await page.getByLabel('Environment').fill('no pair')
       await page.getByRole('button', { name: 'Attach MCP server' }).click()
-      await page.getByText('The variable number 1 is not written as NAME=value.').waitFor()
+      await page.getByText('The variable number 1 must have the form NAME=value.').waitFor()
     },
   },
   { route: 'GET /servers/:uuid/sources/upstreams/:upstreamId', path: onUpstream('yard') },

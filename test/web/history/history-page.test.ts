@@ -188,7 +188,7 @@ describe('the history page of a server', () => {
     const [given = '', sent = ''] = linksIn(html)
     const shown = (await person.get(given)).html
     expect(shown).toMatch(/<dt>Result<\/dt><dd>from the cache, [\d.,]+ \w+ old; no request was sent<\/dd>/)
-    expect(shown).toContain('The request that it answers, secrets masked')
+    expect(shown).toContain('The original request, secrets masked')
     expect((await person.get(sent)).html).not.toContain('nothing was sent')
     const overview = await person.get(`/servers/${serverId}`)
     expect(overview.html.match(/>cached</g)).toHaveLength(1)
