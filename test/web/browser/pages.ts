@@ -143,7 +143,7 @@ const settings: PageRow[] = [
     act: async page => {
       await page.getByLabel('Name', { exact: true }).fill('Mine')
       await page.locator('input[name="version"]').evaluate(field => field.setAttribute('value', '2020-01-01'))
-      await page.getByRole('button', { name: 'Save' }).click()
+      await page.getByRole('button', { name: 'Save', exact: true }).click()
       await page.getByRole('heading', { name: 'Someone else saved changes' }).waitFor()
     },
   },

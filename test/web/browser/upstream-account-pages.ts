@@ -88,7 +88,7 @@ export const upstreamAccountPages: readonly PageRow[] = [
     state: 'leaving',
     act: async page => {
       await page.getByRole('button', { name: 'Connect' }).click()
-      await page.getByRole('heading', { name: 'On to login.example.com' }).waitFor()
+      await page.getByRole('heading', { name: 'Continue to login.example.com' }).waitFor()
       await fake?.close()
     },
   },

@@ -153,7 +153,7 @@ export const upstreamStatePages: readonly PageRow[] = [
       await page.getByLabel('Transform', { exact: true }).fill('users[')
       await page.getByLabel('Cache responses for (s)').fill('60')
       await page.getByRole('button', { name: 'Save', exact: true }).click()
-      await page.getByText('Not saved yet').waitFor()
+      await page.getByText('Fix the fields marked below').waitFor()
     },
   },
   {

@@ -102,7 +102,7 @@ describe('MCP servers behind a server, in a real browser', () => {
     await page.getByRole('button', { name: 'Enable' }).click()
     await page.getByText('The MCP server is enabled.').waitFor()
     await page.getByRole('button', { name: 'Refresh' }).click()
-    await page.getByText('Its lists are as new as it is.').waitFor()
+    await page.getByText('The lists are up to date').waitFor()
     await page.getByRole('searchbox', { name: 'Search what it offers' }).fill('reads')
     await expect.poll(() => page.locator('#results tbody tr').count()).toBe(1)
     expect(complaints.take()).toEqual([])
