@@ -1,8 +1,8 @@
 import { indexOfName, type Path } from './path.ts'
 
-/** Several paths in one: what they want of a value, and of what is below it. */
+/** Several paths merged into a tree: what they select of a value, and of what is below it. */
 export type PathTree = {
-  /** Whether a path ends here, and so means all of the value. */
+  /** Whether a path ends here and so selects the whole value. */
   isWhole: boolean
   members: Map<string, PathTree>
   items: Map<number, PathTree>
@@ -13,7 +13,7 @@ export type PathTree = {
   isDeep: boolean
   /** Returns the index of the item that a name means in an array. */
   indexOf: (name: string) => number | undefined
-  /** This tree and those behind a `**` that follows it: all that apply where this one does. */
+  /** This tree and the trees after a `**` that follows it: all apply to the same value. */
   active: PathTree[]
 }
 
@@ -132,7 +132,7 @@ export const treesOfSingleItems = (trees: PathTrees, length: number): ReadonlyMa
   return byIndex
 }
 
-/** Returns the names that the trees want of an object; undefined if they want every one. */
+/** Returns the names of the members that the trees select; undefined if they select all. */
 export const wantedNames = (trees: PathTrees): Iterable<string> | undefined => {
   if (trees.some(tree => tree.every !== undefined || tree.isDeep)) return undefined
   const [only] = trees

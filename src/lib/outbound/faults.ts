@@ -54,7 +54,7 @@ export const isLostConnection = (error: unknown): boolean => {
   return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE'
 }
 
-/** Whether undici refused to write the request at all. */
+/** Whether undici refused to send the request because it is invalid. */
 export const isUnwritable = (error: unknown): boolean => codeOf(error) === 'UND_ERR_INVALID_ARG'
 
 const lostProblem = ({ host, phase, isTls }: Standing): Problem => {

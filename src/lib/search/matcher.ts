@@ -22,7 +22,7 @@ export const MAX_EXACT_CHARS = 16_384
 /** Overlap of the pieces of a longer text. A match longer than this may not be located. */
 const PIECE_OVERLAP_CHARS = 2_048
 
-/** Maximum steps at once, about a second. What takes more is searched in pieces, between checks of the clock. */
+/** Maximum steps at once, about a second. A longer search runs in pieces, and checks the clock between them. */
 const MAX_STEPS_AT_ONCE = 100_000_000
 
 /** Whether testing the whole text at once would take too long. */

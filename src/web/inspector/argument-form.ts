@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../
 import { describeJsonFault, findJsonFault } from '../../lib/kernel/json-fault.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
 
-/** One argument of a tool as a field that people fill. */
+/** A form field for one argument of a tool. */
 export type ArgumentField = {
   name: string
   kind: 'line' | 'text' | 'integer' | 'number' | 'boolean' | 'choice' | 'json'
@@ -11,18 +11,18 @@ export type ArgumentField = {
   schema: JsonObject
 }
 
-/** More of them are no form any more: then the arguments are written as JSON. */
+/** With more arguments, they are typed as JSON instead. */
 const MAX_FIELDS = 100
-/** What a line is still read and written in. */
+/** Maximum length for which a text gets a field of one line. */
 const MAX_LINE_CHARACTERS = 200
-/** Where a schema says more than its properties do. */
+/** Keywords with which a schema cannot be shown as a plain form. */
 const BRANCHES = ['$ref', 'oneOf', 'anyOf', 'allOf', 'not', 'if'] as const
 
 const textOf = (value: JsonValue | undefined): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined
 const numberOf = (value: JsonValue | undefined): number | undefined => (typeof value === 'number' ? value : undefined)
 
-/** The type, null left aside: what is not given is left out instead. */
+/** Returns the type without null, because an empty field is left out instead. */
 const typeOf = ({ type }: JsonObject): JsonValue | undefined => {
   if (!Array.isArray(type)) return type
   const others = type.filter(name => name !== 'null')
@@ -54,7 +54,7 @@ const kindOf = (schema: JsonObject): ArgumentField['kind'] => {
   }
 }
 
-/** The fields of a tool's arguments in their order; undefined where its schema makes no plain form. */
+/** Returns the fields for a tool's arguments in order; undefined if the schema does not fit a plain form. */
 export const toFields = (inputSchema: JsonObject): ArgumentField[] | undefined => {
   const { properties = {}, required } = inputSchema
   if (!isJsonObject(properties) || BRANCHES.some(name => inputSchema[name] !== undefined)) return undefined
@@ -67,7 +67,7 @@ export const toFields = (inputSchema: JsonObject): ArgumentField[] | undefined =
   })
 }
 
-/** What may be chosen, as the field's values: JSON, for they need not be texts. */
+/** Returns the choices of a field. Values are JSON, because they need not be strings. */
 export const choicesOf = ({ kind, schema }: ArgumentField): { value: string; text: string }[] => {
   const options = kind === 'boolean' ? [true, false] : (optionsOf(schema) ?? [])
   return options.map(option => ({
@@ -84,7 +84,7 @@ const rangeText = (least: number | undefined, most: number | undefined, unit = '
   return most === undefined ? undefined : `at most ${formatNumber(most)}${unit}`
 }
 
-/** What stands below a field: its description, its limits, what happens where it is left empty. */
+/** Returns the hint below a field: its description, its limits, and what an empty field means. */
 export const hintOf = ({ kind, schema, isRequired }: ArgumentField): string => {
   const [example] = Array.isArray(schema.examples) ? schema.examples : []
   const format = textOf(schema.format)
@@ -123,7 +123,7 @@ const checkLength = ({ schema }: ArgumentField, value: string): Result<JsonValue
   return success(value)
 }
 
-/** JSON that somebody typed; what is wrong with it is said with its line and column. */
+/** Parses JSON that a user typed. A syntax error comes with its line and column. */
 export const parseTypedJson = (text: string, maxDepth: number): Result<JsonValue, string> => {
   const parsed = parseJson(text, maxDepth)
   if (parsed.ok) return success(parsed.value)
@@ -161,7 +161,7 @@ const parseFilled = (field: ArgumentField, text: string, maxDepth: number): Resu
 
 export type TypedArguments = { args: JsonObject; errors: ReadonlyMap<string, string> }
 
-/** What a form's fields become as arguments, by their names; the empty ones are left out, as is what cannot be read. */
+/** Parses the arguments from a form's fields. Empty and invalid ones are left out. */
 export const parseArguments = (
   fields: readonly ArgumentField[],
   typed: (name: string) => string,
@@ -193,7 +193,7 @@ const EXAMPLES: Readonly<Record<ArgumentField['kind'], JsonValue>> = {
   json: null,
 }
 
-/** Where to begin with arguments that are written as JSON: those that are needed. */
+/** Returns the required arguments as a starting point for typing JSON. */
 export const sketchArguments = (fields: readonly ArgumentField[]): JsonObject =>
   Object.fromEntries(
     fields

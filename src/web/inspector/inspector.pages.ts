@@ -16,15 +16,15 @@ import { getServerFrame, type ServerFrame, type ServerFrameParts, serverTabPath 
 import { type ArgumentField, parseArguments, parseTypedJson, sketchArguments, toFields } from './argument-form.ts'
 import { toAnswerView, toFieldView, toMessageViews, toRowView, toToolView } from './inspector.view.ts'
 
-/** Using a server is what it is for: a token that comes to this page needs the scope that it would need there. */
+/** Requires the same scope of a token as calling the server itself, because the page does that. */
 const config = { access: 'user', scope: 'mcp' } as const
 const Params = z.object({ uuid: uuidParam })
 const Query = z.object({ tool: formText, q: formText, page: z.coerce.number().int().min(1).catch(1), as: formText })
 type Query = z.infer<typeof Query>
-/** Everything that a form sends is text, or several of them. */
+/** A form sends only strings, or lists of them. */
 const Form = z.record(z.string(), z.union([z.string(), z.array(z.string())])).catch({})
 
-/** Tools on one page of the list. */
+/** Tools per page of the list. */
 const TOOLS_SHOWN = 50
 /** The field that holds all arguments as JSON. */
 const WHOLE = 'arguments'
@@ -78,7 +78,7 @@ const toList = (tools: readonly ListedTool[], path: string, query: Query) => {
 type Typed = { whole: string | undefined; of: (name: string) => string; errors: ReadonlyMap<string, string> }
 const UNTYPED: Typed = { whole: undefined, of: () => '', errors: new Map() }
 
-/** A tool with its form; `fields` is undefined where its arguments are written as JSON. */
+/** Returns a tool with its form. `fields` is undefined if the arguments are typed as JSON. */
 const toInspected = (tool: ListedTool, path: string, query: Query, typed: Typed) => {
   const known = toFields(tool.inputSchema)
   const fields = query.as === 'json' ? undefined : known
@@ -94,13 +94,12 @@ const toInspected = (tool: ListedTool, path: string, query: Query, typed: Typed)
       value: typed.whole ?? JSON.stringify(sketchArguments(known ?? []), undefined, 2),
       error: error === undefined ? undefined : `The JSON ${error}.`,
     },
-    // Where there is a choice.
     asJson: fields === undefined ? undefined : to('json'),
     asForm: fields === undefined && known !== undefined ? to('') : undefined,
   }
 }
 
-/** What a form says: the arguments, or what is wrong with them. */
+/** Reads the arguments from a form, with what was typed and the errors in it. */
 const readForm = (fields: readonly ArgumentField[] | undefined, body: unknown, maxDepth: number) => {
   const form = Form.parse(body ?? {})
   const of = (name: string): string => {
@@ -119,7 +118,7 @@ const readForm = (fields: readonly ArgumentField[] | undefined, body: unknown, m
   return { args, typed: { ...UNTYPED, whole, errors: new Map(error === undefined ? [] : [[WHOLE, error]]) } }
 }
 
-/** `/servers/:uuid/inspector`: an MCP client in the browser's hands, as who is signed in and by the rules of `/s/:uuid`. */
+/** `/servers/:uuid/inspector`: an MCP client in the browser. It calls as the user, by the rules of `/s/:uuid`. */
 export const inspectorPages =
   ({ frames, client, limits }: InspectorPagesParts) =>
   async (app: FastifyInstance): Promise<void> => {
@@ -195,7 +194,7 @@ export const inspectorPages =
         if (!isFragmentRequest(request)) {
           return show(reply, visit, { ...data, list: toList(tools, path, query) }, status)
         }
-        // The form itself is shown anew only where something is wrong with what was typed.
+        // The form itself is replaced only if it has errors.
         if (hasErrors) reply.header('hx-retarget', '#inspected').header('hx-reswap', 'outerHTML')
         return reply.fragment(hasErrors ? 'inspector/inspected' : 'inspector/outcome', data, status)
       },

@@ -5,17 +5,17 @@ import { MAX_JSON_DEPTH } from '../../lib/kernel/limits.ts'
 import type { ExchangedMessage, ListedTool, RpcError } from '../../mcp/in-process-client.ts'
 import { type ArgumentField, choicesOf, hintOf } from './argument-form.ts'
 
-/** Characters of one block or message that a page shows: more than that nobody reads in a browser. */
+/** Maximum characters shown of one block or message: nobody reads more in a browser. */
 const MAX_SHOWN_CHARACTERS = 20_000
-/** Messages shown of one exchange: a large server's list alone takes a dozen pages. */
+/** Maximum messages shown of one call. The tool list of a large server alone takes a dozen. */
 const MAX_SHOWN_MESSAGES = 12
-/** Base64 of a picture that is shown in its place. */
+/** Maximum Base64 characters of a picture that is shown as such. */
 const MAX_PICTURE_CHARACTERS = 2_000_000
 const PICTURES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif'])
 
 export type ShownText = { text: string; cut: string | undefined }
 
-/** A text as a page shows it: long ones are cut, and it is said how much is missing. */
+/** Cuts a long text and says how much of it is shown. */
 const cutText = (text: string): ShownText =>
   text.length <= MAX_SHOWN_CHARACTERS
     ? { text, cut: undefined }
@@ -26,7 +26,7 @@ const cutText = (text: string): ShownText =>
 
 const indent = (value: unknown): string => JSON.stringify(value, undefined, 2)
 
-/** JSON with line breaks, where it is short and flat enough to be read: indenting grows with the square of the depth. */
+/** Indents JSON that is short and not deeply nested: indentation grows with the square of the depth. */
 const showJsonText = (text: string): ShownText => {
   if (text.length > MAX_SHOWN_CHARACTERS || !/^\s*[{[]/.test(text)) return cutText(text)
   const parsed = parseJson(text, MAX_JSON_DEPTH)
@@ -46,10 +46,10 @@ const ResourceBlock = z.object({
   }),
 })
 
-/** What of a block stands on the page: a text, a picture, or words about bytes. */
+/** A content block on the page: a text, a picture, or a description of binary content. */
 type ShownBlock = { label: string; shown?: ShownText; picture?: string }
 
-/** Bytes that so much Base64 stands for. */
+/** Returns the size of the bytes that Base64 encodes, as text. */
 const bytesOf = (base64: string): string => formatBytes(Math.floor((base64.length * 3) / 4))
 
 const toBlock = (value: JsonValue): ShownBlock => {
@@ -71,7 +71,7 @@ const toBlock = (value: JsonValue): ShownBlock => {
   return { label: Block.safeParse(value).data?.type ?? 'unknown', shown: cutText(indent(value)) }
 }
 
-/** What a call was answered with: blocks and structured content, or why there are none. */
+/** Returns the result of a call: blocks and structured content, or the error. */
 export const toAnswerView = ({ result, error }: { result?: JsonObject | undefined; error?: RpcError | undefined }) => {
   if (error !== undefined) {
     return { problem: `The server refused the request: ${error.message} (${error.code}).`, isError: true, blocks: [] }
@@ -85,16 +85,16 @@ export const toAnswerView = ({ result, error }: { result?: JsonObject | undefine
   }
 }
 
-/** The time of day to the millisecond, in UTC. */
+/** Returns the time of day in UTC, with milliseconds. */
 const clockText = (time: Date): string => time.toISOString().slice(11, 23)
 
 const methodOf = (text: string): string => {
-  // A request of ours: small, and its method comes first.
+  // The client of this page writes its requests with the method near the beginning.
   const found = /"method":"([^"]*)"/.exec(text.slice(0, 200))
   return found?.[1] ?? 'request'
 }
 
-/** The messages in their order, the newest of them where there are many. */
+/** Returns the newest messages, in order. */
 export const toMessageViews = (messages: readonly ExchangedMessage[]) => {
   const views = messages.map(({ direction, at, text }, index) => {
     const before = messages[index - 1]
@@ -116,7 +116,7 @@ export const toMessageViews = (messages: readonly ExchangedMessage[]) => {
   }
 }
 
-/** A field of the form, with what was typed and what is wrong with it. */
+/** Returns a field of the form, with what was typed and its error. */
 export const toFieldView =
   (typed: (name: string) => string, errors: ReadonlyMap<string, string>) => (field: ArgumentField, index: number) => {
     const { name, kind, isRequired, schema } = field
@@ -142,7 +142,7 @@ const HINTS = [
   ['idempotentHint', 'idempotent'],
 ] as const
 
-/** What stands above a tool's form. */
+/** Returns what is shown above a tool's form. */
 export const toToolView = (tool: ListedTool) => {
   const annotations = isJsonObject(tool.annotations) ? tool.annotations : {}
   return {
@@ -154,7 +154,7 @@ export const toToolView = (tool: ListedTool) => {
   }
 }
 
-/** The row of a tool in a list: its first line says enough. */
+/** Returns a tool's row in the list, with the first line of its description. */
 export const toRowView = ({ name, description = '' }: ListedTool) => ({
   name,
   about: (description.split('\n', 1)[0] ?? '').slice(0, 200).toWellFormed(),

@@ -15,16 +15,16 @@ import type { ToolAnswers, Upstream } from '../../upstreams/upstream.ts'
 import { RESPONSE_FIELDS, readResponse, typedResponse } from '../tool-editor/response-rules-form.ts'
 import { errorsOf } from '../tool-editor/tool-editor-errors.ts'
 
-/** The form of what becomes of one tool's answers, as it is typed; a box that is not ticked is empty. */
+/** The form for how one tool's results are handled, as typed. An unticked checkbox is empty. */
 export const UpstreamToolForm = {
   responseTokens: formText,
   ...RESPONSE_FIELDS,
   cacheSeconds: formText,
   cacheShared: formText,
   readOnly: formText,
-  /** What it is called with to look at its answer, as JSON. */
+  /** Arguments for a trial call, as JSON. */
   args: formText,
-  /** An answer to look at what is made of it; not kept. */
+  /** A sample result for the preview; not saved. */
   sample: formText,
   version: formText,
 }
@@ -32,7 +32,7 @@ export type TypedUpstreamTool = Record<keyof typeof UpstreamToolForm, string>
 
 const textOf = (number: number | undefined): string => (number === undefined ? '' : String(number))
 
-/** What is kept of a tool, in the form. */
+/** Returns the form with a tool's saved settings. */
 export const typedUpstreamTool = (upstream: Upstream, tool: string): TypedUpstreamTool => {
   const { responseTokens, response, cacheSeconds, cacheShared, readOnly } = findToolAnswers(upstream, tool)
   return {
@@ -47,7 +47,7 @@ export const typedUpstreamTool = (upstream: Upstream, tool: string): TypedUpstre
   }
 }
 
-/** Whether all that the form would keep is as it is kept already. */
+/** Whether the form has the same settings as are saved. */
 export const isAsKept = (typed: TypedUpstreamTool, upstream: Upstream, tool: string): boolean => {
   const kept = typedUpstreamTool(upstream, tool)
   const { args, sample, version } = kept
@@ -59,7 +59,7 @@ const Keeping = z.object({
   cacheSeconds: z.string().transform(readWholeNumber).pipe(ToolAnswersRules.shape.cacheSeconds),
 })
 
-/** Nobody may be told from memory that something was done: as of a tool of ours. */
+/** Allows caching only for read-only tools: a cached result of another would report an action that did not happen. */
 const keepingErrors = (answers: ToolAnswers, declared: JsonObject | undefined): FieldError[] => {
   const annotations = declared?.annotations
   const saysSo = typeof annotations === 'object' && annotations !== null && Reflect.get(annotations, 'readOnlyHint')
@@ -74,12 +74,12 @@ export type ReadUpstreamTool = {
   responseTokens: number | undefined
   answers: ToolAnswers
   errors: readonly FieldError[]
-  /** Those of the steps among them: while there are any nothing can be shown. */
+  /** The errors of the shaping steps. While there are any, there is no preview. */
   responseErrors: readonly FieldError[]
   response: ResultShaping | undefined
 }
 
-/** What a form asks for, and what of it cannot be. `declared`: what the upstream says of the tool, where it was heard. */
+/** Reads a form and checks it. `declared` is the upstream's definition of the tool, if it has been fetched. */
 export const readUpstreamTool = (form: TypedUpstreamTool, declared: JsonObject | undefined): ReadUpstreamTool => {
   const tokens = Tokens.safeParse(form)
   const keeping = Keeping.safeParse(form)
@@ -106,7 +106,7 @@ export const readUpstreamTool = (form: TypedUpstreamTool, declared: JsonObject |
   }
 }
 
-/** The arguments to call it with; empty ones are none. */
+/** Parses the arguments of a trial call. An empty field means no arguments. */
 export const readToolArguments = ({ args }: TypedUpstreamTool): Result<JsonObject, string> => {
   if (args.trim() === '') return success({})
   const fault = findJsonFault(args)

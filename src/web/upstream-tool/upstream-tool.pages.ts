@@ -26,9 +26,9 @@ import {
   UpstreamToolForm,
 } from './upstream-tool-form.ts'
 
-/** Of an answer that is looked at: several times what a model is sent. */
+/** Maximum length of a sample: several times what a model is sent. */
 const MAX_SAMPLE_CHARS = 400_000
-/** In a form a character may be written with nine bytes; the other fields are short. */
+/** A form may encode a character in nine bytes. The other fields are short. */
 const BODY_LIMIT = 9 * MAX_SAMPLE_CHARS + 512 * 1_024
 const TOO_LONG = 'The result is too large for this page. Request less, or paste a part of it.'
 
@@ -46,11 +46,11 @@ type Parts = {
   execution: Pick<ExecutionService, 'callUpstreamTool' | 'previewUpstreamAnswer'>
 }
 
-/** The schema that clients are shown, and answers are held to. */
+/** Returns the output schema that clients are shown and results are checked against. */
 const findSchema = ({ declared }: OpenTool, { responseTokens = 0 }: ReadUpstreamTool): JsonObject | undefined =>
   responseTokens === 0 && isJsonObject(declared?.outputSchema) ? declared.outputSchema : undefined
 
-/** What becomes of the answers of one tool of an upstream: how much is sent, what is done with it, how long it is cached. */
+/** Pages for how one upstream tool's results are handled: how much is sent, how it is shaped, how long it is cached. */
 export const upstreamToolPages =
   ({ frames, upstreams, upstreamOffers, execution }: Parts) =>
   async (app: FastifyInstance): Promise<void> => {
@@ -64,7 +64,7 @@ export const upstreamToolPages =
       const stored = upstream.serverId === server.id ? await upstreamOffers.find(upstream) : undefined
       const item = stored?.catalogue.tools.find(one => one.name.toWellFormed() === name)
       const { responseTokens, ...answers } = findToolAnswers(upstream, name)
-      // One that is gone may be let go of; of an upstream that nobody has heard it may be said beforehand.
+      // A removed tool can still be opened if it has settings, to clear them. Before the first fetch, any tool can.
       const isKnown =
         item !== undefined || stored === undefined || responseTokens !== undefined || hasToolAnswers(answers)
       if (upstream.serverId !== server.id || name === '' || !isKnown) {
@@ -124,13 +124,13 @@ export const upstreamToolPages =
         return reply.redirect(`${upstreamToolPath(upstream, tool)}&done=saved`, 303)
       } catch (error) {
         if (!(error instanceof AppError) || !['invalid_request', 'conflict'].includes(error.code)) throw error
-        // Sent again, the form says that its sender was told of the other version.
+        // The form is shown with the new version, so that saving it again overwrites the other change.
         const version = error.code === 'conflict' ? upstream.updatedAt.toISOString() : typed.version
         return show({ request, reply }, opened, { ...typed, version }, { refused: error })
       }
     })
 
-    /** Calls it as it is, for its answer to be looked at. */
+    /** Calls the tool and returns its unshaped result for the sample. */
     const callTool = async (
       request: FastifyRequest,
       { upstream, item }: OpenTool,
@@ -139,7 +139,7 @@ export const upstreamToolPages =
     ): Promise<{ sample: string } | NonNullable<UpstreamToolState['called']>> => {
       const args = readToolArguments(typed)
       if (!args.ok) return { argsError: args.error }
-      // It was listed when the page was opened: shown again, that says what there is to do.
+      // The tool was listed when the page was opened. Shown again, the page says what to do.
       if (item === undefined) return {}
       const asked = { upstream, item, args: args.value, signal }
       const answer = await execution.callUpstreamTool(actorOf(request), asked)
@@ -155,7 +155,7 @@ export const upstreamToolPages =
       return show({ request, reply }, opened, typed, { called })
     })
 
-    /** How it would be, without saving it. */
+    /** Previews the settings without saving them. */
     app.post(`${path}/preview`, options, async (request, reply) => {
       const opened = await open(request)
       const typed = parseForm(UpstreamToolForm, request.body)

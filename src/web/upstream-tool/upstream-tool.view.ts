@@ -13,12 +13,12 @@ import { placeErrors } from '../tool-editor/tool-editor-errors.ts'
 import { upstreamPath, upstreamToolPath } from '../upstreams/upstream-path.ts'
 import { isAsKept, type ReadUpstreamTool, type TypedUpstreamTool } from './upstream-tool-form.ts'
 
-/** A tool of an upstream of a server that the one who asks may build. */
+/** An upstream's tool, on a server that the user may edit. */
 export type OpenTool = {
   server: ServerFrame
   upstream: Upstream
   tool: string
-  /** As it was heard, and what it says of itself; undefined where it was not. */
+  /** The tool as fetched, and its definition by the upstream; undefined if it has not been fetched. */
   item: PresentedTool['item'] | undefined
   declared: JsonObject | undefined
 }
@@ -29,11 +29,11 @@ export type UpstreamToolState = {
   read: ReadUpstreamTool
   preview: ShapingPreview | undefined
   refused: AppError | undefined
-  /** What is wrong with the arguments, or came of calling it with them. */
+  /** Why the arguments are invalid, or why the trial call failed. */
   called?: { argsError?: string; failed?: string } | undefined
 }
 
-/** Of a description: the inspector shows the whole. */
+/** Maximum length of a description here. The inspector shows the whole. */
 const MAX_SHOWN_CHARS = 600
 
 const textIn = ({ declared }: OpenTool, member: string): string => {
@@ -62,7 +62,7 @@ const hintsOf = (opened: OpenTool) => ({
   cacheSeconds: 'For read-only tools. Calls with the same arguments reuse the result meanwhile.',
 })
 
-/** Names of arguments that a hint tells. */
+/** Maximum number and length of the argument names in a hint. */
 const MAX_TOLD_ARGUMENTS = 12
 const MAX_TOLD_CHARS = 60
 
@@ -79,7 +79,7 @@ const argumentsHint = ({ declared }: OpenTool): string => {
   return `As JSON. ${names}. This makes a real call as you. It appears in the history.`
 }
 
-/** The part of the page that follows from what is typed: answered alone while somebody types. */
+/** Returns the part of the page that depends on the form. It is refreshed by itself while the user types. */
 export const toUpstreamToolLive = ({ opened, typed, read, preview }: UpstreamToolState) => {
   const isBroken = read.responseErrors.length > 0
   const hint = isBroken
@@ -93,7 +93,7 @@ export const toUpstreamToolLive = ({ opened, typed, read, preview }: UpstreamToo
   }
 }
 
-/** What stands above the form: that it is not saved, and why, where that is beside no field. */
+/** Returns the message above the form if it was not saved. The reason is in it unless it is shown beside a field. */
 const problemOf = ({ refused, read }: UpstreamToolState): string | undefined => {
   if (refused === undefined) return undefined
   if (refused.code === 'conflict')
@@ -101,7 +101,7 @@ const problemOf = ({ refused, read }: UpstreamToolState): string | undefined => 
   return read.errors.length > 0 ? 'Could not save. Fix the fields marked below.' : refused.message
 }
 
-/** Everything that the page shows. `draftOwner`: whose text the browser keeps until it is saved. */
+/** Returns the data of the page. `draftOwner` is the user whose unsaved text the browser stores. */
 export const toUpstreamToolPage = (state: UpstreamToolState, draftOwner: string) => {
   const { opened, typed, called } = state
   const { server, upstream, tool } = opened

@@ -10,7 +10,7 @@ import type { UpstreamWithGlobals } from '../../upstreams/upstreams.service.ts'
 const toConnected = (account: AccountInfo | undefined) =>
   account && { since: shownTime(account.connectedAt), isBroken: account.brokenAt !== undefined }
 
-/** What the page of an upstream shows of the account by which it is reached; undefined where it asks for none. */
+/** Returns what an upstream's page shows about its account; undefined if the upstream needs none. */
 export const readAccountPart = async (
   accounts: Pick<UpstreamAccounts, 'findOwn' | 'countConnectedCallers'>,
   actor: Actor,
@@ -27,6 +27,6 @@ export const readAccountPart = async (
   return { isShared: false, connected: toConnected(own), callers, path }
 }
 
-/** Beside the field of a secret that is there already. */
+/** Returns the note beside the field of a secret that is already set. */
 export const toSecretNote = ({ clientSecretSetAt }: UpstreamWithGlobals): string | undefined =>
   clientSecretSetAt && `Set ${timeText(clientSecretSetAt)}. Left empty, it stays.`

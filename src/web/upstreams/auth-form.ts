@@ -2,7 +2,7 @@ import { formText } from '../../lib/http/pages/forms.ts'
 import type { AuthInput } from '../../upstreams/config/auth-input.ts'
 import type { UpstreamAuth } from '../../upstreams/upstream.ts'
 
-/** The part of an upstream's form that says on whose behalf it is asked. */
+/** The part of an upstream's form that says whose account is used. */
 export const AuthForm = { auth: formText, clientId: formText, clientSecret: formText, scopes: formText }
 export type TypedAuth = Record<keyof typeof AuthForm, string>
 
@@ -15,15 +15,15 @@ export const AUTH_LABELS = {
 
 export const NEW_AUTH: TypedAuth = { auth: 'none', clientId: '', clientSecret: '', scopes: '' }
 
-/** As the form shows it; a secret is never in it. */
+/** Returns the form fields, without the secret. */
 export const typedAuthOf = (auth: UpstreamAuth): TypedAuth =>
   auth.type === 'none'
     ? NEW_AUTH
     : { auth: auth.per, clientId: auth.clientId ?? '', clientSecret: '', scopes: auth.scopes?.join(' ') ?? '' }
 
-/** What the form asks for; a secret that is left empty stays as it is. */
+/** Reads the form fields. An empty secret stays as it is. */
 export const readAuth = ({ auth, clientId, clientSecret, scopes }: TypedAuth): AuthInput | undefined => {
-  // Not said, it stays: accounts hang on it.
+  // A missing field leaves the setting unchanged, because connected accounts depend on it.
   if (auth === '') return undefined
   if (auth !== 'server' && auth !== 'caller') return { type: 'none' }
   const wanted = scopes
@@ -49,13 +49,13 @@ const CHOICES = [
   ],
 ] as const
 
-/** The ways to authorize, for the form. */
+/** Returns the choices of the form's field `auth`. */
 export const toAuthChoices = (typed: TypedAuth) => {
   const chosen = CHOICES.some(([value]) => value === typed.auth) ? typed.auth : 'none'
   return CHOICES.map(([value, text, hint]) => ({ value, text, hint, isChosen: value === chosen }))
 }
 
-/** As the form says it. */
+/** Returns the choice as the form words it. */
 export const toAuthText = (auth: UpstreamAuth): string => {
   const { auth: value } = typedAuthOf(auth)
   return CHOICES.find(([each]) => each === value)?.[1] ?? ''

@@ -27,15 +27,15 @@ const notBegun = (): AppError =>
 
 const queryOf = ({ url }: FastifyRequest): URLSearchParams => new URLSearchParams(url.split('?').slice(1).join('?'))
 
-/** Where somebody sees what they have connected. */
+/** Returns the page that shows the connected account. */
 const homeOf = ({ upstream, holder }: Pick<Connectable, 'upstream' | 'holder'>): string =>
   holder === EVERYBODY ? upstreamPath(upstream.serverId, upstream.id) : OWN_ACCOUNTS_PATH
 
 type Parts = { upstreamAccounts: UpstreamAccounts; pendingAuthorizations: PendingAuthorizations }
 
 /**
- * Connecting an account at an upstream: what it is for, then where it leads, then back. Nobody's browser is sent to an
- * authorization server but by their own click, on a page that says whose it is.
+ * Pages for connecting an account at an upstream: what it is for, where the browser goes next, and the callback. The
+ * browser goes to an authorization server only by a click of the user, on a page that says whose it is.
  */
 export const connectPages =
   ({ upstreamAccounts, pendingAuthorizations }: Parts) =>
@@ -70,7 +70,7 @@ export const connectPages =
           { state, userId: actor.userId, upstreamId: upstream.id, holder },
           authorization,
         )
-        // No redirect: browsers hold those that follow a form to `form-action`; and it is said where this leads.
+        // Not a redirect: browsers apply `form-action` to redirects after a form. The page also says where this leads.
         return reply.page('upstreams/connect-leave', {
           title: `Connect ${upstream.name}`,
           width: 'narrow',

@@ -6,7 +6,7 @@ import type { PendingAuthorization } from '../../upstreams/oauth-client/connect-
 import type { Connectable } from '../../upstreams/oauth-client/upstream-accounts.ts'
 import type { Upstream } from '../../upstreams/upstream.ts'
 
-/** Where it is, as far as the builder wrote it out: what a global stands for is not for every caller to know. */
+/** Returns the upstream's host with globals unresolved, because not every caller may know their values. */
 const hostOf = ({ config }: Upstream): string =>
   config.transport === 'stdio' ? '' : (URL.parse(config.url)?.host ?? config.url.split('/')[2] ?? '')
 
@@ -27,7 +27,7 @@ export const toConnectView = ({ upstream, server, holder, account }: Connectable
 
 const wordsOfScope = (scope: string | undefined): readonly string[] => scope?.split(' ') ?? []
 
-/** Where the browser is about to go, and for what. */
+/** Returns the data of the page that says where the browser is about to go, and why. */
 export const toLeaveView = ({
   upstream,
   server,

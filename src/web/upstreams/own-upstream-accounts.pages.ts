@@ -22,7 +22,7 @@ const DONE: Readonly<Record<string, string>> = {
   disconnected: 'Disconnected. Patchbay has deleted what it stored of that account.',
 }
 
-/** The accounts at upstreams by which one's own calls go, and taking them back. */
+/** Pages that list the user's own accounts at upstreams and disconnect them. */
 export const ownUpstreamAccountPages =
   ({ upstreamAccounts }: { upstreamAccounts: UpstreamAccounts }) =>
   async (app: FastifyInstance): Promise<void> => {
@@ -31,7 +31,7 @@ export const ownUpstreamAccountPages =
       return {
         id: account.id,
         name: mayUse ? account.upstreamName : undefined,
-        // What it is called now is not for everybody to know who could use it once.
+        // A user who has lost access must not learn the server's current name.
         serverName: mayUse ? account.serverName : undefined,
         since: shownTime(account.connectedAt),
         isBroken: account.brokenAt !== undefined,

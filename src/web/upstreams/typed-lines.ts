@@ -2,7 +2,7 @@ import type { FieldError } from '../../lib/kernel/errors.ts'
 import { parseJson } from '../../lib/kernel/json.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
 
-/** What is typed line by line, blank lines left out, with what is wrong with a line. */
+/** One line read, or what is wrong with it. */
 type Read<T> = Result<T, string>
 
 const linesOf = (typed: string): string[] =>
@@ -11,7 +11,7 @@ const linesOf = (typed: string): string[] =>
     .map(line => line.trim())
     .filter(line => line !== '')
 
-/** A text as a line holds it: in double quotes, as JSON, where it would be another one without. */
+/** Writes a text as a line: as a JSON string if it would be read differently without quotes. */
 const toLine = (text: string): string =>
   text === '' || text.startsWith('"') || text !== text.trim() || /[\r\n]/.test(text) ? JSON.stringify(text) : text
 
@@ -23,10 +23,10 @@ const fromLine = (line: string): Read<string> => {
     : failure('starts with a double quote but is not a valid JSON string')
 }
 
-/** Texts, one a line. */
+/** Writes one text per line. */
 export const writeTexts = (texts: readonly string[]): string => texts.map(toLine).join('\n')
 
-/** One text a line; `complain` hears of each line that is none. */
+/** Reads one text per line. Calls `complain` for each invalid line. */
 export const readTexts = (typed: string, complain: (message: string) => void): string[] =>
   linesOf(typed).flatMap((line, index) => {
     const read = fromLine(line)
@@ -39,13 +39,13 @@ type PairFormat = { separator: ':' | '='; example: string }
 export const HEADER_LINES: PairFormat = { separator: ':', example: 'Name: value' }
 export const VARIABLE_LINES: PairFormat = { separator: '=', example: 'NAME=value' }
 
-/** Names and values, a pair a line. */
+/** Writes one name and value per line. */
 export const writePairs = (pairs: Readonly<Record<string, string>>, { separator }: PairFormat): string =>
   Object.entries(pairs)
     .map(([name, value]) => `${name}${separator === ':' ? ': ' : '='}${value === '' ? '' : toLine(value)}`)
     .join('\n')
 
-/** A pair a line; `complain` hears of each line that is none, and of names that are there twice. */
+/** Reads one name and value per line. Calls `complain` for each invalid line and repeated name. */
 export const readPairs = (
   typed: string,
   { separator, example }: PairFormat,
@@ -64,7 +64,7 @@ export const readPairs = (
   return Object.fromEntries(pairs)
 }
 
-/** What is wrong with one header, variable, argument, pattern or scope, as the field in which all of them are typed says it. */
+/** Turns an error of one header, variable, argument, pattern or scope into an error of the field they are typed in. */
 const toFieldError = ({ path, message }: FieldError): FieldError => {
   const [, record, name] = /^(headers|env)\.(.*)$/s.exec(path) ?? []
   if (record !== undefined) return { path: record, message: `${name} ${message}` }
@@ -76,7 +76,7 @@ const toFieldError = ({ path, message }: FieldError): FieldError => {
   return list === undefined ? { path, message } : { path: list, message: `number ${Number(index) + 1} ${message}` }
 }
 
-/** The first error of each field of the form. */
+/** Returns the first error of each field of the form. */
 export const toFieldErrors = (errors: readonly FieldError[]): FieldError[] => {
   const first = new Map<string, FieldError>()
   for (const error of errors.map(toFieldError)) if (!first.has(error.path)) first.set(error.path, error)

@@ -16,7 +16,7 @@ import {
   writeTexts,
 } from './typed-lines.ts'
 
-/** The form of an upstream: texts as they were typed; a box that is not ticked is empty. */
+/** The form of an upstream, as typed. An unticked checkbox is empty. */
 export const UpstreamForm = {
   name: formText,
   description: formText,
@@ -42,7 +42,7 @@ export const UpstreamForm = {
 }
 export type TypedUpstream = Record<keyof typeof UpstreamForm, string>
 
-/** What each field is called in a sentence. */
+/** Names of the fields within a sentence. */
 export const LABELS: Readonly<Record<string, string>> = {
   name: 'name',
   description: 'description',
@@ -82,10 +82,10 @@ const placeOf = (config: UpstreamConfig) =>
         headers: writePairs(config.headers, HEADER_LINES),
       }
 
-/** How an upstream is reached, as its form shows it. */
+/** Returns the form fields for how an upstream is reached. */
 export const typedPlaceOf = (config: UpstreamConfig) => ({ transport: config.transport, ...placeOf(config) })
 
-/** The form as it is before anybody types. */
+/** The form for a new upstream. */
 export const NEW_UPSTREAM: TypedUpstream = {
   ...NO_PLACE,
   name: '',
@@ -103,7 +103,7 @@ export const NEW_UPSTREAM: TypedUpstream = {
   version: '',
 }
 
-/** An upstream as its form shows it. */
+/** Returns the form of an existing upstream. */
 export const typedOf = ({ name, description, isEnabled, config, updatedAt }: Upstream): TypedUpstream => ({
   ...typedPlaceOf(config),
   name,
@@ -120,10 +120,10 @@ export const typedOf = ({ name, description, isEnabled, config, updatedAt }: Ups
   version: updatedAt.toISOString(),
 })
 
-/** What is left empty is left out. */
+/** Trims a text; returns undefined if it is empty. */
 const given = (text: string): string | undefined => (text.trim() === '' ? undefined : text.trim())
 
-/** The fields of the transport that is chosen; what was typed for another is not looked at. */
+/** Reads the fields of the chosen transport and ignores those of the others. */
 const readPlace = (typed: TypedUpstream, complainOf: (path: string) => (message: string) => void) =>
   typed.transport === 'stdio'
     ? {
@@ -144,7 +144,7 @@ const refuse = (errors: readonly FieldError[]): AppError =>
     errors: toFieldErrors(errors),
   })
 
-/** What a form asks for. Throws `invalid_request` with an error for each field that is wrong. */
+/** Reads a form. Throws `invalid_request` with an error for each invalid field. */
 export const readUpstreamForm = (typed: TypedUpstream): UpstreamInput => {
   const errors: FieldError[] = []
   const complainOf = (path: string) => (message: string) => errors.push({ path, message })
@@ -171,13 +171,13 @@ export const readUpstreamForm = (typed: TypedUpstream): UpstreamInput => {
   throw refuse(errors)
 }
 
-/** An error of the service beside the fields of the form, of which one may stand for many of the API's. */
+/** Rethrows an error with its field errors moved to the form's fields, which may each cover several of the API's. */
 export const rethrowBesideFields = (error: unknown): never => {
   if (!(error instanceof AppError) || error.errors === undefined) throw error
   throw new AppError(error.code, error.message, { cause: error, errors: toFieldErrors(error.errors) })
 }
 
-/** What a form asks for, as a change: what is left out of the form is taken away. */
+/** Turns the input of a form into a change that removes what the form leaves empty. */
 export const toWholeChange = (input: UpstreamInput): UpstreamChange => ({
   ...input,
   description: input.description ?? null,
@@ -186,7 +186,7 @@ export const toWholeChange = (input: UpstreamInput): UpstreamChange => ({
   ...(input.transport === 'stdio' ? { cwd: input.cwd ?? null } : {}),
 })
 
-/** Whether two forms say the same, whenever they were begun. */
+/** Whether two forms have the same content, apart from their versions. */
 export const isSameForm = (one: TypedUpstream, other: TypedUpstream): boolean => {
   // Browsers send line ends as CR LF, whatever was typed.
   const textOf = (typed: TypedUpstream): string =>

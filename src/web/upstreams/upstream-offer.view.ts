@@ -12,7 +12,7 @@ import { findToolAnswers } from '../../upstreams/catalogue/tool-answers.ts'
 import type { Upstream } from '../../upstreams/upstream.ts'
 import { upstreamToolPath } from './upstream-path.ts'
 
-/** What an upstream offers, by the names that its page has for the lists. */
+/** The lists of what an upstream offers: name on the page, member of the catalogue, heading. */
 export const OFFER_LISTS = [
   ['tools', 'tools', 'Tools'],
   ['resources', 'resources', 'Resources'],
@@ -21,11 +21,11 @@ export const OFFER_LISTS = [
 ] as const
 export type OfferList = (typeof OFFER_LISTS)[number][0]
 
-/** Items that a page shows. */
+/** Items per page. */
 export const OFFERED_PER_PAGE = 50
-/** Of a description, on the list: the inspector shows the whole. */
+/** Maximum length of a description in the list. The inspector shows the whole. */
 const MAX_SHOWN_CHARS = 400
-/** Findings that a page names; how many more there are is said. */
+/** Maximum findings listed. The rest is only counted. */
 const MAX_FINDINGS = 100
 
 const listOf = ({ catalogue }: StoredCatalogue, list: OfferList): readonly CatalogueItem[] => {
@@ -41,7 +41,7 @@ const textOf = ({ declared }: CatalogueItem, member: string): string => {
 const shorten = (text: string): string =>
   text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS).toWellFormed()}…` : text
 
-/** Those whose name, title or description holds the text. */
+/** Returns the items whose name, title or description contains the text. */
 export const searchOffered = (stored: StoredCatalogue, list: OfferList, search: string): readonly CatalogueItem[] => {
   const wanted = search.toLowerCase()
   const holds = (text: string): boolean => text.toLowerCase().includes(wanted)
@@ -52,10 +52,10 @@ export const searchOffered = (stored: StoredCatalogue, list: OfferList, search: 
   )
 }
 
-/** What becomes of the items of an upstream, by their own names. */
+/** Which items of an upstream are skipped or wait for approval, by the upstream's names for them. */
 export type OfferFates = {
   skipped: readonly SkippedItem[]
-  /** Tools that wait for a builder; `isNew` of those of which nothing is live meanwhile. */
+  /** Tools that wait for approval. `isNew`: no earlier version of the tool is live. */
   waiting: ReadonlyMap<string, { isNew: boolean }>
 }
 
@@ -73,10 +73,10 @@ const createStates = (upstream: Upstream, stored: StoredCatalogue, { skipped, wa
   }
 }
 
-/** Of what a tool is told by, in characters; of what is longer the rest is taken to be as dense. */
+/** Characters of a tool's definition that are counted. The tokens of a longer one are extrapolated. */
 const MAX_COUNTED_CHARS = 16 * 1_024
 
-/** What a tool costs a model in every conversation, as it is told of it. */
+/** Returns the tokens of a tool's definition, which a model gets in every conversation. */
 const costOf = async (
   name: string,
   { declared: { description, inputSchema } }: CatalogueItem,
@@ -90,7 +90,7 @@ const costOf = async (
   return `about ${formatNumber(Math.round((counted * text.length) / MAX_COUNTED_CHARS))}`
 }
 
-/** What becomes of a tool's answers, in a few words, and where that is said. */
+/** Summarizes how a tool's results are handled, with a link to the settings. */
 const toAnswersLink = (upstream: Upstream, tool: string) => {
   const { responseTokens, response, cacheSeconds } = findToolAnswers(upstream, tool)
   const words = [
@@ -103,7 +103,7 @@ const toAnswersLink = (upstream: Upstream, tool: string) => {
   return { href: upstreamToolPath(upstream, tool), text: words.join(', ') || 'server default' }
 }
 
-/** The rows of one page of a list. */
+/** Returns the rows of one page of a list. */
 export const toOfferedRows = async (
   upstream: Upstream,
   stored: StoredCatalogue,
@@ -122,7 +122,7 @@ export const toOfferedRows = async (
     const own = removeHidden(item.name)
     rows.push({
       name,
-      // Told apart where more than the prefix differs.
+      // Shown only if more than the prefix differs.
       own: name.endsWith(own) ? undefined : own,
       title: textOf(item, 'title') || undefined,
       description: shorten(textOf(item, 'description')),
@@ -130,13 +130,13 @@ export const toOfferedRows = async (
       tokens: list === 'tools' ? await costOf(name, item, countTokens) : undefined,
       answers: list === 'tools' ? toAnswersLink(upstream, item.name) : undefined,
     })
-    // Strangers wrote what is counted: everybody else has a turn after each.
+    // Yields to the event loop, because the text that was counted is untrusted.
     await setImmediate()
   }
   return rows
 }
 
-/** The lists with how much stands in each, as tabs. */
+/** Returns the lists as tabs, with the number of items in each. */
 export const toOfferTabs = (stored: StoredCatalogue, current: OfferList, path: string) =>
   OFFER_LISTS.map(([list, , text]) => ({
     href: list === 'tools' ? `${path}#offer` : `${path}?list=${list}#offer`,
@@ -158,7 +158,7 @@ const shownOf = <T>(items: readonly T[]): { items: readonly T[]; more: string | 
   more: items.length > MAX_FINDINGS ? `and ${formatCount(items.length - MAX_FINDINGS, 'more')}` : undefined,
 })
 
-/** What a builder should look at: what was left out, cut or cleaned, and what has no name of its own. */
+/** Returns what a builder should check: items that were left out, cut or cleaned, or that have no name. */
 export const toFindings = (stored: StoredCatalogue | undefined, skipped: readonly SkippedItem[]) => {
   const flags = stored?.catalogue.flags ?? []
   const found = [

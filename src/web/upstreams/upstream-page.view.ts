@@ -19,7 +19,7 @@ const TRANSPORT_WORDS: Readonly<Record<UpstreamTransport, { text: string; hint: 
   stdio: { text: 'A command on this machine', hint: 'Started by Patchbay without a shell. Only for the operator.' },
 }
 
-/** The ways to reach an MCP server that somebody may choose. */
+/** Returns the transports that the user may choose. */
 export const toTransportChoices = (mayRunCommands: boolean) =>
   (['http', 'sse', ...(mayRunCommands ? (['stdio'] as const) : [])] as const).map(value => ({
     value,
@@ -37,7 +37,7 @@ export const toFeatureChoices = (typed: Readonly<Record<keyof UpstreamFeatures, 
 
 export const TIMEOUT_HINT = `Default ${formatNumber(DEFAULT_UPSTREAM_TIMEOUT_MS)}.`
 
-/** How a connection is, in words, and the sign beside them. */
+/** Returns the state of a connection in words, with the kind of its status mark. */
 export const toStateView = (
   state: UpstreamState,
 ): { text: string; state?: 'idle' | 'slow' | 'failed'; why?: string } => {
@@ -60,15 +60,15 @@ export const toStateView = (
   }
 }
 
-/** Where it is, without what a query may carry. */
+/** Returns the command, or the URL without its query, which may hold a secret. */
 const placeText = (config: UpstreamConfig): string =>
   config.transport === 'stdio' ? config.command : (config.url.split(/[?#]/)[0] ?? '')
 
-/** A row of the list of a server's sources. */
+/** Returns a row of the list of a server's sources. */
 export const toUpstreamRow = (
   { upstream, missingGlobals }: UpstreamWithGlobals,
   state: UpstreamState,
-  /** How many of its tools wait for a builder, and how many clients see; the latter undefined where nobody knows. */
+  /** Number of tools that wait for approval, and of those that clients see; undefined if not known. */
   { waiting, tools }: { waiting: number | undefined; tools: number | undefined },
 ) => ({
   href: upstreamPath(upstream.serverId, upstream.id),
@@ -89,7 +89,7 @@ const featuresText = (features: UpstreamFeatures): string => {
 
 type Fact = { term: string; text: string; isCode?: boolean }
 
-/** How it is reached. */
+/** Returns how an upstream is reached. */
 export const toPlaceFacts = (upstream: Upstream): Fact[] => {
   const { url, headers, command, args, env, cwd } = typedOf(upstream)
   const { transport } = upstream.config
@@ -109,7 +109,7 @@ export const toPlaceFacts = (upstream: Upstream): Fact[] => {
   return [{ term: 'Reached by', text: TRANSPORT_WORDS[transport].text }, ...facts]
 }
 
-/** All that is said of it, for who may not change it or must know what somebody else has made of it. */
+/** Returns all settings, for users who may not change them or must see what somebody else has changed. */
 export const toFacts = (upstream: Upstream): Fact[] => {
   const { config } = upstream
   const { allow, deny, prefix } = typedOf(upstream)

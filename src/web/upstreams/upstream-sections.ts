@@ -23,12 +23,12 @@ import { toWaitingHead, toWaitingTool, WAITING_PER_PAGE } from './upstream-waiti
 export type UpstreamSectionsParts = {
   upstreamOffers: UpstreamOffers
   upstreamReviews: Pick<UpstreamReviews, 'getReview'>
-  /** What its process said, in this process of ours. */
+  /** Returns the log of the upstream's process, as far as this process of Patchbay has received it. */
   logOf: (upstreamId: string) => readonly LogLine[]
   countTokens: TokenCounter
 }
 
-/** Lines of the log that a page shows, the newest. */
+/** Newest lines of the log that the page shows. */
 const MAX_SHOWN_LINES = 200
 
 const LISTS = OFFER_LISTS.map(([list]) => list)
@@ -53,7 +53,7 @@ const toLog = (lines: readonly LogLine[]) =>
         newest: shownTime(lines.at(-1)?.at ?? new Date(0)),
       }
 
-/** What the page of an upstream shows besides how it is attached: what waits, what it offers, what it says. */
+/** Creates the sections of an upstream's page besides its settings: tools to approve, what it offers, its log. */
 export const createUpstreamSections =
   ({ upstreamOffers, upstreamReviews, logOf, countTokens }: UpstreamSectionsParts) =>
   async (actor: Actor, upstream: Upstream, path: string, { list, q, page, waiting }: Query) => {

@@ -5,11 +5,11 @@ import { removeHidden } from '../../upstreams/catalogue/hidden-text.ts'
 import { hashOfName as nameHashOf, type PendingTool } from '../../upstreams/review/tool-review.ts'
 import type { UpstreamReview } from '../../upstreams/review/upstream-reviews.ts'
 
-/** Changes that a page shows: each may be long. */
+/** Changes per page. Each may be long. */
 export const WAITING_PER_PAGE = 5
-/** Of one side of a change: what is longer is cut around where it differs, and that is said. */
+/** Maximum length of one side of a change. A longer one is cut around the difference. */
 const MAX_CHARS = 8_000
-/** What stands before and after the difference, of what is cut. */
+/** Characters shown before and after the difference in a text that is cut. */
 const AROUND_CHARS = 400
 
 const FIELD_WORDS: Readonly<Record<string, string>> = {
@@ -25,7 +25,7 @@ const toText = (value: JsonValue | undefined): string => {
   return typeof value === 'string' ? value : JSON.stringify(value, null, 2)
 }
 
-/** How many characters the two begin with alike. */
+/** Returns the length of the common prefix. */
 const lengthAlike = (one: string, other: string): number => {
   const most = Math.min(one.length, other.length)
   let alike = 0
@@ -33,7 +33,7 @@ const lengthAlike = (one: string, other: string): number => {
   return alike
 }
 
-/** How many they end with alike, without the first `skip`. */
+/** Returns the length of the common suffix, not counting the first `skip` characters. */
 const lengthAlikeAtEnd = (one: string, other: string, skip: number): number => {
   const most = Math.min(one.length, other.length) - skip
   let alike = 0
@@ -43,7 +43,7 @@ const lengthAlikeAtEnd = (one: string, other: string, skip: number): number => {
 
 type Alike = { before: number; after: number }
 
-/** A text in three: what is as on the other side, what differs, and what is the same again; cut where it is long. */
+/** Splits a text into the part before the difference, the difference and the part after it; cuts a long text. */
 const toSide = (text: string, { before, after }: Alike) => {
   const end = text.length - after
   const from = text.length <= MAX_CHARS ? 0 : Math.max(0, before - AROUND_CHARS)
@@ -59,7 +59,7 @@ const toSide = (text: string, { before, after }: Alike) => {
   }
 }
 
-/** Hidden marks are what somebody may be fooled by: they are shown by their numbers. */
+/** Replaces invisible characters, which could deceive a reader, by their code points. */
 const showHidden = (text: string): string => {
   const plain = removeHidden(text)
   if (plain === text) return text
@@ -86,10 +86,10 @@ const toRows = (before: JsonObject | undefined, after: JsonObject) => {
     .map(field => toRow(field, before?.[field], after[field]))
 }
 
-/** One tool that waits, with what is live of it beside what it would be. */
+/** Returns a tool that waits for approval, with its live version beside the new one. */
 export const toWaitingTool = ({ name, hash, before, after }: PendingTool) => ({
   name: removeHidden(name),
-  /** What its form sends: which tool, as it is shown here. */
+  /** Sent by its form: the tool and the version shown here. */
   tool: `${nameHashOf(name)}.${hash}`,
   isNew: before === undefined,
   rows: toRows(before, after),
@@ -105,7 +105,7 @@ const summaryOf = (waiting: readonly PendingTool[]): string => {
   return parts.join(', ')
 }
 
-/** What waits of an upstream; undefined where nothing does. */
+/** Summarizes an upstream's tools that wait for approval; undefined if there are none. */
 export const toWaitingHead = ({ version, waiting }: UpstreamReview) =>
   waiting.length === 0
     ? undefined

@@ -60,13 +60,13 @@ const DoneQuery = z.object({ done: formText })
 const SwitchForm = { enabled: formText }
 const ApprovalForm = { tool: formText, version: formText }
 
-/** What these pages show of the server around them. */
+/** What these pages show about the server. */
 type Frame = { id: string; name: string; mayBuild: boolean; liveText: string }
 
-/** The tab of a server's page in which these stand; servers supply it. */
+/** The tab of the server's page that contains these pages, supplied by the server pages. */
 export type SourcesTab = {
   frameOf: (request: FastifyRequest) => Promise<Frame>
-  /** Throws where the one who asks may not build. */
+  /** Throws if the user may not edit the server. */
   frameForChange: (request: FastifyRequest) => Promise<Frame>
   pathOf: (serverId: string) => string
   addGlobalPath: (serverId: string, key: string) => string
@@ -86,18 +86,18 @@ type Parts = UpstreamSectionsParts & {
   upstreamReviews: UpstreamReviews
   tab: SourcesTab
   stateOf: (upstream: Upstream) => UpstreamState
-  /** Whether commands of this machine may be attached at all. */
+  /** Whether commands on this machine may be attached. */
   allowStdio: boolean
 }
 
-/** When it was as the sender of the form saw it: not asked where that is not said, older than anything where it is no time. */
+/** Parses a form's version. Undefined, if empty, skips the conflict check; an invalid one conflicts with everything. */
 const versionOf = (typed: string): Date | undefined => {
   if (typed === '') return undefined
   const time = new Date(typed)
   return Number.isNaN(time.getTime()) ? new Date(0) : time
 }
 
-/** MCP servers that a server holds: attached, changed and removed among its sources. */
+/** Pages for attaching, changing and removing MCP servers among a server's sources. */
 export const upstreamPages =
   ({ upstreams, tab, stateOf, allowStdio, ...parts }: Parts) =>
   async (app: FastifyInstance): Promise<void> => {
@@ -106,7 +106,7 @@ export const upstreamPages =
       readAccountPart(parts.upstreamAccounts, actorOf(request), found)
     const mayRunCommands = (request: FastifyRequest): boolean => allowStdio && actorOf(request).isOperator
 
-    /** What every form of an upstream shows. */
+    /** Returns the data that every form of an upstream shows. */
     const toFormData = (request: FastifyRequest, typed: TypedUpstream) => ({
       typed,
       transports: toTransportChoices(mayRunCommands(request)),
@@ -142,7 +142,7 @@ export const upstreamPages =
       })
     })
 
-    /** That of the server in the address. */
+    /** Finds the upstream in the address. Throws if it does not belong to the server there. */
     const upstreamOf = async (request: FastifyRequest): Promise<UpstreamWithGlobals> => {
       const { uuid, upstreamId } = Params.parse(request.params)
       const found = await upstreams.getUpstream(actorOf(request), upstreamId)
@@ -158,7 +158,7 @@ export const upstreamPages =
         SectionsQuery.parse(request.query),
       )
 
-    /** `typed` is undefined where nobody has typed yet: then all that is known of it is shown as well. */
+    /** Returns the page of an upstream. Without `typed`, it also has the sections besides the form. */
     const editPage = async (
       request: FastifyRequest,
       server: Frame,
@@ -176,7 +176,7 @@ export const upstreamPages =
           server,
           path: upstreamPath(server.id, upstream.id),
           listHref: tab.pathOf(server.id),
-          // The parts of a page get its data too, and have names and states of their own.
+          // Not `name` and `state`: the page's partials get this data too and use those names themselves.
           heading: upstream.name,
           connection: toStateView(stateOf(upstream)),
           isEnabled: upstream.isEnabled,
@@ -186,10 +186,10 @@ export const upstreamPages =
           warnings,
           missing: missingGlobals.map(key => ({ key, href: tab.addGlobalPath(server.id, key) })),
           facts: toFacts(upstream),
-          // Who may not run commands neither changes nor switches on what this machine runs.
+          // A user who may not run commands cannot change the command or switch it on.
           fixedFacts: isCommandOfOthers ? toPlaceFacts(upstream) : undefined,
           theirs: isOverwritten,
-          // Sent again, the form says that its sender has seen what is there now.
+          // Submitted again, the form overwrites the version that it shows now.
           version: now.version,
           ...toFormData(request, typed ?? now),
           done: tab.doneNote(request, server, DONE),
@@ -205,7 +205,7 @@ export const upstreamPages =
       return showForm(reply, await editPage(request, server, await upstreamOf(request)))
     })
 
-    /** What the form does not show is as it was: the command of somebody who may run one. */
+    /** Restores the fields that the form hides from users who may not run commands. */
     const withUnshown = (
       request: FastifyRequest,
       { config: before }: Upstream,
@@ -229,7 +229,7 @@ export const upstreamPages =
       })
     })
 
-    /** What is done to it by one button; the page that it stands on is shown again where that is refused. */
+    /** Adds the action of a button. If it fails with an error for the user, the page is shown again with it. */
     const addAction = (
       name: string,
       work: (request: FastifyRequest, upstream: Upstream) => Promise<[done: keyof typeof DONE, count?: number]>,
@@ -251,7 +251,7 @@ export const upstreamPages =
         await parts.upstreamCatalogues.refresh(upstream)
         return ['refreshed']
       } catch (error) {
-        // Where it cannot be reached at all, the page says so in its heading, and why; else the refusal does.
+        // If the connection failed, the page's heading says so and why; otherwise the error is shown.
         if (!(error instanceof AppError) || error.code === 'internal') throw error
         if (stateOf(upstream).kind !== 'failed') throw error
         return ['unasked']
