@@ -3,18 +3,18 @@ import { type Actor, SCOPES, type Scope } from '../kernel/actor.ts'
 import { AppError } from '../kernel/errors.ts'
 import { BEARER_CHALLENGE } from './problem.ts'
 
-/** Who may use a route. Every route of the API says it; one that does not keeps the app from starting. */
+/** Who may call a route. Every API route must declare it; the app does not start otherwise. */
 export type RouteAccess = 'anyone' | 'user' | 'operator'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     access?: RouteAccess
-    /** Needed of a token. Left out: `read` for GET and HEAD, `write` for the rest. */
+    /** Scope that a token needs. Default: `read` for GET and HEAD, `write` for other methods. */
     scope?: Scope
   }
   interface FastifyRequest {
     actor: Actor | undefined
-    /** How the actor was found: what came with a cookie needs a CSRF token as well. */
+    /** How the caller signed in. Requests with a session cookie also need a CSRF token. */
     signedInBy: 'token' | 'session' | undefined
   }
   interface FastifyInstance {
@@ -23,25 +23,29 @@ declare module 'fastify' {
 }
 
 export type FindActors = {
-  /** undefined: no such token, or expired, or its user is gone. */
+  /** Returns undefined if the token is unknown or expired, or if its user was deleted. */
   findActorByToken(token: string): Promise<Actor | undefined>
-  /** undefined: the user is gone. */
+  /** Returns undefined if the user was deleted. */
   findActorByUserId(userId: string): Promise<Actor | undefined>
 }
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 export const isSafeMethod = (method: string): boolean => SAFE_METHODS.has(method)
 
-/** Linear on any header: nothing that repeats stands beside what could match the same. */
+/** Runs in linear time on any header: no two adjacent parts can match the same character. */
 const BEARER = /^Bearer(?: +(\S+))?$/i
 
-/** The token of `Authorization: Bearer …` (RFC 6750 §2.1), empty where none follows; undefined without that header. */
+/**
+ * Returns the token of `Authorization: Bearer …` (RFC 6750 §2.1), '' if it is empty, undefined without such a header.
+ */
 export const bearerOf = (request: FastifyRequest): string | undefined => {
   const match = BEARER.exec(request.headers.authorization?.trim() ?? '')
   return match === null ? undefined : (match[1] ?? '')
 }
 
-/** The one who makes the request. For routes that `access` lets only users into; throws `unauthenticated` elsewhere. */
+/**
+ * Returns the signed-in caller. Throws `unauthenticated` if there is none, which `access` rules out for user routes.
+ */
 export const actorOf = (request: FastifyRequest): Actor => {
   if (request.actor === undefined) throw new AppError('unauthenticated', 'Sign in, or send a personal access token.')
   return request.actor
@@ -76,10 +80,10 @@ const assertAccess = (request: FastifyRequest, reply: FastifyReply): void => {
   }
 }
 
-/** The token of a route that has one of its own. `name`: where its caller finds it. */
+/** The token of a route that has its own. `name` is the setting that holds it. */
 export type OwnToken = { name: string; isRight: (token: string) => boolean }
 
-/** Throws `unauthenticated`, with a challenge (RFC 6750 §3), where another bearer token came, or none. */
+/** Throws `unauthenticated`, with a challenge (RFC 6750 §3), if the bearer token is missing or wrong. */
 export const assertBearer = (request: FastifyRequest, reply: FastifyReply, { name, isRight }: OwnToken): void => {
   const token = bearerOf(request)
   if (token !== undefined && isRight(token)) return
@@ -105,7 +109,7 @@ const authenticate = async (request: FastifyRequest, finders: FindActors): Promi
   identify(request, await finders.findActorByUserId(userId), 'session')
 }
 
-/** For an answer that shows a page to who has just signed in by this very request: it is theirs already. */
+/** Sets the actor again after this request has signed a user in, so that the response can show their page. */
 export const goOnSignedIn = (request: FastifyRequest): Promise<void> =>
   authenticate(request, request.server.actorFinders)
 
@@ -118,12 +122,12 @@ const assertDeclared = ({ method, url, config }: RouteOptions): void => {
   }
 }
 
-/** When a request is held to its route's `access`: before its body is read, or after, so that what was typed is known. */
+/** When `access` is checked: before the body is read, or after, so that a rejected form can be preserved. */
 export type AssertAccessIn = 'onRequest' | 'preValidation'
 
 /**
- * Finds out who makes each request of this scope, before its body is read, and holds every route to its `access`.
- * A bearer token wins over the session cookie. To be set up after the sessions.
+ * Identifies the caller of each request in this scope before its body is read, and enforces each route's `access`. A
+ * bearer token takes precedence over the session cookie. Call after `keepSessions`.
  */
 export const checkAccess = (
   app: FastifyInstance,

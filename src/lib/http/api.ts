@@ -16,7 +16,7 @@ export type ApiOptions = {
   description: ApiDescription
 }
 
-/** One line an answer. The path is the route's own: what callers put into it may be private. */
+/** Logs one line per response, with the route's pattern: the actual path may contain private data. */
 const logAnswers = (api: FastifyInstance): void => {
   api.addHook('onResponse', async (request, reply) => {
     const { method, routeOptions, actor } = request
@@ -32,13 +32,13 @@ const setHeaders = (api: FastifyInstance): void => {
   api.addHook('onRequest', async (request, reply) => {
     reply.header('cache-control', 'no-store')
     reply.header('x-request-id', request.id)
-    // PostgreSQL stores no NUL: it would refuse the query that a path or a filter with one ends up in.
+    // PostgreSQL cannot store NUL: a query with one from the path or a filter would fail.
     if (request.url.includes('%00')) throw new AppError('invalid_request', 'The address holds a NUL (%00).')
   })
 }
 
 /**
- * Makes a scope of the server the management API; to be awaited before its routes are registered:
+ * Turns a scope of the server into the management API. Await it before registering routes:
  *
  *     app.register(async api => {
  *       await configureApi(api, options)

@@ -10,8 +10,9 @@ const parseNetwork = (text: string): Network => {
 }
 
 /**
- * The addresses that a request came by, the client's first, as X-Forwarded-For lists them: what a proxy says is believed
- * where it stands in one of these networks (PATCHBAY_TRUST_PROXY), and else only who is at the other end of the socket.
+ * Returns a function that lists the addresses a request came through, the client's first, as in X-Forwarded-For. The
+ * header is trusted only if the peer is in one of these networks (PATCHBAY_TRUST_PROXY); otherwise the result is the
+ * peer's address.
  */
 export const createForwardedFor = (trustProxy: readonly string[]): ((incoming: IncomingMessage) => string) => {
   const networks = trustProxy.map(parseNetwork)

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 
-/** Aborted when the client goes away before it is answered: what is done for it alone need not be finished. */
+/** Returns a signal that aborts if the client disconnects before the response is complete. */
 export const signalOf = ({ raw }: FastifyReply): AbortSignal => {
   const controller = new AbortController()
   raw.once('close', () => {

@@ -1,7 +1,10 @@
 import { z } from 'zod'
 import { decodeCursor, type Page, type PageQuery, toPage } from './paging.ts'
 
-/** Keyset paging by id: at most `limit` items (stores ask for one more) after `afterId`. */
+/**
+ * Keyset paging by id: at most `limit` items after `afterId`. Stores fetch one more to see whether there is a next
+ * page.
+ */
 export type IdPage = { limit: number; afterId: string | undefined }
 
 export const idPageOf = (query: PageQuery): IdPage => ({
@@ -18,7 +21,7 @@ export const toIdPage = <T extends { id: string }, V>(
   return { items: items.map(toView), nextCursor }
 }
 
-/** What a store adds to its query for a page. */
+/** Returns the part of a store's query that selects one page. */
 export const idPageQuery = ({ limit, afterId }: IdPage) => ({
   where: afterId === undefined ? {} : { id: { gt: afterId } },
   take: limit + 1,

@@ -7,7 +7,10 @@ const hasBody = (headers: NodeJS.Dict<string | string[]>): boolean =>
 
 const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
 
-/** Whether a text or key holds NUL or half a surrogate pair, which PostgreSQL refuses to store. Without recursion. */
+/**
+ * Returns whether a text or key contains NUL or a lone surrogate, which PostgreSQL cannot store. Not recursive, so that
+ * deep values cannot overflow the stack.
+ */
 const holdsUnstorableText = (value: JsonValue): boolean => {
   const stack: JsonValue[] = [value]
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
@@ -23,14 +26,14 @@ const badJson = (reason: string): AppError =>
   new AppError('invalid_request', `The body is no JSON that is taken: ${reason}.`)
 
 const parseBody = (text: string, maxDepth: number): JsonValue | undefined => {
-  // DELETE and the like are often sent with the type and no body.
+  // Clients often send DELETE with a content type and no body.
   if (text === '') return undefined
   const parsed = parseJson(text, maxDepth)
   if (!parsed.ok) {
     const { reason, message } = parsed.error
     throw badJson(reason === 'depth' ? `${message} (PATCHBAY_MAX_JSON_DEPTH)` : message)
   }
-  // In JSON either can only be written as an escape.
+  // JSON can express both only as escapes.
   if (text.includes('\\u') && holdsUnstorableText(parsed.value)) {
     throw badJson('a text in it holds NUL or half a surrogate pair')
   }
@@ -38,8 +41,8 @@ const parseBody = (text: string, maxDepth: number): JsonValue | undefined => {
 }
 
 /**
- * Makes this scope read JSON bodies and nothing else, as strangers' JSON: bounded depth, no `__proto__`,
- * only text that can be stored, no compression (a bomb costs its sender nothing).
+ * Makes this scope accept JSON bodies only, and treat them as untrusted: bounded depth, no `__proto__`, only text that
+ * the database can store, no compression (a small compressed body could expand without bound).
  */
 export const readJsonBodies = (app: FastifyInstance, maxDepth: number): void => {
   app.removeAllContentTypeParsers()
@@ -51,7 +54,7 @@ export const readJsonBodies = (app: FastifyInstance, maxDepth: number): void => 
     if (encoding !== undefined && encoding !== 'identity') {
       throw new AppError('unsupported_media_type', `The body must not be compressed (Content-Encoding: ${encoding}).`)
     }
-    // Without a type Fastify would leave the body unread and the route would say that everything is missing.
+    // Without a type Fastify would skip the body, and the route would report every field as missing.
     if (type === undefined && hasBody(request.headers)) {
       throw new AppError('unsupported_media_type', 'The body must be JSON: send Content-Type: application/json.')
     }

@@ -8,9 +8,9 @@ async function* chunksOf(batches: AsyncIterable<readonly unknown[]>): AsyncGener
 }
 
 /**
- * Sends values as a file to keep, one JSON text a line. A batch is asked for when the one before has gone out, and
- * none any more when the client is gone; what fails after the first one cuts the connection, so that nobody takes a
- * part for the whole.
+ * Sends values as a download with one JSON text per line. Fetches each batch only after the previous one was sent, and
+ * stops when the client disconnects. An error after the first batch cuts the connection, so that nobody mistakes a
+ * partial file for a complete one.
  */
 export const sendNdjson = (
   reply: FastifyReply,
@@ -19,6 +19,6 @@ export const sendNdjson = (
 ): FastifyReply => {
   reply.header('content-type', 'application/x-ndjson; charset=utf-8')
   reply.header('content-disposition', `attachment; filename="${filename}"`)
-  // Fastify reads what it then does not send in answer to a HEAD.
+  // For HEAD, Fastify would read the whole stream without sending it.
   return reply.send(reply.request.method === 'HEAD' ? '' : Readable.from(chunksOf(batches)))
 }

@@ -1,11 +1,11 @@
 import ipaddr from 'ipaddr.js'
 
-/** Bits of an IPv6 address that one customer has all the rest of. */
+/** Prefix length of the IPv6 network that one customer usually gets. */
 const IPV6_NETWORK_BITS = 64
 
 /**
- * An address as far as it says who is calling: an IPv4 address, or the network of an IPv6 one. What is no address (a
- * Unix socket) is one caller. Who counts by address counts by this, or a flood has as many addresses as it likes.
+ * Returns the key to count a caller by: an IPv4 address, or the /64 network of an IPv6 address, since one caller can
+ * use any address in it. Anything that is not an address (a Unix socket) counts as one caller.
  */
 export const networkOf = (address: string): string => {
   if (!ipaddr.isValid(address)) return 'unknown'

@@ -15,10 +15,10 @@ answers 404.`
 
 const problem = (description: string) => ({ description, content: { [PROBLEM_MEDIA_TYPE]: { schema: problemSchema } } })
 
-/** The first part of the path behind the prefix: `toolkits` of /api/v1/toolkits/:id/tools. */
+/** Returns the first path segment after the prefix: `toolkits` for /api/v1/toolkits/:id/tools. */
 const tagOf = (url: string, prefix: string): string => url.slice(prefix.length).split('/')[1] ?? ''
 
-/** A route's schema with what holds for all of them: its tag, who may use it, and how it fails. */
+/** Adds to a route's schema what all routes share: tag, security and error responses. */
 const describeRoute = (
   schema: FastifySchema,
   url: string,
@@ -37,7 +37,7 @@ const describeRoute = (
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
-/** Names of the components that a part of the document points to, theirs included. */
+/** Returns the names of the components that a part of the document refers to, directly or through other components. */
 const referencesIn = (part: unknown, schemas: Record<string, unknown>, found = new Set<string>()): Set<string> => {
   for (const [key, value] of isRecord(part) ? Object.entries(part) : []) {
     const name = key === '$ref' && typeof value === 'string' ? value.split('/').at(-1) : undefined
@@ -47,7 +47,7 @@ const referencesIn = (part: unknown, schemas: Record<string, unknown>, found = n
   return found
 }
 
-/** zod registers each named schema twice, as it comes in and as it goes out: keeps those that are pointed to. */
+/** Removes components that nothing refers to: zod registers each named schema twice, for input and for output. */
 const withoutUnusedSchemas = (document: { paths?: unknown; components?: { schemas?: object } }): object => {
   const schemas: Record<string, unknown> = { ...document.components?.schemas }
   const used = referencesIn(document.paths, schemas)
@@ -61,7 +61,7 @@ const securitySchemes = (baseUrl: string) =>
     session: { type: 'apiKey', in: 'cookie', name: sessionCookieName(baseUrl.startsWith('https:')) },
   }) as const
 
-/** The document of these routes. The library describes routes as they are added: here to a server that nothing reaches. */
+/** Builds the document. The library records routes as they are added, so we add them to a server that never listens. */
 const documentOf = async (
   routes: readonly RouteOptions[],
   prefix: string,
@@ -70,7 +70,7 @@ const documentOf = async (
   const described = fastify({ exposeHeadRoutes: false })
   described.setValidatorCompiler(() => () => true)
   described.setSerializerCompiler(() => JSON.stringify)
-  // With its library only where somebody asks: no start and no command waits for that.
+  // Imported on first use, so that it does not slow down the start or any command.
   const { default: swagger } = await import('@fastify/swagger')
   await described.register(swagger, {
     openapi: {
@@ -97,8 +97,8 @@ const documentOf = async (
 }
 
 /**
- * Describes the scope's routes as OpenAPI 3.1 at `/openapi.json`, from the schemas that validate them.
- * To be called before the routes are registered.
+ * Serves an OpenAPI 3.1 description of the scope's routes at `/openapi.json`, generated from the schemas that validate
+ * them. Call before registering routes.
  */
 export const describeApi = (api: FastifyInstance, description: ApiDescription): void => {
   const routes: RouteOptions[] = []

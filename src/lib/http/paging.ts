@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { AppError } from '../kernel/errors.ts'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../kernel/limits.ts'
 
-/** Longest cursor taken: ours are a hundred characters. */
+/** Longest accepted cursor; ours have about a hundred characters. */
 const MAX_CURSOR_CHARACTERS = 1_024
 
-/** The query of every list. */
+/** Query parameters of every list. */
 export const pageQuery = z.object({
   limit: z.coerce.number().int().min(1).max(MAX_PAGE_SIZE).default(DEFAULT_PAGE_SIZE),
   cursor: z.string().max(MAX_CURSOR_CHARACTERS).optional().describe('nextCursor of the page before'),
@@ -14,11 +14,11 @@ export type PageQuery = z.infer<typeof pageQuery>
 
 export type Page<T> = { items: T[]; nextCursor: string | null }
 
-/** The answer of a list of `item`s. */
+/** Returns the response schema of a list of `item`s. */
 export const pageOf = <T extends z.ZodType>(item: T) =>
   z.object({ items: z.array(item), nextCursor: z.string().nullable().describe('null on the last page') })
 
-/** A cursor is opaque to clients: what it holds may change between releases. */
+/** Cursors are opaque to clients, so their content may change between releases. */
 const encodeCursor = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
 const badCursor = (): AppError =>
@@ -26,7 +26,7 @@ const badCursor = (): AppError =>
     errors: [{ path: 'cursor', message: 'is no cursor of this list' }],
   })
 
-/** Reads what `encodeCursor` made; `schema` says what this list puts into its own. Throws `invalid_request`. */
+/** Decodes a cursor and validates it with the list's `schema`. Throws `invalid_request`. */
 export const decodeCursor = <T extends z.ZodType>(cursor: string | undefined, schema: T): z.output<T> | undefined => {
   if (cursor === undefined) return undefined
   let value: unknown
@@ -41,8 +41,8 @@ export const decodeCursor = <T extends z.ZodType>(cursor: string | undefined, sc
 }
 
 /**
- * A page out of rows of which one more than `limit` was asked for: the one too many says that there is a next page.
- * `cursorOf` gives what the next page starts after, from the last item of this one.
+ * Builds a page from up to `limit + 1` rows; the extra row means that there is a next page. `cursorOf` returns, for the
+ * last item of this page, the value that the next page starts after.
  */
 export const toPage = <T>(rows: readonly T[], limit: number, cursorOf: (last: T) => unknown): Page<T> => {
   const items = rows.slice(0, limit)

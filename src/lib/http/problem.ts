@@ -6,7 +6,7 @@ import { refusalToAppError, SchemaRefusal } from './validation.ts'
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json'
 export const BEARER_CHALLENGE = 'Bearer realm="Patchbay"'
 
-/** The body of every failed request of the API (RFC 9457 §3). */
+/** Body of every failed API request (RFC 9457 §3). */
 export const problemSchema = z
   .object({
     type: z.string().describe('Names the kind of problem: urn:patchbay:error:CODE'),
@@ -38,7 +38,7 @@ const TITLES = {
   storage_full: 'Storage is full',
 } as const satisfies Record<AppErrorCode, string>
 
-/** The error as a problem document; one of ours names the request it happened in. */
+/** Converts the error to a problem document. Internal errors include the request id. */
 export const toProblem = (error: AppError, requestId: string): Problem => ({
   type: `urn:patchbay:error:${error.code}`,
   title: TITLES[error.code],
@@ -48,14 +48,14 @@ export const toProblem = (error: AppError, requestId: string): Problem => ({
   ...(error.code === 'internal' && { requestId }),
 })
 
-/** Sends `error` as a problem document. Sets Retry-After where the error says when to come back. */
+/** Sends `error` as a problem document, with Retry-After if the error says when to try again. */
 export const sendProblem = (request: FastifyRequest, reply: FastifyReply, error: AppError): FastifyReply => {
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds))
-  // RFC 9110 §15.5.2: no 401 without a challenge. Where a token was refused a better one is there already.
+  // RFC 9110 §15.5.2: every 401 needs a challenge. If a token was refused, a more specific one is already set.
   if (error.code === 'unauthenticated' && !reply.hasHeader('www-authenticate')) {
     reply.header('www-authenticate', BEARER_CHALLENGE)
   }
-  // Serialized here: a route's response schemas describe its answers, not this one.
+  // Serialized here because the route's response schemas do not describe problems.
   return reply
     .code(error.status)
     .header('content-type', PROBLEM_MEDIA_TYPE)
@@ -80,10 +80,10 @@ const CODE_OF_STATUS = {
 const codeOf = (statusCode: number): AppErrorCode | undefined =>
   Object.entries(CODE_OF_STATUS).find(([status]) => Number(status) === statusCode)?.[1]
 
-/** Most bytes of a body: of this route, and of every route that has no limit of its own. */
+/** Body size limits in bytes: this route's, and the default. */
 type BodyLimits = { bodyLimit: number; maxRequestBytes: number }
 
-/** What Fastify and its plugins refuse, in our words where theirs would not help. */
+/** Converts errors of Fastify and its plugins, with clearer messages where theirs would not help. */
 const fromFastify = (error: FastifyError, { bodyLimit, maxRequestBytes }: BodyLimits): AppError | undefined => {
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE': {
@@ -92,7 +92,7 @@ const fromFastify = (error: FastifyError, { bodyLimit, maxRequestBytes }: BodyLi
         cause: error,
       })
     }
-    // Longer than any id or key: there is nothing of that name.
+    // Longer than any id or key, so it cannot exist.
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return new AppError('not_found', 'There is nothing at this address.', { cause: error })
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
@@ -111,7 +111,9 @@ const fromFastify = (error: FastifyError, { bodyLimit, maxRequestBytes }: BodyLi
   return code && new AppError(code, error.message, { cause: error })
 }
 
-/** The one place where a thrown error becomes an AppError; whatever is unknown becomes `internal` with a fixed text. */
+/**
+ * Converts any thrown value to an AppError. Unknown errors become `internal`, with a fixed message that leaks nothing.
+ */
 const toAppError = (error: unknown, limits: BodyLimits): AppError => {
   if (error instanceof AppError) return error
   if (error instanceof SchemaRefusal) return refusalToAppError(error)
@@ -122,7 +124,10 @@ const toAppError = (error: unknown, limits: BodyLimits): AppError => {
 const isFastifyError = (error: unknown): error is FastifyError =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' && 'statusCode' in error
 
-/** Turns what was thrown into an AppError. Logs what is ours to mend, once, with the request id that the answer shows. */
+/**
+ * Returns a function that converts a thrown value to an AppError. It logs server errors once, with the request id that
+ * the response shows.
+ */
 export const createErrorReader =
   (maxRequestBytes: number) =>
   (error: unknown, request: FastifyRequest): AppError => {
@@ -134,7 +139,7 @@ export const createErrorReader =
     return known
   }
 
-/** Sends every error as a problem document. */
+/** Returns a Fastify error handler that sends problem documents. */
 export const createErrorHandler = (maxRequestBytes: number) => {
   const read = createErrorReader(maxRequestBytes)
   return (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply =>

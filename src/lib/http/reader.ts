@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 
 const PROGRAM_TYPES: readonly string[] = ['application/json', 'text/event-stream', 'application/problem+json']
 
-/** The media types that are taken, as they are written; what has no weight is refused (RFC 9110 §12.5.1). */
+/** Returns the accepted media types in order, without those of weight 0, which are refused (RFC 9110 §12.5.1). */
 const typesOf = (accept: string): string[] =>
   accept
     .toLowerCase()
@@ -12,7 +12,7 @@ const typesOf = (accept: string): string[] =>
       return parameters.some(text => /^q=0(\.0*)?$/.test(text)) ? [] : [type]
     })
 
-/** Whether a person's browser asks: HTML is named, and before anything that only programs read. */
+/** Returns whether a person's browser sent the request: it names HTML, and before any type that only programs read. */
 export const isForPerson = ({ accept }: IncomingHttpHeaders): boolean => {
   if (accept === undefined || !accept.includes('text/html')) return false
   const first = typesOf(accept).find(type => type === 'text/html' || PROGRAM_TYPES.includes(type))
@@ -21,10 +21,10 @@ export const isForPerson = ({ accept }: IncomingHttpHeaders): boolean => {
 
 const PERSON = 'person'
 const PROGRAM = 'program'
-/** For the `constraints` of a route that people's browsers alone are to reach; all else goes on as if it were not there. */
+/** For a route's `constraints`: only browsers reach the route; other requests are routed as if it did not exist. */
 export const FOR_PERSON = { reader: PERSON } as const
 
-/** A route constraint of Fastify's: `reader` tells who asks. */
+/** Fastify route constraint `reader`: whether a person or a program sent the request. */
 export const readerConstraint = {
   name: 'reader',
   storage: <Handler>() => {

@@ -1,26 +1,28 @@
 import { z } from 'zod'
 
-/** An id in a path. One that is no UUID names nothing; it is refused before the database sees it. */
+/** An id in a path. An invalid UUID is refused before it reaches the database. */
 export const uuidParam = z.uuid('is no UUID')
 export const uuidParams = z.object({ id: uuidParam })
 
-/** An optional field of something new: null, which answers have for what is not there, means left out. */
+/** Makes a field optional on creation. Treats null as missing, since responses use null for missing values. */
 export const absentable = <T extends z.ZodType>(schema: T) => schema.nullish().transform(value => value ?? undefined)
 
-/** A time as the API shows it: ISO 8601 in UTC. */
+/** A time in API responses: ISO 8601 in UTC. */
 export const timeSchema = z.iso.datetime()
 
 const NO_TIME = 'is no time such as 2026-11-22T09:30:00Z, or date'
-/** A time as people write it: with any offset, or a date alone. PostgreSQL knows no year 0. */
+/** A time as people write it: with any offset, or a date alone. PostgreSQL has no year 0. */
 export const instantSchema = z
   .union([z.iso.datetime({ offset: true }), z.iso.date()], NO_TIME)
   .transform(text => new Date(text))
   .refine(time => time.getUTCFullYear() >= 1 && time.getUTCFullYear() <= 9_999, NO_TIME)
 
 const CONTROL_CHARACTERS = /\p{Cc}/u
-/** They reorder the text around them: a name on another's page, or in a letter, would show something else there. */
+/**
+ * Bidirectional controls: they reorder the text around them, so a name could change what a page or e-mail seems to say.
+ */
 const DIRECTION_CHARACTERS = /[\u202a-\u202e\u2066-\u2069]/u
-/** Text that people name things with, of so many characters at most: one line. */
+/** Returns a schema for a one-line name of at most `characters` characters. */
 export const nameUpTo = (characters: number) =>
   z
     .string()

@@ -15,21 +15,21 @@ import { answerUnreadableRequest, MAX_HEADER_BYTES } from './unreadable-requests
 import { validatorCompiler } from './validation.ts'
 import { wishesWebSocket } from './websocket-wish.ts'
 
-/** All headers of a request must be here within this time; slower clients only hold sockets. */
+/** Time for all headers of a request to arrive; slower clients only occupy sockets. */
 const HEADERS_TIMEOUT_MS = 10_000
-/** The whole request, body included. */
+/** Time for the whole request to arrive, including its body. */
 const REQUEST_TIMEOUT_MS = 30_000
-/** How often the two above are looked at. */
+/** How often the two timeouts above are checked. */
 const TIMEOUT_CHECK_MS = 1_000
 /**
- * Silence on a connection after which it is asked whether the other end is still there (TCP keep-alive): a stream may be
- * silent for as long as it likes, and one whose client has vanished would be held for ever.
+ * Idle time before the first TCP keep-alive probe. Streams may be silent for as long as they like, so only a probe
+ * detects that the client has vanished.
  */
 const KEEP_ALIVE_DELAY_MS = 60_000
-/** Longest path parameter, percent-encoded: a global's key of 64 characters fits. */
+/** Longest path parameter, percent-encoded; fits a global's key of 64 characters. */
 const MAX_PATH_PARAMETER_CHARACTERS = 256
 
-/** Ids that are cheap, and unlike those of another run or process: `9f3c01aa-1`. */
+/** Returns a generator of cheap ids that are unique across runs and processes: `9f3c01aa-1`. */
 const createRequestIds = (): (() => string) => {
   const run = randomBytes(4).toString('hex')
   let count = 0
@@ -37,7 +37,7 @@ const createRequestIds = (): (() => string) => {
 }
 
 export type HttpServerOptions = {
-  /** Proxies whose X-Forwarded-* headers are believed, as CIDR ranges. */
+  /** CIDR ranges of proxies whose X-Forwarded-* headers are trusted. */
   trustProxy: readonly string[]
   maxRequestBytes: number
   logger: FastifyBaseLogger
@@ -51,18 +51,18 @@ export type HttpServer = FastifyInstance<
   ZodTypeProvider
 >
 
-/** The server every feature registers with: timeouts, validation by zod, one error handler. Does not listen. */
+/** Creates the server that all features register with: timeouts, zod validation, one error handler. Does not listen. */
 export const createHttpServer = (options: HttpServerOptions): HttpServer => {
   const { trustProxy, maxRequestBytes, logger } = options
   const handleError = createErrorHandler(maxRequestBytes)
   const app = Fastify({
     loggerInstance: logger,
-    // A line for each call would cost more than the call; the API's scope writes its own.
+    // A log line for each call would cost more than the call. The API scope logs its own.
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: createRequestIds(),
     trustProxy: trustProxy.length > 0 ? [...trustProxy] : false,
     bodyLimit: maxRequestBytes,
-    // A request on an open connection while Patchbay stops is answered like any other; its connection ends with it.
+    // While Patchbay stops, requests on open connections are still answered; then the connection closes.
     return503OnClosing: false,
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: {

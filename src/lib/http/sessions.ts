@@ -5,33 +5,36 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { isSafeMethod } from './access.ts'
 
-/** A session without a request for this long is over. */
+/** A session ends after this long without a request. */
 export const SESSION_IDLE_MS = 24 * 60 * 60 * 1_000
-/** A session is over after this long, however busy. */
+/** A session ends after this long even if it is in use. */
 export const SESSION_ABSOLUTE_MS = 14 * 24 * 60 * 60 * 1_000
-/** How often a busy session's end is moved on: not with every request, which would write with every read. */
+/** How often an active session is extended; doing so on every request would turn every read into a write. */
 const RENEW_EVERY_MS = 10 * 60 * 1_000
 
-/** Where sessions are kept. `get` answers none whose `endsAt` has passed. */
+/** Where sessions are stored. `get` returns nothing for a session whose `endsAt` has passed. */
 export type SessionStore = session.SessionStore
 
 export type SessionOptions = {
   store: SessionStore
-  /** Signs the cookie; at least 32 characters, the same in every process. Several: the first signs, all are taken. */
+  /**
+   * Signs the cookie: at least 32 characters, the same in every process. If several, the first signs and all are
+   * accepted.
+   */
   secret: string | string[]
-  /** Whether the base URL is https. */
+  /** Whether the base URL uses https. */
   isHttps: boolean
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since 1970. */
   now: () => number
 }
 
 declare module 'fastify' {
   interface Session {
     userId?: string
-    /** When it was begun, and when it ends unless it is renewed: milliseconds since 1970. */
+    /** Start of the session, and its end unless extended, in milliseconds since 1970. */
     startedAt?: number
     endsAt?: number
-    /** Of the sign-in: how the browser named itself, cut off, and the network address. */
+    /** The browser's User-Agent (truncated) and network address at sign-in. */
     userAgent?: string
     address?: string
   }
@@ -40,16 +43,16 @@ declare module 'fastify' {
   }
 }
 
-/** What is kept of a User-Agent: enough to know a browser by. */
+/** Enough of a User-Agent to recognize the browser. */
 const MAX_USER_AGENT_CHARACTERS = 256
 
-/** `__Host-` binds the cookie to this host, to https and to the whole path (RFC 6265bis §4.1.3.2). */
+/** Returns the cookie's name. `__Host-` binds it to this host, https and the whole path (RFC 6265bis §4.1.3.2). */
 export const sessionCookieName = (isHttps: boolean): string => (isHttps ? '__Host-sid' : 'sid')
 
 const endOf = (startedAt: number, now: number): number =>
   Math.min(now + SESSION_IDLE_MS, startedAt + SESSION_ABSOLUTE_MS)
 
-/** Moves the end of a session in use on. */
+/** Extends a session that is in use. */
 const renew = ({ session }: FastifyRequest, now: number): void => {
   const { startedAt, endsAt } = session
   if (startedAt === undefined || endsAt === undefined) return
@@ -71,13 +74,13 @@ const addSecure = (reply: FastifyReply, cookieName: string): void => {
 
 const FormWithToken = z.object({ _csrf: z.string() })
 
-/** In the header, or in the hidden field of a form where the scope reads forms. */
+/** Returns the CSRF token from the header, or from the form's hidden field if the scope parses forms. */
 const csrfTokenOf = ({ headers, body }: FastifyRequest): string | undefined => {
   const token = headers['x-csrf-token']
   return typeof token === 'string' ? token : FormWithToken.safeParse(body).data?._csrf
 }
 
-/** Sessions in a cookie, and the CSRF tokens that go with them. To be awaited before `checkAccess`. */
+/** Sets up cookie sessions and their CSRF tokens. Await before `checkAccess`. */
 export const keepSessions = async (app: FastifyInstance, options: SessionOptions): Promise<void> => {
   const { store, secret, isHttps, now } = options
   const cookieName = sessionCookieName(isHttps)
@@ -91,8 +94,8 @@ export const keepSessions = async (app: FastifyInstance, options: SessionOptions
     rolling: false,
     cookie: { path: '/', httpOnly: true, sameSite: 'lax', secure: false, maxAge: SESSION_IDLE_MS },
   })
-  // With `secure: true` the plugin sets no cookie at all on a request that came over http, as from a proxy whose
-  // headers are not trusted: it is the base URL that says how browsers come here.
+  // With `secure: true` the plugin would set no cookie on a request that arrives over http, such as from a proxy whose
+  // headers are not trusted. The base URL decides instead, since it is what browsers use.
   if (isHttps) app.addHook('onSend', async (_request, reply) => addSecure(reply, cookieName))
   app.addHook('onRequest', async request => renew(request, now()))
   await app.register(csrfProtection, {
@@ -103,8 +106,8 @@ export const keepSessions = async (app: FastifyInstance, options: SessionOptions
 }
 
 /**
- * What is done in the name of a session cookie must prove that a page of ours asked for it. After `checkAccess`.
- * Routes for anyone are spared: they do nothing in the cookie's name.
+ * Requires a CSRF token for every change made through a session cookie. Call after `checkAccess`. Public routes are
+ * exempt because they do not act for the cookie's user.
  */
 export const requireCsrfTokens = (app: FastifyInstance): void => {
   app.addHook('onRequest', (request, reply, done) => {
@@ -114,7 +117,7 @@ export const requireCsrfTokens = (app: FastifyInstance): void => {
   })
 }
 
-/** Signs a user in, on a session of a new id so that one planted before is worth nothing. Answers the CSRF token. */
+/** Signs a user in and returns the CSRF token. The session gets a new id, which prevents session fixation. */
 export const beginSession = async (request: FastifyRequest, reply: FastifyReply, userId: string): Promise<string> => {
   const now = request.server.sessionOptions.now()
   await request.session.regenerate()
@@ -127,11 +130,11 @@ export const beginSession = async (request: FastifyRequest, reply: FastifyReply,
   return reply.generateCsrf()
 }
 
-/** Of the session that a request is signed in by; undefined where that is a token, or nothing. */
+/** Returns the id of the session that the request is signed in by; undefined for a token or a signed-out visitor. */
 export const sessionIdOf = ({ signedInBy, session }: FastifyRequest): string | undefined =>
   signedInBy === 'session' ? session.sessionId : undefined
 
-/** Signs out: the session is gone from the store, and the browser is told to forget the cookie. */
+/** Signs out: deletes the session from the store and clears the cookie. */
 export const endSession = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
   const { isHttps } = request.server.sessionOptions
   await request.session.destroy()

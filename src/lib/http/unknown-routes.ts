@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { AppError } from '../kernel/errors.ts'
 import { sendProblem } from './problem.ts'
 
-/** `/tools/:id` as an expression that fits each of its addresses. */
+/** Converts `/tools/:id` to an expression that matches its URLs. */
 const toPattern = (url: string): RegExp =>
   new RegExp(
     `^${url
@@ -13,7 +13,7 @@ const toPattern = (url: string): RegExp =>
 
 type KnownRoutes = ReadonlyMap<string, { pattern: RegExp; methods: ReadonlySet<string> }>
 
-/** The routes that are registered in a scope from now on. */
+/** Collects the routes that are registered in a scope from now on. */
 export const watchRoutes = (app: FastifyInstance): KnownRoutes => {
   const routes = new Map<string, { pattern: RegExp; methods: Set<string> }>()
   app.addHook('onRoute', ({ url, method }) => {
@@ -24,13 +24,13 @@ export const watchRoutes = (app: FastifyInstance): KnownRoutes => {
   return routes
 }
 
-/** Methods that another request for the same address could have. */
+/** Returns the methods that routes for this URL accept. */
 export const findAllowedMethods = (routes: KnownRoutes, url: string): string[] => {
   const path = url.split('?', 1)[0] ?? ''
   return [...routes.values()].filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => [...methods])
 }
 
-/** Answers what no route of this scope is for: 405 with Allow where another method would do, else 404. */
+/** Responds to requests that match no route of this scope: 405 with Allow if another method exists, otherwise 404. */
 export const answerUnknownRoutes = (app: FastifyInstance): void => {
   const routes = watchRoutes(app)
   app.setNotFoundHandler((request, reply) => {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { finished } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 
-/** How many times the most that is taken is read of a body before its sender is cut off. */
+/** How much of an oversized body is read before the connection is closed, as a multiple of the limit. */
 const MAX_DISCARDED_LIMITS = 8
 
 const discard = (body: IncomingMessage, maxBytes: number): Promise<void> =>
@@ -17,8 +17,8 @@ const discard = (body: IncomingMessage, maxBytes: number): Promise<void> =>
   })
 
 /**
- * Reads a body that is too large to its end before it is answered, but not for ever: an answer whose connection is
- * closed while the client still writes is lost with it (RFC 9112 §9.6).
+ * Reads an oversized body before the 413 is sent, up to a bound: if the connection closed while the client still
+ * writes, the client might never see the response (RFC 9112 §9.6).
  */
 export const answerAfterLargeBodies = (app: FastifyInstance, maxRequestBytes: number): void => {
   app.addHook('onSend', async ({ raw }, { statusCode }) => {

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net'
 import { PROBLEM_MEDIA_TYPE, type Problem } from './problem.ts'
 
-/** All headers of a request together. */
+/** Limit for all headers of a request together. */
 export const MAX_HEADER_BYTES = 16 * 1_024
 
-/** Node's codes for what it refuses before there is a request, and the status of each (RFC 9110 §15, RFC 6585 §5). */
+/** Node's error codes for requests it cannot parse, with the response to each (RFC 9110 §15, RFC 6585 §5). */
 const REFUSALS: Partial<Record<string, { status: number; title: string; detail: string }>> = {
   HPE_HEADER_OVERFLOW: {
     status: 431,
@@ -28,15 +28,18 @@ const BAD_REQUEST = {
   detail: 'This cannot be read as an HTTP/1.1 request: look at its first line and its headers.',
 }
 
-/** Whether a response on this connection has begun, whose body another answer would become a part of; as Node itself looks. */
+/**
+ * Returns whether a response on this connection has begun; anything written now would corrupt it. Node checks the same
+ * field.
+ */
 const isAnswering = (socket: Socket): boolean => {
   const response: unknown = Reflect.get(socket, '_httpMessage')
   return typeof response === 'object' && response !== null && Reflect.get(response, 'headersSent') === true
 }
 
 /**
- * Answers what never became a request, as a problem without a kind of its own (RFC 9457 §4.2.1), and ends its
- * connection: where the next request on it would begin is not known.
+ * Responds to bytes that could not be parsed as a request, with a problem of no specific type (RFC 9457 §4.2.1). Closes
+ * the connection because the start of the next request on it is unknown.
  */
 export const answerUnreadableRequest = (error: Error & { code?: string }, socket: Socket): void => {
   if (error.code === 'ECONNRESET' || socket.destroyed) return

@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import { AppError, type FieldError } from '../kernel/errors.ts'
 import { faultInWords } from './pages/fault-words.ts'
 
-/** `headers[0].value` for ['headers', 0, 'value']; empty for the whole. */
+/** Returns `headers[0].value` for ['headers', 0, 'value'], and '' for the root. */
 const toJsonPath = (segments: readonly PropertyKey[]): string =>
   segments.reduce<string>((path, segment) => {
     if (typeof segment === 'number') return `${path}[${segment}]`
@@ -14,14 +14,14 @@ const toJsonPath = (segments: readonly PropertyKey[]): string =>
 
 const OR = { type: 'disjunction' } as const
 
-/** A union that no option went into, by what its options want: `expected string, number or boolean`. */
+/** Describes a union whose options all failed by the types they expect: `expected string, number or boolean`. */
 const refusedByAll = (issue: z.core.$ZodIssueInvalidUnion): z.core.$ZodIssue => {
   const expected = issue.errors.flat().flatMap(inner => (inner.code === 'invalid_type' ? [inner.expected] : []))
   if (expected.length === 0 || expected.length < issue.errors.length) return issue
   return { ...issue, message: `Invalid input: expected ${new Intl.ListFormat('en-GB', OR).format(expected)}` }
 }
 
-/** The issues of a union are those of the option that went furthest; "Invalid input" would help nobody. */
+/** Returns the issues of the union option that matched furthest; "Invalid input" would not help. */
 const flatten = (issue: z.core.$ZodIssue): z.core.$ZodIssue[] => {
   if (issue.code !== 'invalid_union') return [issue]
   const depthOf = (option: readonly z.core.$ZodIssue[]): number => Math.max(0, ...option.map(({ path }) => path.length))
@@ -30,10 +30,12 @@ const flatten = (issue: z.core.$ZodIssue): z.core.$ZodIssue[] => {
   return closest.map(inner => ({ ...inner, path: [...issue.path, ...inner.path] })).flatMap(flatten)
 }
 
-/** Faults shown of one request: who sent more mends these first. */
+/** Maximum number of errors reported for one request. */
 const MAX_ERRORS = 100
 
-/** What a zod schema found wrong, each with its JSON path; the first of it, cut before there is much to build. */
+/**
+ * Converts zod issues to field errors with JSON paths. Truncates before flattening, so that a huge error costs little.
+ */
 const toFieldErrors = (error: z.ZodError): FieldError[] =>
   error.issues
     .slice(0, MAX_ERRORS)
@@ -41,11 +43,11 @@ const toFieldErrors = (error: z.ZodError): FieldError[] =>
     .slice(0, MAX_ERRORS)
     .map(({ path, message }) => ({ path: toJsonPath(path), message }))
 
-/** What was sent does not fit the route's schema; the server's error handler knows which part of the request it was. */
+/** Thrown when a part of the request does not match the route's schema. */
 export class SchemaRefusal extends Error {
   override readonly name = 'SchemaRefusal'
   readonly errors: readonly FieldError[]
-  /** Set by Fastify. */
+  /** Set by Fastify: which part of the request failed. */
   validationContext: string | undefined
   constructor(error: z.ZodError) {
     super('the request does not fit its schema', { cause: error })
@@ -53,7 +55,7 @@ export class SchemaRefusal extends Error {
   }
 }
 
-/** Validates a route's input with its zod schemas. In place of the type provider's own, which joins paths with slashes. */
+/** Validates a route's input with zod. Replaces the type provider's compiler, which joins paths with slashes. */
 export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
   ({ schema }) =>
   data => {
@@ -67,7 +69,7 @@ const PLACES = new Map([
 ])
 
 export const refusalToAppError = (refusal: SchemaRefusal): AppError => {
-  // A path with a malformed id names nothing, like one with an id that nothing has.
+  // A malformed id is reported like one that does not exist.
   if (refusal.validationContext === 'params') return new AppError('not_found', 'There is nothing at this address.')
   const place = PLACES.get(refusal.validationContext ?? '') ?? 'body'
   const [first] = refusal.errors
@@ -78,8 +80,8 @@ export const refusalToAppError = (refusal: SchemaRefusal): AppError => {
 }
 
 /**
- * Input that did not come by the API, but by a form or the command line, through the same schemas, and in words for
- * people. Throws `invalid_request`.
+ * Validates input from a form or the command line with the API's schemas, but with messages for people. Throws
+ * `invalid_request`.
  */
 export const parseInput = <T extends z.ZodType>(schema: T, input: unknown): z.output<T> => {
   const parsed = schema.safeParse(input, { error: faultInWords })

@@ -1,11 +1,13 @@
-/** One thing that two versions say, as people read it. */
+/** A field's value in two versions, as people read it. */
 export type VersionedText = { label: string; mine: string; theirs: string }
 
-/** Browsers send line ends as CR LF, whatever was typed. */
+/** Browsers send CR LF line ends, whatever was typed. */
 const plain = (text: string): string => text.replaceAll('\r\n', '\n').trim()
 const orNothing = (text: string): string => (text === '' ? 'nothing' : text)
 
-/** Two versions side by side, for `/parts/versions`: where they differ, and the names of what is the same in both. */
+/**
+ * Compares two versions for `/parts/versions`: returns the rows that differ, and the labels of those that are the same.
+ */
 export const compareVersions = (texts: readonly VersionedText[]) => {
   const all = texts.map(({ label, mine, theirs }) => ({ label, mine: plain(mine), theirs: plain(theirs) }))
   return {
@@ -18,8 +20,8 @@ export const compareVersions = (texts: readonly VersionedText[]) => {
 export type Versions = ReturnType<typeof compareVersions>
 
 /**
- * When what a form changes was last saved, as its sender saw it. Undefined where the form does not say, which asks for
- * no comparison; older than anything where what it says is no time.
+ * Parses the time at which the object was last saved, as the form's sender saw it. Returns undefined for an empty
+ * field, which skips the comparison, and a time older than any other if the text is not a time.
  */
 export const parseVersion = (typed: string): Date | undefined => {
   if (typed === '') return undefined

@@ -11,20 +11,20 @@ import { sendProblem } from '../problem.ts'
 
 export const ASSETS_PREFIX = '/assets'
 
-/** The one script that is not ours, served from its own package. */
+/** The only third-party script, served from its package. */
 const HTMX = createRequire(import.meta.url).resolve('htmx.org/dist/htmx.min.js')
 const HTMX_PATH = 'htmx/htmx.min.js'
 
 const ONE_YEAR = 'public, max-age=31536000, immutable'
 const ONE_WEEK = 'public, max-age=604800'
-/** Asked for anew each time; answered with 304 where nothing changed. */
+/** Browsers revalidate on every use and get 304 if nothing changed. */
 const ALWAYS_ASK = 'public, no-cache'
 
 const versionOf = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex').slice(0, 10)
 
 /**
- * The address of each file that pages load, by its path in `public/`. It names the content, so that browsers keep it for
- * good and still see an upgrade at once; in development it does not, and an edit shows with the next page.
+ * Returns the URL of each asset by its path in `public/`. URLs contain a content hash, so browsers can cache a file for
+ * a year and still see an upgrade at once. In development they do not, so that edits show on reload.
  */
 export const listAssets = (publicDirectory: string, isDevelopment: boolean): Readonly<Record<string, string>> => {
   const own = readdirSync(publicDirectory, { recursive: true, withFileTypes: true })
@@ -38,21 +38,23 @@ export const listAssets = (publicDirectory: string, isDevelopment: boolean): Rea
 
 const cachingOf = (url: string): string => {
   if (url.includes('?v=')) return ONE_YEAR
-  // Fonts never change under their names.
+  // A font never changes under its name.
   return url.startsWith(`${ASSETS_PREFIX}/fonts/`) ? ONE_WEEK : ALWAYS_ASK
 }
 
-/** What the server of files answers in place of a file. */
+/** A client error that @fastify/static raises instead of sending a file. */
 const Refusal = z.object({ statusCode: z.int().min(400).max(499) })
 
-/** Serves the folder `public/`, and htmx. For a scope of its own under ASSETS_PREFIX: it says itself what is not there. */
+/**
+ * Serves `public/` and htmx. Register in a scope of its own under ASSETS_PREFIX, since it sets the scope's 404 handler.
+ */
 export const serveAssets = async (app: FastifyInstance, publicDirectory: string): Promise<void> => {
   app.addHook('onRequest', async (request, reply) => {
     reply.header('cache-control', cachingOf(request.url))
     reply.header('x-content-type-options', 'nosniff')
   })
   const refuse = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    // It may be there with the next version, under this very address.
+    // The next version may have a file at this URL.
     reply.header('cache-control', 'no-store')
     return sendProblem(request, reply, new AppError('not_found', 'There is no such file.'))
   }
@@ -60,7 +62,7 @@ export const serveAssets = async (app: FastifyInstance, publicDirectory: string)
   app.setErrorHandler((error, request, reply) => {
     const status = Refusal.safeParse(error).data?.statusCode
     if (status === undefined) throw error
-    // Folders are forbidden, which is nobody's business; what is left is a range that the file does not have.
+    // A 403 is for a directory, which we report as missing. The others are ranges outside the file.
     return status === 403 ? refuse(request, reply) : reply.code(status).header('cache-control', 'no-store').send()
   })
   await app.register(compress, { globalDecompression: false, encodings: ['gzip'] })

@@ -3,10 +3,13 @@ import formbody from '@fastify/formbody'
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../../kernel/errors.ts'
 
-/** More than the largest form of ours has, the matrix of bindings: what each becomes costs far more than its bytes. */
+/**
+ * More than our largest form (the bindings matrix) has. A limit is needed because each parsed field costs far more than
+ * its bytes.
+ */
 const MAX_FORM_FIELDS = 10_000
 
-/** Stands for a form that was not looked into. */
+/** Marks a form that was not parsed. */
 const TOO_MANY: Record<string, unknown> = Object.freeze({})
 
 const hasTooMany = (text: string): boolean => {
@@ -19,11 +22,11 @@ const hasTooMany = (text: string): boolean => {
 }
 
 /**
- * Reads what forms send, of a bounded number of fields: it is read before anybody is known to be let in, so that what was
- * typed can be kept. To be awaited after `checkAccess`.
+ * Parses form bodies with a bounded number of fields. Bodies are parsed before access is checked, so that a form typed
+ * in an expired session is not lost. Await after `checkAccess`.
  */
 export const readForms = async (pages: FastifyInstance): Promise<void> => {
-  // It may not throw: what is thrown there ends the process.
+  // Must not throw: an exception here would end the process.
   const parser = (text: string): Record<string, unknown> =>
     hasTooMany(text) ? TOO_MANY : parse(text, '&', '=', { maxKeys: 0 })
   await pages.register(formbody, { parser })

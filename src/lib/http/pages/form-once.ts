@@ -5,14 +5,14 @@ import { isSafeMethod } from '../access.ts'
 import { sessionIdOf } from '../sessions.ts'
 import { isFragmentRequest } from './views.ts'
 
-/** So long after its answer a form is taken for the second half of a double click. */
+/** A form sent again within this time after its response counts as a double click. */
 const SAME_CLICK_MS = 1_000
-/** Forms that are being answered or just were, of all sessions; one forgotten too early is only done again. */
+/** Forms remembered across all sessions. If one is evicted early, its duplicate is processed again. */
 const MAX_REMEMBERED = 10_000
 
 type Answer = { location: Promise<string | undefined>; settle: (location: string | undefined) => void }
 
-/** The token in a form is another on each page that is shown: the same text is the same form, sent again. */
+/** Returns a key that only the same form sent again has: each page view has its own CSRF token. */
 const keyOf = (request: FastifyRequest): string | undefined => {
   const sessionId = sessionIdOf(request)
   if (sessionId === undefined || isSafeMethod(request.method) || isFragmentRequest(request)) return undefined
@@ -20,8 +20,9 @@ const keyOf = (request: FastifyRequest): string | undefined => {
 }
 
 /**
- * Does once what is sent twice by a double click, where no script holds the second back: it goes where the first one
- * led. What did not lead on is done again. Of one process; to be set up after the form's token is checked.
+ * Processes a form once when a double click sends it twice and no script prevents that: the second request redirects to
+ * where the first one led. If the first did not redirect, the form is processed again. Works within one process. Call
+ * after the CSRF check is set up.
  */
 export const takeFormsOnce = (pages: FastifyInstance): void => {
   const answers = createNewestEntries<Answer>(MAX_REMEMBERED)
@@ -39,7 +40,7 @@ export const takeFormsOnce = (pages: FastifyInstance): void => {
     return undefined
   })
 
-  // Also of a request whose browser has gone on to the second: what it asked for is done all the same.
+  // Runs even if the browser has dropped the first request for the second: its work is done all the same.
   pages.addHook('onSend', async (request, reply) => {
     const asked = own.get(request)
     if (asked === undefined) return

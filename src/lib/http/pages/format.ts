@@ -1,21 +1,21 @@
 const NUMBER = new Intl.NumberFormat('en')
 const ROUGHLY = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
 
-/** `1204` as `1,204`. */
+/** Formats `1204` as `1,204`. */
 export const formatNumber = (count: number): string => NUMBER.format(count)
 
-/** `1 tool`, `1,204 tools`; a plural that is not made with an s is given. */
+/** Formats a count with its noun: `1 tool`, `1,204 tools`. Pass `many` for an irregular plural. */
 export const formatCount = (count: number, one: string, many = `${one}s`): string =>
   `${formatNumber(count)} ${count === 1 ? one : many}`
 
-/** A duration for people: `146 ms`, `2.4 s`, `3 min`. */
+/** Formats a duration: `146 ms`, `2.4 s`, `3 min`. */
 export const formatDuration = (durationMs: number): string => {
   if (durationMs < 1_000) return `${Math.round(durationMs)} ms`
   if (durationMs < 60_000) return `${ROUGHLY.format(durationMs / 1_000)} s`
   return `${ROUGHLY.format(durationMs / 60_000)} min`
 }
 
-/** A size for people: `612 bytes`, `50 kB`, `2.1 MB`, by thousands. */
+/** Formats a size in decimal units: `612 bytes`, `50 kB`, `2.1 MB`. */
 export const formatBytes = (bytes: number): string => {
   if (bytes < 1_000) return formatCount(bytes, 'byte')
   if (bytes < 1_000_000) return `${ROUGHLY.format(bytes / 1_000)} kB`

@@ -3,21 +3,23 @@ import { z } from 'zod'
 import { AppError } from '../../kernel/errors.ts'
 import type { PageData } from './views.ts'
 
-/** A field of a form; one that is missing, or there twice, is empty. */
+/** A text field of a form; empty if it is missing or repeated. */
 export const formText = z.string().catch('')
 
-/** What a form holds, of the fields named. Never fails: what is typed into them is judged afterwards. */
+/**
+ * Returns the fields of a form that `shape` names. Never fails on `formText` fields; validate their values afterwards.
+ */
 export const parseForm = <Shape extends z.ZodRawShape>(shape: Shape, body: unknown) => z.object(shape).parse(body ?? {})
 
 export type FormPage = {
   view: string
-  /** What the page shows, with the texts typed so far; never a password. */
+  /** Data for the page, including the values typed so far but never a password. */
   data: PageData
-  /** What each field is called in a sentence, by its path in the errors: `e-mail address`. */
+  /** The name of each field within a sentence, by its error path: `e-mail address`. */
   labels: Readonly<Record<string, string>>
 }
 
-/** A sentence for each field that is named; what is wrong with the rest is told above the form. */
+/** Returns a sentence for each labelled field with an error. Without one, the message goes above the form. */
 const describeRefusal = ({ errors = [], message }: AppError, labels: FormPage['labels']) => {
   const beside = errors.flatMap(error => {
     const label = labels[error.path]
@@ -26,13 +28,13 @@ const describeRefusal = ({ errors = [], message }: AppError, labels: FormPage['l
   return { errors: Object.fromEntries(beside), problem: beside.length === 0 ? message : undefined }
 }
 
-/** Shows a form that nobody has sent yet. */
+/** Shows a form before its first submission. */
 export const showForm = (reply: FastifyReply, { view, data }: FormPage): FastifyReply =>
   reply.page(view, { ...data, errors: {}, problem: undefined })
 
 /**
- * Does what a form asks for. Where that is refused the form is shown again, with the error's status, a sentence beside
- * each field that is wrong (`it.errors`) or one above them (`it.problem`).
+ * Runs `work` for a submitted form. If it fails with an AppError, shows the form again with the error's status, and
+ * with a sentence beside each invalid field (`it.errors`) or one above them (`it.problem`).
  */
 export const submitForm = async (
   reply: FastifyReply,

@@ -2,15 +2,18 @@ import { z } from 'zod'
 import { addressOf } from '../list-query.ts'
 import { formatNumber } from './format.ts'
 
-/** Pages of a list that is held whole: which items this one shows, and the ways to those beside it. */
+/** Pager of a list held in memory: which items this page shows, and links to the pages before and after. */
 export type Pager = { text: string; previous: string | undefined; next: string | undefined }
 
 export const pageNumber = z.coerce.number().int().min(1).max(100_000).catch(1)
 
-/** `name`: of the page's number in the address, where a page has several lists. */
+/** `name` is the query parameter for the page number, for pages with several lists. */
 type PagerPlace = { path: string; query: Record<string, string>; name?: string }
 
-/** The ways from one page of a list to the next; `page` counts from 1, `query` is the rest of the list's address. */
+/**
+ * Returns the pager of a list page, or undefined if everything fits on one. `page` counts from 1; `query` holds the
+ * other query parameters.
+ */
 export const pagerOf = (
   { page, perPage, total, shown }: { page: number; perPage: number; total: number; shown: number },
   { path, query, name = 'page' }: PagerPlace,
@@ -26,7 +29,7 @@ export const pagerOf = (
   }
 }
 
-/** The items of a list that its page shows; the last page stands for any after it. */
+/** Returns the items for a page and its pager. A page number past the end gives the last page. */
 export const takePage = <T>(
   items: readonly T[],
   { page, perPage, ...place }: PagerPlace & { page: number; perPage: number },

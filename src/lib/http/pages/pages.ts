@@ -13,11 +13,11 @@ import { takeFormsOnce } from './form-once.ts'
 import { type TypedForm, takeTypedForm } from './typed-form.ts'
 import { isFragmentRequest, renderViews, type ViewOptions } from './views.ts'
 
-/** What becomes of a form that came too late: the pages for it are another folder's. */
+/** What to do with a form that was sent too late. Passed in because those pages belong to another folder. */
 export type TypedFormPages = {
-  /** Nobody is signed in any more: asks them to sign in again, and carries along what they typed. */
+  /** The session has ended: asks the user to sign in again and preserves what they typed. */
   askToSignIn: (reply: FastifyReply, typed: TypedForm) => FastifyReply
-  /** The same user has signed in meanwhile: offers what they typed, to be sent with the new session's token. */
+  /** The same user has signed in again: offers their form to send with the new session's token. */
   offerAgain: (reply: FastifyReply, typed: TypedForm) => FastifyReply
 }
 
@@ -31,15 +31,15 @@ export type PagesOptions = {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Of a page with a form for who is not signed in: it does nothing in a session's name and needs no token of one. */
+    /** Set on pages with a form for signed-out visitors: they do not act for a session and need no CSRF token. */
     isForStrangers?: boolean
   }
 }
 
-/** Forms are small: what a page's own form holds fits many times. */
+/** Many times more than our largest page form. */
 const MAX_FORM_BYTES = 256 * 1_024
 
-/** What is smaller fits one packet anyway. */
+/** Smaller responses fit into one packet anyway. */
 const MIN_COMPRESSED_BYTES = 1_024
 
 const signInAddress = ({ method, url }: FastifyRequest): string =>
@@ -48,7 +48,7 @@ const signInAddress = ({ method, url }: FastifyRequest): string =>
 const codeOf = ({ cause }: AppError): string => (cause instanceof Error && 'code' in cause ? String(cause.code) : '')
 const isStaleForm = (error: AppError): boolean => codeOf(error).startsWith('FST_CSRF_')
 
-/** What is said in the API's words, in those for people who see a page. */
+/** Replaces messages written for API clients with ones for people who see a page. */
 const forPeople = (error: AppError): AppError => {
   const { cause } = error
   const code = codeOf(error)
@@ -70,7 +70,9 @@ const TOO_LONG = new AppError(
   'Your session is over, and what you typed is too long to be kept here. Go back with your browser, where it still stands, sign in in another tab, and send it again.',
 )
 
-/** Shows a form that came after the end of its session to who can send it again; undefined where none can be. */
+/**
+ * Shows a form that was sent after its session ended to a user who can send it again. Returns undefined if nobody can.
+ */
 const rescueForm = (
   request: FastifyRequest,
   reply: FastifyReply,
@@ -87,13 +89,13 @@ const rescueForm = (
   return isStaleForm(error) && typed.userId === actor?.userId ? offerAgain(reply, typed) : undefined
 }
 
-/** The same errors as the API's, for people: a page that says what happened and what to do. */
+/** Shows errors as pages that say what happened and what to do; they are the same errors as the API's. */
 const answerErrors = (pages: FastifyInstance, typedForms: TypedFormPages): void => {
   const read = createErrorReader(MAX_FORM_BYTES)
   const show = (request: FastifyRequest, reply: FastifyReply, error: AppError): FastifyReply => {
-    // What is under no address of ours was perhaps never meant to be a page.
+    // A request for an unknown URL may not come from a browser.
     if (request.is404 && !isForPerson(request.headers)) return sendProblem(request, reply, error)
-    // A part of a page stays where it is, with what was typed around it: for the next answer to take its place.
+    // Shows an error within the page: the fragment's surroundings, with what was typed, stay as they are.
     if (isFragmentRequest(request)) {
       reply.headers({ 'hx-reswap': 'innerHTML', 'hx-reselect': '.note' })
       const isOver = error.code === 'unauthenticated' && request.actor === undefined
@@ -102,7 +104,7 @@ const answerErrors = (pages: FastifyInstance, typedForms: TypedFormPages): void 
     }
     const rescued = rescueForm(request, reply, error, typedForms)
     if (rescued !== undefined) return rescued
-    // Nobody is told what lies behind a page before they have signed in.
+    // Do not reveal what a page contains before sign-in.
     if (error.code === 'unauthenticated' && request.actor === undefined) {
       return reply.redirect(signInAddress(request), 303)
     }
@@ -116,7 +118,10 @@ const TAKES_NO_FORM = 'This address shows a page, and takes nothing that is sent
 const TAKES_A_FORM =
   'This address takes what a form sends, and shows nothing of its own. Go back to the page with the form.'
 
-/** Whatever no route is for, of this scope or any beside it without a prefix. After the session is read. */
+/**
+ * Answers requests that match no route in this scope or in those beside it without a prefix. Runs after the session is
+ * read.
+ */
 const answerUnknownAddresses = (pages: FastifyInstance): void => {
   const routes = watchRoutes(pages)
   const refuse = ({ url }: FastifyRequest, reply: FastifyReply): AppError => {
@@ -125,7 +130,7 @@ const answerUnknownAddresses = (pages: FastifyInstance): void => {
     reply.header('allow', allowed.join(', '))
     return new AppError('method_not_allowed', allowed.includes('GET') ? TAKES_NO_FORM : TAKES_A_FORM)
   }
-  // Before the body is read, whatever it is.
+  // Refuse before the body is read.
   pages.addHook('onRequest', async (request, reply) => {
     if (request.is404) throw refuse(request, reply)
   })
@@ -134,7 +139,7 @@ const answerUnknownAddresses = (pages: FastifyInstance): void => {
   })
 }
 
-/** What is done in the name of a session must come from a form of ours, which carries its token in `_csrf`. */
+/** Requires a CSRF token in the field `_csrf` for every change made through a session cookie. */
 const requireFormTokens = (pages: FastifyInstance): void => {
   pages.addHook('preHandler', (request, reply, done) => {
     const isBySession = request.signedInBy === 'session' && request.routeOptions.config.isForStrangers !== true
@@ -143,7 +148,7 @@ const requireFormTokens = (pages: FastifyInstance): void => {
   })
 }
 
-/** PostgreSQL stores no NUL; elsewhere none is meant either. */
+/** Refuses NUL in form fields: PostgreSQL cannot store it. */
 const refuseNul = (pages: FastifyInstance): void => {
   pages.addHook('preHandler', async ({ body }) => {
     const texts = typeof body === 'object' && body !== null ? Object.values(body).flat() : []
@@ -154,16 +159,16 @@ const refuseNul = (pages: FastifyInstance): void => {
 }
 
 /**
- * Makes a scope of the server one of pages: forms, the session, HTML errors. To be awaited before its routes are
- * registered. Its routes say who may use them as the API's do; who is not signed in is sent to `/sign-in` and back.
+ * Turns a scope of the server into one for pages: forms, the session, HTML errors. Await it before registering routes.
+ * Routes declare their access like the API's; signed-out visitors are redirected to `/sign-in` and back.
  */
 export const configurePages = async (pages: FastifyInstance, options: PagesOptions): Promise<void> => {
   await pages.register(helmet, {
-    // Each page sets its own.
+    // Each page sets its own policy.
     contentSecurityPolicy: false,
     xFrameOptions: { action: 'deny' },
     strictTransportSecurity: options.sessions.isHttps,
-    // With `no-referrer` browsers send `Origin: null` with our own forms; to other origins this says as little.
+    // With `no-referrer`, browsers send `Origin: null` with our own forms. Other origins learn nothing either way.
     referrerPolicy: { policy: 'same-origin' },
   })
   pages.addHook('onRequest', async (request, reply) => {
@@ -171,13 +176,13 @@ export const configurePages = async (pages: FastifyInstance, options: PagesOptio
     reply.header('x-request-id', request.id)
     if (request.url.includes('%00')) throw new AppError('invalid_request', 'The address holds a NUL (%00).')
   })
-  // The tokens in pages are salted anew each time: compressing them tells nothing (BREACH).
+  // CSRF tokens in pages are salted each time, so compression leaks nothing (BREACH).
   await pages.register(compress, { globalDecompression: false, threshold: MIN_COMPRESSED_BYTES, encodings: ['gzip'] })
   renderViews(pages, options.views)
   answerErrors(pages, options.typedForms)
   refuseForeignOrigins(pages, options.origins)
   await keepSessions(pages, options.sessions)
-  // After the body: what somebody typed whose session is over is to be kept.
+  // After the body is read, so that a form typed in an expired session can be preserved.
   checkAccess(pages, options.actors, 'preValidation')
   answerUnknownAddresses(pages)
   pages.addHook('onRoute', route => {

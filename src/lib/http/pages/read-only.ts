@@ -2,15 +2,15 @@ import { z } from 'zod'
 import { AppError } from '../../kernel/errors.ts'
 
 /**
- * A field that answers have and no change can set. A change may hold it, so that what was answered can be sent back,
- * edited; `assertUnchanged` sees that it is as it was.
+ * A field that responses contain and updates cannot change. Updates may include it, so that a client can edit a
+ * response and send it back; `assertUnchanged` checks that it has its current value.
  */
 export const readOnlyField = z.unknown().optional().meta({ readOnly: true })
 
-/** Times change by themselves: whatever is sent of them is not looked at. */
+/** Timestamps change by themselves, so the values that clients send are ignored. */
 export const readOnlyTimes = { createdAt: readOnlyField, updatedAt: readOnlyField }
 
-/** Throws `invalid_request`, naming the fields, where one that was sent is not as it is now. */
+/** Throws `invalid_request` that names the fields whose sent value differs from the current one. */
 export const assertUnchanged = async <Name extends string>(
   names: readonly Name[],
   sent: Readonly<Partial<Record<Name, unknown>>>,

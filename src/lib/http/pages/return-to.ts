@@ -1,15 +1,15 @@
-/** Longest address that a page sends somebody back to: a client's whole authorization request fits. */
+/** Longest address to return to; fits a client's whole authorization request. */
 const MAX_RETURN_TO_CHARACTERS = 8 * 1_024
-/** Only resolves paths; never asked for anything. */
+/** Base for resolving paths; nothing is ever sent to it. */
 const ANY_ORIGIN = 'http://patchbay.invalid'
-/** Encodings within encodings that are looked into; what is deeper is refused. */
+/** Levels of percent-encoding that are decoded; deeper nesting is refused. */
 const MAX_DECODINGS = 5
 
 const CONTROL_CHARACTERS = /\p{Cc}/u
-/** What browsers, or a proxy that decodes, could take for another host's address. */
+/** Matches what a browser, or a proxy that decodes, might read as another host. */
 const LEADS_AWAY = /^[^/]|\/\/|\\|\p{Cc}/u
 
-/** The text with nothing left that is percent-encoded; undefined where that has no end or is malformed. */
+/** Decodes until nothing is percent-encoded. Returns undefined if the text is malformed or nested too deeply. */
 const decodeFully = (text: string): string | undefined => {
   let decoded = text
   for (let count = 0; count < MAX_DECODINGS; count++) {
@@ -30,14 +30,14 @@ const isLocal = (path: string): boolean => {
 }
 
 /**
- * Where a page is to send somebody on to, as `return_to` says: a path of ours with its query, or `/` for whatever
- * could lead elsewhere (CWE-601). The answer is made of ASCII and fits a header.
+ * Returns the path and query to redirect to according to `return_to`, or `/` if it might lead to another site
+ * (CWE-601). The result is ASCII and fits into a header.
  */
 export const parseReturnTo = (text: unknown): string => {
   if (typeof text !== 'string' || text.length > MAX_RETURN_TO_CHARACTERS || CONTROL_CHARACTERS.test(text)) return '/'
   const [path = ''] = text.split(/[?#]/, 1)
   if (!isLocal(path) || !URL.canParse(text, ANY_ORIGIN)) return '/'
   const { origin, pathname, search } = new URL(text, ANY_ORIGIN)
-  // Once more: dots may have been taken out of it.
+  // Check again: resolving may have removed dot segments.
   return origin === ANY_ORIGIN && isLocal(pathname) ? `${pathname}${search}` : '/'
 }

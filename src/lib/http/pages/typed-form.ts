@@ -3,32 +3,32 @@ import { z } from 'zod'
 import { isSafeMethod } from '../access.ts'
 import { parseReturnTo } from './return-to.ts'
 
-/** A form that could not be taken because nobody was signed in any more, as it goes with its user through the sign-in. */
+/** A form that was refused because the session had ended. It is carried through the sign-in. */
 export type TypedForm = {
-  /** Where it was sent to: a path of ours with its query. */
+  /** The path and query that the form was sent to. */
   path: string
-  /** Whose page the form stood on. */
+  /** The user whose page contained the form. */
   userId: string
   fields: readonly (readonly [name: string, value: string])[]
-  /** Names of fields that do not go along: passwords, and what the form says is secret. */
+  /** Names of fields that are not carried along: passwords, and fields that the form declares secret. */
   left: readonly string[]
 }
 
-/** Longest form that goes along, as a browser encodes it to send it on: with the sign-in's own fields it fits a form. */
+/** Longest form that is carried along, URL-encoded. Together with the sign-in fields it must fit a form. */
 const MAX_TYPED_BYTES = 200 * 1_024
-/** More fields than the largest of our forms has. */
+/** More fields than any of our forms has. */
 const MAX_FIELDS = 2_000
 
 /**
- * What a form says of itself, in hidden fields: its token, whose it is (`_user`), the name of a field that is secret
- * (`_secret`), or is where a box is ticked (`_secret:` and the name of the box).
+ * Returns whether a hidden field describes the form: its CSRF token, its user (`_user`), the name of a secret field
+ * (`_secret`), or of a field that is secret when a checkbox is ticked (`_secret:` and the checkbox's name).
  */
 const isAboutForm = (name: string): boolean => name.startsWith('_')
 const SECRET_WITH = '_secret:'
-/** Whatever a form says. */
+/** Passwords are secret even if the form does not declare them. */
 const isAlwaysSecret = (name: string): boolean => /password/i.test(name)
 
-/** What the form says of itself, and passwords, stay behind, whoever wrote the text. */
+/** Filters again when reading: the text comes back from the browser and may have been changed. */
 const Fields = z
   .array(z.tuple([z.string(), z.string()]))
   .max(MAX_FIELDS)
@@ -50,11 +50,11 @@ const secretsOf = (body: z.infer<typeof Body>): ReadonlySet<string> => {
   return new Set(['_secret', ...ticked].flatMap(name => textsOf(body[name])))
 }
 
-/** Only a browser that says that a page of ours sent the form: an Origin that is not ours was refused before. */
+/** Requires the browser to name one of our pages as the sender. Foreign origins have been refused before. */
 const isFromOurPage = ({ headers }: FastifyRequest): boolean =>
   headers.origin !== undefined || headers['sec-fetch-site'] === 'same-origin'
 
-/** The form that a request has sent, if it is one to be carried along. Its body must have been read. */
+/** Returns the submitted form if it can be carried along. Requires a parsed body. */
 export const takeTypedForm = (request: FastifyRequest): TypedForm | 'too_long' | undefined => {
   if (isSafeMethod(request.method) || !isFromOurPage(request)) return undefined
   const body = Body.safeParse(request.body).data
@@ -72,10 +72,13 @@ export const takeTypedForm = (request: FastifyRequest): TypedForm | 'too_long' |
   return encodeURIComponent(writeTypedForm(typed.data)).length > MAX_TYPED_BYTES ? 'too_long' : typed.data
 }
 
-/** As text, for a hidden field. */
+/** Serializes the form for a hidden field. */
 export const writeTypedForm = (typed: TypedForm): string => JSON.stringify(typed)
 
-/** Of that text; undefined for one that is empty, too long, or not ours. Nothing in it is to be believed. */
+/**
+ * Parses the text of the hidden field. Returns undefined if it is empty, too long or malformed. Do not trust the
+ * contents.
+ */
 export const readTypedForm = (text: string): TypedForm | undefined => {
   if (text === '' || text.length > MAX_TYPED_BYTES) return undefined
   try {

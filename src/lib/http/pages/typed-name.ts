@@ -1,9 +1,9 @@
 import { AppError } from '../../kernel/errors.ts'
 
-/** As a page shows it: blanks, however many, are one. */
+/** Collapses whitespace, as browsers do when they show the name. */
 const asShown = (text: string): string => text.trim().replace(/\s+/g, ' ')
 
-/** What destroys asks for the name. Throws `invalid_request` for the field `sure` where something else was typed. */
+/** Throws `invalid_request` for the field `sure` unless the user typed the name to confirm a deletion. */
 export const assertTypedName = (typed: string, name: string): void => {
   if (asShown(typed) === asShown(name)) return
   throw new AppError('invalid_request', 'Type the name to confirm.', {

@@ -3,12 +3,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Actor } from '../../kernel/actor.ts'
 
 export type ViewOptions = {
-  /** The folder of the templates: layouts/, parts/, errors/ and one folder a feature. */
+  /** Folder of the templates: layouts/, parts/, errors/ and one folder per feature. */
   viewsDirectory: string
   version: string
-  /** Templates are read anew for each page, so that an edit shows at once. */
+  /** In development templates are read for every page, so that edits show at once. */
   isDevelopment: boolean
-  /** Where pages find what they load, by its path in `public/`. */
+  /** URL of each asset, by its path in `public/`. */
   assets: Readonly<Record<string, string>>
 }
 
@@ -17,59 +17,59 @@ export type Theme = (typeof THEMES)[number]
 const THEME_COOKIE = 'theme'
 const ONE_YEAR_SECONDS = 365 * 24 * 60 * 60
 
-/** The scheme of colours that the switch was last set to; the system's where it never was, or is not read yet. */
+/** Returns the theme that the user last chose; the system's by default, and before cookies are parsed. */
 const themeOf = (request: FastifyRequest): Theme =>
   THEMES.find(theme => theme === request.cookies?.[THEME_COOKIE]) ?? 'system'
 
-/** Remembers the choice in this browser. */
+/** Stores the chosen theme in a cookie. */
 export const keepTheme = (reply: FastifyReply, chosen: string, isHttps: boolean): void => {
   const theme = THEMES.find(known => known === chosen) ?? 'system'
   reply.setCookie(THEME_COOKIE, theme, { path: '/', maxAge: ONE_YEAR_SECONDS, sameSite: 'lax', secure: isHttps })
 }
 
-/** Whether htmx asks for a part of the page that it shows; without it the same address answers the whole page. */
+/** Returns whether htmx requests a fragment. Without htmx the same URL returns the whole page. */
 export const isFragmentRequest = ({ headers }: FastifyRequest): boolean =>
   headers['hx-request'] === 'true' && headers['hx-history-restore-request'] !== 'true'
 
-/** What every page is given besides its own data, as `it.page`. */
+/** Passed to every page as `it.page`, besides its own data. */
 export type PageFrame = {
   version: string
-  /** Undefined for strangers. */
+  /** Undefined if nobody is signed in. */
   user: Pick<Actor, 'userId' | 'email' | 'isOperator'> | undefined
-  /** For the hidden field `_csrf` of every form; undefined for strangers, in whose name nothing is done. */
+  /** For the hidden field `_csrf` of every form. Undefined if nobody is signed in. */
   csrfToken: string | undefined
   theme: Theme
-  /** The path and query of this page: where the switch of colours comes back to. */
+  /** Path and query of this page, to return to after the theme is changed. */
   address: string
   assets: Readonly<Record<string, string>>
 }
 
 export type PageAnswer = {
   status?: number
-  /** Where the page's forms may lead, besides here, as CSP sources: browsers hold redirects to it as well. */
+  /** CSP sources that forms may lead to besides this origin: browsers check redirects after a form too. */
   formTargets?: readonly string[]
 }
 
-/** What a page shows, and of its frame: its name, its place in the menu, its width, what it loads besides the rest. */
+/** A page's own data, and what its frame needs: title, menu section, width, additional scripts. */
 export type PageData = {
   title: string
   section?: 'servers' | 'toolkits' | 'organizations' | 'account' | 'operator'
-  /** `narrow` for forms and accounts. */
+  /** `narrow` is for forms and account pages. */
   width?: 'narrow'
-  /** Modules of `public/js/`, without their ending. */
+  /** Modules in `public/js/`, without extension. */
   scripts?: readonly string[]
 } & Record<string, unknown>
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** Answers with the page made of `views/<view>.eta` and `data` (see `PageData`). */
+    /** Sends the page rendered from `views/<view>.eta` with `data` (see `PageData`). */
     page(view: string, data: PageData, answer?: PageAnswer): FastifyReply
-    /** Answers with a part of a page, for `isFragmentRequest`: the same, without a layout. */
+    /** Sends a fragment, rendered without a layout, for `isFragmentRequest`. */
     fragment(view: string, data: Record<string, unknown>, status?: number): FastifyReply
   }
 }
 
-/** CSP 3: only what comes from here is loaded, no inline script or style runs, nobody frames our pages. */
+/** CSP 3: loads only from this origin, runs no inline script or style, forbids framing. */
 const contentSecurityPolicy = (formTargets: readonly string[]): string =>
   [
     "default-src 'none'",
@@ -84,8 +84,8 @@ const contentSecurityPolicy = (formTargets: readonly string[]): string =>
   ].join('; ')
 
 /**
- * Gives a part exactly what its `include` names, and the frame as `page`. Left alone, Eta adds whatever the page around
- * it was given: a page with a `name`, an `id` or a `value` would change every field on it.
+ * Gives a partial only the data that its `include` passes, and the frame as `page`. By default Eta also passes
+ * everything the page has, so a page's own `name`, `id` or `value` would leak into every field on it.
  */
 const givenOwnDataOnly: EtaConfig['plugins'][number] = {
   processAST: template => [
@@ -94,7 +94,7 @@ const givenOwnDataOnly: EtaConfig['plugins'][number] = {
   ],
 }
 
-/** Gives the replies of this scope their `page` and `fragment`. To be set up before the sessions are read. */
+/** Adds `page` and `fragment` to the replies of this scope. Call before sessions are set up. */
 export const renderViews = (app: FastifyInstance, options: ViewOptions): void => {
   const { viewsDirectory, version, isDevelopment, assets } = options
   const eta = new Eta({
