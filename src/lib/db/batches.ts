@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
 
-/** Rows deleted by one statement: a few milliseconds, for which nothing else is written. */
+/** Rows per DELETE statement: blocks other writes for a few milliseconds only. */
 const ROWS_PER_BATCH = 500
 
 /**
- * Deletes until a batch is not full any more, or `signal` says to stop; between batches others get to write, and on
- * SQLite calls to be answered. `removeBatch` deletes at most `limit` rows and says how many those were.
+ * Deletes in batches until one is not full or `signal` aborts. Yields between batches so that other writes, and on
+ * SQLite other calls, can proceed. `removeBatch` deletes at most `limit` rows and returns how many it deleted.
  */
 export const removeInBatches = async (
   removeBatch: (limit: number) => Promise<{ count: number }>,

@@ -11,30 +11,30 @@ type Models<Client> = {
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false
 
 /**
- * Either database. The types are those of the SQLite client, whose queries PostgreSQL takes as well; where the two
- * do not have the same models this is `never`, and nothing compiles.
+ * Client for either database. The types are the SQLite client's, whose queries PostgreSQL accepts too. If the two
+ * clients do not have the same models, this is `never` and nothing compiles.
  */
 export type Database =
   Same<Models<PrismaClient>, Models<PostgresClient>> extends true
     ? PrismaClient & { readonly kind: DatabaseKind }
     : never
-/** A database inside of a transaction. */
+/** A database client within a transaction. */
 export type Transaction = Prisma.TransactionClient
-/** A database and the end of it: `close` waits for what is under way. */
+/** An open database. `close` waits for running queries. */
 export type OpenDatabase = Database & { close: () => Promise<void> }
 
-/** Longer than the wait for the lock, so that the answer to a busy database is ours and not Prisma's. */
+/** Longer than the wait for the lock, so that a busy database gives our error and not Prisma's. */
 const TRANSACTION_START_MS = DATABASE_WAIT_MS + 5_000
-/** A transaction that takes longer is rolled back: nothing may be awaited inside but the database. */
+/** A transaction that takes longer is rolled back. Await nothing but the database inside. */
 const TRANSACTION_MS = 10_000
 const OPTIONS = {
   transactionOptions: { maxWait: TRANSACTION_START_MS, timeout: TRANSACTION_MS },
-  // The other formats print what was to be written, secrets too.
+  // The other formats print the values being written, secrets included.
   errorFormat: 'minimal',
 } as const
 
 const createClient = async (target: DatabaseTarget): Promise<PrismaClient> => {
-  // Only the client that is asked for is loaded: each brings a query compiler of some megabytes.
+  // Load only the client that is needed: each brings a query compiler of several megabytes.
   if (target.kind === 'sqlite') {
     const [{ PrismaClient }, { sqliteAdapterFactory }] = await Promise.all([
       import('./generated/sqlite/client.ts'),
@@ -47,20 +47,20 @@ const createClient = async (target: DatabaseTarget): Promise<PrismaClient> => {
     import('@prisma/adapter-pg'),
   ])
   const client = new PrismaClient({ adapter: new PrismaPg(toPgConfig(target)), ...OPTIONS })
-  // Generated from the same models, it differs in what it can do besides (skipDuplicates, other isolation levels).
+  // Generated from the same models; it differs only in extra features (skipDuplicates, other isolation levels).
   return client as unknown as PrismaClient
 }
 
 /**
- * Opens a migrated database. Whatever is asked of it throws an AppError when the database as such is at fault:
- * `unavailable` (busy, gone, damaged; the message says which) or `storage_full`.
+ * Opens a migrated database. If the database itself fails, any query throws an AppError: `unavailable` (busy,
+ * unreachable, damaged; the message says which) or `storage_full`.
  */
 export const openDatabase = (target: DatabaseTarget): Promise<OpenDatabase> =>
   namingFailures(target, async () => {
     const client = await createClient(target)
     try {
       await client.$connect()
-      await client.$queryRaw`SELECT 1` // PostgreSQL's pool connects with the first question
+      await client.$queryRaw`SELECT 1` // PostgreSQL's pool connects on the first query
     } catch (error) {
       await client.$disconnect()
       throw error
@@ -69,9 +69,9 @@ export const openDatabase = (target: DatabaseTarget): Promise<OpenDatabase> =>
       query: { $allOperations: ({ args, query }) => namingFailures(target, () => query(args)) },
     })
     const $transaction: (...args: never) => Promise<unknown> = named.$transaction.bind(named)
-    // It does all that the client does: the types of an extended client only say it in other words.
+    // The object can do everything the client can; Prisma only types an extended client differently.
     return Object.assign(named, {
-      // Its begin and its commit are no operations in the sense above.
+      // $allOperations does not cover BEGIN and COMMIT.
       $transaction: (...args: never) => namingFailures(target, () => $transaction(...args)),
       close: () => client.$disconnect(),
       kind: target.kind,
@@ -79,10 +79,9 @@ export const openDatabase = (target: DatabaseTarget): Promise<OpenDatabase> =>
   })
 
 /**
- * Runs `work` in a transaction that holds, on either database, as if it were alone: what was read in it is still true
- * when it commits. `work` may run more than once, so it must do nothing but read and write through `tx`; a write
- * through `db` in it would wait for its own end. Throws what `work` throws, and an AppError `unavailable` when others
- * keep it waiting for too long.
+ * Runs `work` in a serializable transaction: what it read is still true when it commits. `work` may run more than once,
+ * so it must only read and write through `tx`; a write through `db` would deadlock. Throws what `work` throws, or an
+ * AppError `unavailable` if other transactions keep it waiting too long.
  */
 export const transact = async <T>(db: Database, work: (tx: Transaction) => Promise<T>): Promise<T> => {
   const deadline = performance.now() + DATABASE_WAIT_MS

@@ -1,10 +1,10 @@
 import type { Database } from './client.ts'
 import type { Counters } from './counters.ts'
 
-/** How often counters whose window is over are swept out, at most. */
+/** Minimum time between deletions of expired counters. */
 const SWEEP_EVERY_MS = 10 * 60 * 1_000
 
-/** Counters in the database: shared by its processes, and no restart resets them. `now` is in ms since 1970. */
+/** Creates counters in the database: shared by its processes, kept across restarts. `now` returns ms since 1970. */
 export const createDatabaseCounters = (db: Database, now: () => number = Date.now): Counters => {
   let sweptAt = now()
 
@@ -18,7 +18,7 @@ export const createDatabaseCounters = (db: Database, now: () => number = Date.no
     increment: async (key, windowMs) => {
       await sweep()
       const at = now()
-      // Two statements, each atomic: a window that is over goes, then this one counts, whoever came in between.
+      // Two atomic statements, safe in any interleaving: delete an expired window, then count.
       await db.counter.deleteMany({ where: { key, expiresAt: { lte: new Date(at) } } })
       const expiresAt = new Date(at + windowMs)
       const row = await db.counter.upsert({

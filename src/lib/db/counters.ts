@@ -1,22 +1,22 @@
 import { createNewestEntries } from '../process/newest-entries.ts'
 
 /**
- * Counts per key in a fixed window. `increment` is atomic, also across processes that share the counters; the window
- * starts at the first increment. Keys are up to 200 characters.
+ * Counters per key in a fixed window, which starts at the first increment. `increment` is atomic, also across processes
+ * that share the counters. Keys have up to 200 characters.
  */
 export type Counters = {
-  /** Counts one more, and says how many that makes in this window and when it ends. */
+  /** Adds one and returns the count in this window, and the time until it ends. */
   increment(key: string, windowMs: number): Promise<{ count: number; resetsInMs: number }>
-  /** Takes one increment back. */
+  /** Undoes one increment. */
   decrement(key: string): Promise<void>
-  /** Forgets the key. */
+  /** Deletes the counter. */
   reset(key: string): Promise<void>
 }
 
-/** Counters kept at once in memory; the least used is forgotten first. */
+/** Maximum number of counters in memory; the least recently used is evicted first. */
 const MAX_COUNTERS = 100_000
 
-/** Counters of this process, gone with it. `now` is in milliseconds since 1970. */
+/** Creates counters in this process's memory. `now` returns milliseconds since 1970. */
 export const createMemoryCounters = (now: () => number = Date.now): Counters => {
   const counters = createNewestEntries<{ count: number; endsAt: number }>(MAX_COUNTERS)
   const current = (key: string) => {

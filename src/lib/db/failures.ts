@@ -1,13 +1,15 @@
 import { AppError } from '../kernel/errors.ts'
 import type { DatabaseTarget } from './target.ts'
 
-/** What a driver said: `kind` is the adapter's name for it, `code` the driver's (SQLite's name, PostgreSQL's state). */
+/**
+ * A driver's error: `kind` is the adapter's name for it, `code` the driver's (SQLite's name, PostgreSQL's SQLSTATE).
+ */
 type DriverFault = { kind: string; code: string; message: string }
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-/** Prisma's errors hold the adapter's in `meta`, which holds what the driver said in `cause`; a driver's own are bare. */
+/** Extracts the driver's error. Prisma's errors hold the adapter's in `meta`, which holds the driver's in `cause`. */
 const faultOf = (error: unknown): DriverFault => {
   if (!isRecord(error)) return { kind: '', code: '', message: textOf(error) }
   if (isRecord(error.meta) && isRecord(error.meta.driverAdapterError)) return faultOf(error.meta.driverAdapterError)
@@ -19,22 +21,25 @@ const faultOf = (error: unknown): DriverFault => {
   }
 }
 
-/** The code of one of Prisma's known request errors. */
+/** Returns the code of a Prisma known request error, or ''. */
 const prismaCodeOf = (error: unknown): string =>
   isRecord(error) && error.name === 'PrismaClientKnownRequestError' ? textOf(error.code) : ''
 
-/** Another row holds the same unique value. */
+/** Returns whether another row already has the same unique value. */
 export const isUniqueViolation = (error: unknown): boolean => prismaCodeOf(error) === 'P2002'
 
-/** A row that others refer to was to go, or one was referred to that is not there. */
+/** Returns whether a row to delete is still referenced, or a referenced row does not exist. */
 export const isForeignKeyViolation = (error: unknown): boolean =>
   prismaCodeOf(error) === 'P2003' || faultOf(error).kind === 'ForeignKeyConstraintViolation'
 
-/** Two transactions were in each other's way (PostgreSQL: serialization failure, deadlock): trying again helps. */
+/**
+ * Returns whether two transactions conflicted (PostgreSQL: serialization failure, deadlock), so that a retry may
+ * succeed.
+ */
 export const isConflict = (error: unknown): boolean =>
   prismaCodeOf(error) === 'P2034' || faultOf(error).kind === 'TransactionWriteConflict'
 
-/** Another connection holds SQLite's lock. */
+/** Returns whether another connection holds SQLite's lock. */
 export const isSqliteBusy = (error: unknown): boolean => /^SQLITE_(BUSY|LOCKED)/.test(faultOf(error).code)
 
 export const databaseBusy = (cause?: unknown): AppError =>
@@ -65,7 +70,7 @@ const POSTGRES_DISK_FULL = '53100'
 /** Connection, authorization, no such database, resources, operator intervention: PostgreSQL, appendix A. */
 const POSTGRES_GONE = /^(08|28|3D000|53|57P)/
 const SOCKET_GONE = /^(ECONN|EPIPE|ENOTFOUND|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|EADDRNOTAVAIL)/
-/** The same without a code: what the adapter names, and what `pg` says of its connections. */
+/** Connection failures without a code: the adapter's kinds, and `pg`'s messages. */
 const KIND_GONE = /^(ConnectionClosed|DatabaseNotReachable|SocketTimeout|TlsConnectionError)$/
 const MESSAGE_GONE = /connection (terminated|ended|error)|timeout exceeded when trying to connect|not queryable/i
 
@@ -81,22 +86,22 @@ const postgresFailureOf = (error: unknown): AppError | undefined => {
   return new AppError('unavailable', 'PostgreSQL cannot be used at the moment.', { ...options, retryAfterSeconds: 1 })
 }
 
-/** Prisma rolled back a transaction that took too long, or did not get to begin it. */
+/** Prisma rolled back a transaction that took too long, or could not start it in time. */
 const TRANSACTION_EXPIRED = 'P2028'
 
 /**
- * What is wrong with the database as such, as an AppError: `unavailable` (busy, gone, damaged) or `storage_full`. An
- * error that is about the statement comes back as it is.
+ * Converts a failure of the database itself to an AppError: `unavailable` (busy, unreachable, damaged) or
+ * `storage_full`. Returns errors about the statement unchanged.
  */
 const toDatabaseFailure = (error: unknown, target: DatabaseTarget): unknown => {
   if (error instanceof AppError) return error
-  // Prisma makes an error with a code its own, so what our adapter found itself travels as a cause.
+  // Prisma replaces errors that have a code with its own, so our adapter's AppErrors arrive as a cause.
   if (error instanceof Error && error.cause instanceof AppError) return error.cause
   if (prismaCodeOf(error) === TRANSACTION_EXPIRED) return databaseBusy(error)
   return (target.kind === 'sqlite' ? sqliteFailureOf(error, target.file) : postgresFailureOf(error)) ?? error
 }
 
-/** Runs `work`; what is wrong with the database as such is thrown as `toDatabaseFailure` names it. */
+/** Runs `work` and rethrows failures of the database itself as AppErrors (see `toDatabaseFailure`). */
 export const namingFailures = async <T>(target: DatabaseTarget, work: () => Promise<T>): Promise<T> => {
   try {
     return await work()

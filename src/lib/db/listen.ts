@@ -5,7 +5,7 @@ import type { PostgresTarget } from './target.ts'
 
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5_000
-/** A connection whose other end is gone says nothing by itself: it is asked this often, and must answer in time. */
+/** A dead connection raises no error by itself, so it is probed this often. */
 const HEARTBEAT_MS = 15_000
 const ANSWER_TIMEOUT_MS = 5_000
 
@@ -13,21 +13,21 @@ export type ListenOptions = {
   /** A plain lower-case name. */
   channel: string
   onMessage: (payload: string) => void
-  /** Listening again after the connection was lost: what was sent in between is lost too. */
+  /** Called when listening resumes after a lost connection. Messages sent in between are lost. */
   onResumed: () => void
   onLost: (error: unknown) => void
 }
 
 /**
- * Hears what is sent by `pg_notify(channel, …)`, over a connection of its own that is opened again for as long as it
- * takes. Resolves when it listens; rejects when the first connection fails. `close` ends it.
+ * Listens for `pg_notify(channel, …)` on a connection of its own and reconnects for as long as necessary. Resolves once
+ * it listens; rejects if the first connection fails. `close` ends it.
  */
 export const listen = async (
   target: PostgresTarget,
   options: ListenOptions,
 ): Promise<{ close: () => Promise<void> }> => {
   const { channel, onMessage, onResumed, onLost } = options
-  // Not before it is used: every process on SQLite would hold the driver, too.
+  // Loaded on first use; otherwise every process on SQLite would load the driver too.
   const pg = await import('pg')
   const closing = new AbortController()
   let current: Client | undefined
@@ -43,7 +43,7 @@ export const listen = async (
       if (isLost || closing.signal.aborted) return
       isLost = true
       void client.end().catch(() => undefined)
-      if (current !== client) return // it never listened: whoever connects is told
+      if (current !== client) return // it never listened: connect() rejects
       onLost(error)
       void resume()
     }
@@ -80,7 +80,7 @@ export const listen = async (
         await connect()
         return onResumed()
       } catch {
-        // Told when it was lost; now it only has to come back.
+        // Reported when the connection was lost; keep trying.
       }
     }
   }

@@ -1,6 +1,6 @@
 import type { Database } from './client.ts'
 
-/** How many bytes the database takes on its disk; of SQLite without its journal. */
+/** Returns the size of the database on disk in bytes; for SQLite without its journal. */
 export const measureDatabase = async (db: Database): Promise<number> => {
   const [row] =
     db.kind === 'sqlite'

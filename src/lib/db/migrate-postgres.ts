@@ -4,10 +4,10 @@ import { type AppliedMigration, type MigratableDatabase, type Migration, migrati
 import { toPgConfig } from './postgres.ts'
 import type { PostgresTarget } from './target.ts'
 
-/** The lock that Prisma's own engine takes, so that neither migrates under the other. */
+/** The lock that Prisma's own engine takes, so that the two never migrate at the same time. */
 const PRISMA_ADVISORY_LOCK = 72_707_369
 
-/** To the letter as Prisma's own engine makes it, so that `prisma migrate` agrees with us. */
+/** Exactly as Prisma's own engine creates it, so that `prisma migrate` accepts the table. */
 const BOOKKEEPING = `CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
   "id" VARCHAR(36) PRIMARY KEY NOT NULL,
   "checksum" VARCHAR(64) NOT NULL,
@@ -42,7 +42,8 @@ const apply = async (client: Client, { name, sql, checksum }: Migration): Promis
 
 export const openPostgresMigrations = async (target: PostgresTarget): Promise<MigratableDatabase> => {
   const client = new Client(toPgConfig(target))
-  // What is under way is told of a lost connection; without a listener it would end the process as well.
+  // Pending queries already reject when the connection is lost. Without a listener the event would also end the
+  // process.
   client.on('error', () => undefined)
   await client.connect()
   return {
@@ -50,7 +51,7 @@ export const openPostgresMigrations = async (target: PostgresTarget): Promise<Mi
     applyNext: async choose => {
       await client.query('BEGIN')
       try {
-        // Held to the end of the transaction: a process that dies lets go of it.
+        // Held until the transaction ends, so it is released if the process dies.
         await client.query('SELECT pg_advisory_xact_lock($1)', [PRISMA_ADVISORY_LOCK])
         await client.query(BOOKKEEPING)
         const next = choose(await readApplied(client))

@@ -5,10 +5,10 @@ import { type AppliedMigration, type MigratableDatabase, type Migration, migrati
 import { openRawSqlite, type RawSqlite } from './sqlite.ts'
 import type { SqliteTarget } from './target.ts'
 
-/** Another process that migrates holds the lock this long at most: a table rebuilt with millions of rows. */
+/** How long to wait for another process that is migrating; enough to rebuild a table with millions of rows. */
 const LOCK_WAIT_MS = 60_000
 
-/** To the letter as Prisma's own engine makes it, so that `prisma migrate` agrees with us. */
+/** Exactly as Prisma's own engine creates it, so that `prisma migrate` accepts the table. */
 const BOOKKEEPING = `CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
   "id" TEXT PRIMARY KEY NOT NULL,
   "checksum" TEXT NOT NULL,
@@ -53,14 +53,14 @@ const apply = (connection: RawSqlite, migration: Migration): void => {
     .run(randomUUID(), migration.checksum, migration.name, now, now)
 }
 
-/** The file and its folder are made when they are not there. */
+/** Opens the file for migration; creates it and its folder if they do not exist. */
 export const openSqliteMigrations = (target: SqliteTarget): MigratableDatabase => {
-  mkdirSync(dirname(target.file), { recursive: true, mode: 0o700 }) // password hashes are in it
+  mkdirSync(dirname(target.file), { recursive: true, mode: 0o700 }) // the database contains password hashes
   const connection = openRawSqlite(target, { busyTimeoutMs: LOCK_WAIT_MS, fileMustExist: false })
   return {
     readApplied: async () => readApplied(connection),
     applyNext: async choose => {
-      // A rebuilt table is dropped first, and must not take what refers to it along. No effect inside a transaction.
+      // Rebuilding a table drops it first, which must not cascade. The pragma has no effect inside a transaction.
       connection.pragma('foreign_keys = OFF')
       connection.exec('BEGIN IMMEDIATE')
       try {

@@ -10,10 +10,10 @@ import {
 } from './migrations.ts'
 import type { DatabaseTarget } from './target.ts'
 
-/** `directory` holds `sqlite/` and `postgresql/`, each with a folder for each migration. */
+/** `directory` contains `sqlite/` and `postgresql/`, with one folder per migration. */
 export type MigrationOptions = { directory: string }
 
-/** PostgreSQL's driver is loaded only where it is used: this folder is part of every thread that touches a database. */
+/** Loads PostgreSQL's driver only when needed: every thread that uses a database imports this folder. */
 const open = async (target: DatabaseTarget): Promise<MigratableDatabase> =>
   target.kind === 'sqlite'
     ? openSqliteMigrations(target)
@@ -30,11 +30,12 @@ const readAppliedOf = async (target: DatabaseTarget): Promise<readonly AppliedMi
 }
 
 /**
- * Brings the database up to date and answers the names of what it applied; an SQLite file that is not there is made.
+ * Migrates the database and returns the names of the applied migrations. Creates a missing SQLite file.
  *
  * Forward only. Each migration runs in a transaction of its own, under a lock that other processes wait for, and is
- * entered in Prisma's own table with its hash. Throws a MigrationError when the database is not one this program may
- * touch, or a migration fails (then nothing of it remains), and an AppError `unavailable` when it cannot be opened.
+ * recorded in Prisma's own table with its hash. Throws a MigrationError if the database is not one this version may
+ * migrate, or if a migration fails (it is then rolled back), and an AppError `unavailable` if the database cannot be
+ * opened.
  */
 export const migrate = (target: DatabaseTarget, { directory }: MigrationOptions): Promise<readonly string[]> =>
   namingFailures(target, async () => {
@@ -42,7 +43,7 @@ export const migrate = (target: DatabaseTarget, { directory }: MigrationOptions)
     const database = await open(target)
     try {
       const names: string[] = []
-      // Most starts find nothing to do, and need no lock to learn it.
+      // Most starts find nothing to do, and need no lock to find that out.
       if (planMigrations(brought, await database.readApplied()).length === 0) return names
       for (;;) {
         const name = await database.applyNext(applied => planMigrations(brought, applied)[0])
@@ -54,10 +55,13 @@ export const migrate = (target: DatabaseTarget, { directory }: MigrationOptions)
     }
   })
 
-/** `refusal` is why `migrate` would refuse; then `pending` is empty. */
+/** `refusal` is why `migrate` would refuse; `pending` is then empty. */
 export type MigrationState = { applied: readonly string[]; pending: readonly string[]; refusal?: MigrationError }
 
-/** How far the database is, for `doctor`: changes nothing, makes no file. Throws as `migrate` does. */
+/**
+ * Returns which migrations are applied and which are pending, for `doctor`. Changes nothing and creates no file. Throws
+ * as `migrate` does.
+ */
 export const migrationState = (target: DatabaseTarget, { directory }: MigrationOptions): Promise<MigrationState> =>
   namingFailures(target, async () => {
     const brought = readMigrations(directory, target.kind)

@@ -3,12 +3,12 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseKind } from './target.ts'
 
-/** One folder of `migrations/<kind>`; `checksum` is the SHA-256 of the file, in hex, as Prisma keeps it. */
+/** One folder of `migrations/<kind>`. `checksum` is the SHA-256 of the file in hex, as Prisma stores it. */
 export type Migration = { name: string; sql: string; checksum: string }
 /** A row of Prisma's table of applied migrations. */
 export type AppliedMigration = { name: string; checksum: string; isFinished: boolean }
 
-/** Why a database is not brought up to date; `message` says what to do. */
+/** Thrown if a database cannot be migrated; `message` says what to do. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError'
   readonly reason: 'newer' | 'changed' | 'unfinished' | 'failed' | 'missing'
@@ -19,7 +19,7 @@ export class MigrationError extends Error {
   }
 }
 
-/** The migrations that this program brings, in their order. `directory` holds a folder for each kind of database. */
+/** Returns this version's migrations in order. `directory` contains a folder per kind of database. */
 export const readMigrations = (directory: string, kind: DatabaseKind): readonly Migration[] => {
   const folder = join(directory, kind)
   if (!existsSync(folder)) throw new MigrationError('missing', `no migrations are at ${folder}: install Patchbay again`)
@@ -34,8 +34,8 @@ export const readMigrations = (directory: string, kind: DatabaseKind): readonly 
 }
 
 /**
- * The migrations still to apply. Throws a MigrationError when what was applied is not what this program brings: a
- * program that went on would read and write tables of another shape.
+ * Returns the pending migrations. Throws a MigrationError if the applied migrations do not match this version's: the
+ * tables may then have another shape than the code expects.
  */
 export const planMigrations = (
   brought: readonly Migration[],
@@ -61,20 +61,20 @@ export const planMigrations = (
   return brought.filter(({ name }) => !done.has(name))
 }
 
-/** A migration that the database refused; nothing of it remains. */
+/** Returns the error for a migration that failed and was rolled back. */
 export const migrationFailed = (name: string, cause: unknown): MigrationError => {
   const why = cause instanceof Error ? cause.message : String(cause)
   const advice = 'the database is as it was before; start the version before, and report this'
   return new MigrationError('failed', `the migration ${name} failed (${why}): ${advice}`, { cause })
 }
 
-/** A database while it is migrated. */
+/** Connection that applies migrations. */
 export type MigratableDatabase = {
-  /** Prisma's table of applied migrations; empty when it is not there. */
+  /** Reads Prisma's table of applied migrations; returns an empty list if it does not exist. */
   readApplied: () => Promise<readonly AppliedMigration[]>
   /**
-   * Under a lock that keeps other processes out, and in one transaction: reads what is applied, lets `choose` say what
-   * is next, and applies it. Answers what it applied.
+   * Applies the next migration and returns its name. Takes a lock that excludes other processes and, in one
+   * transaction, reads the applied migrations, lets `choose` pick the next, and applies it.
    */
   applyNext: (choose: (applied: readonly AppliedMigration[]) => Migration | undefined) => Promise<string | undefined>
   close: () => Promise<void>

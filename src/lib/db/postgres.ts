@@ -2,12 +2,12 @@ import type { ClientConfig } from 'pg'
 import { parseIntoClientConfig } from 'pg-connection-string'
 import type { PostgresTarget } from './target.ts'
 
-/** Time to open a connection, or to wait for a free one of the pool. */
+/** Time limit for opening a connection or waiting for a free one in the pool. */
 const CONNECT_TIMEOUT_MS = 5_000
 
 /**
- * What `pg` and Prisma's adapter need to connect, in parts: given a connection string, the adapter would run what is
- * meant for another database (a shadow) on this one.
+ * Returns connection settings for `pg` and Prisma's adapter as separate fields. With a connection string, the adapter
+ * would run statements meant for another database (a shadow database) on this one.
  */
 export const toPgConfig = ({ url }: PostgresTarget): ClientConfig => ({
   application_name: 'patchbay',

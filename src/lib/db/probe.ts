@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from './client.ts'
 
-/** Longest that a probe waits for the database. */
+/** How long a probe waits for the database. */
 const PROBE_TIMEOUT_MS = 2_000
 
-/** Whether the database answers, and soon. Never rejects. */
+/** Returns whether the database answers in time. Never rejects. */
 export const isAnswering = async (db: Database): Promise<boolean> => {
   const waiting = new AbortController()
   try {

@@ -5,9 +5,9 @@ import { connectionPragmas } from './sqlite.ts'
 import type { SqliteTarget } from './target.ts'
 import { createTurns, DATABASE_WAIT_MS, retryUntil } from './waiting.ts'
 
-/** A lock that another process holds blocks this thread no longer than this; then we wait without blocking. */
+/** How long another process's lock may block this thread; after that we wait without blocking. */
 const BUSY_TIMEOUT_MS = 10
-/** SQLITE_MAX_VARIABLE_NUMBER of our build. Left unsaid Prisma assumes 999, and cannot read 1,000 rows with relations. */
+/** SQLITE_MAX_VARIABLE_NUMBER of our build. Prisma's default of 999 cannot read 1,000 rows with relations. */
 const MAX_BIND_VALUES = 32_766
 
 const openConnections = async (file: string): Promise<{ reader: SqlDriverAdapter; writer: SqlDriverAdapter }> => {
@@ -28,16 +28,16 @@ const rollback = async (writer: SqlDriverAdapter): Promise<void> => {
   try {
     await writer.executeScript('ROLLBACK')
   } catch (error) {
-    // SQLite itself has rolled back what it could not go on with, such as on a full disk.
+    // SQLite itself rolls back after some errors, such as a full disk.
     if (!String(error).includes('no transaction is active')) throw error
   }
 }
 
-/** The transaction that is open on `writer`; `end` is called once, when it is over. */
+/** Returns the transaction that is open on `writer`. Calls `end` once, when it is over. */
 const openTransaction = (writer: SqlDriverAdapter, end: () => void): Transaction => ({
   provider: writer.provider,
   adapterName: writer.adapterName,
-  // Prisma then sends no COMMIT or ROLLBACK of its own: after a COMMIT that failed it would leave it at that.
+  // Makes Prisma leave COMMIT and ROLLBACK to us. By itself it would not roll back after a failed COMMIT.
   options: { usePhantomQuery: true },
   queryRaw: query => writer.queryRaw(query),
   executeRaw: query => writer.executeRaw(query),
@@ -57,7 +57,7 @@ const openTransaction = (writer: SqlDriverAdapter, end: () => void): Transaction
   releaseSavepoint: async name => writer.executeScript(`RELEASE ${name}`),
 })
 
-/** Prisma writes its own SQL: what reads starts so, what writes never does. */
+/** Returns whether the statement reads. Prisma generates the SQL: its reads start with SELECT, its writes never do. */
 const isRead = (sql: string): boolean => /^\s*SELECT\b/i.test(sql)
 
 const patiently = <T>(deadline: number, work: () => Promise<T>): Promise<T> => retryUntil(deadline, isSqliteBusy, work)
@@ -103,13 +103,15 @@ const createAdapter = async (file: string): Promise<SqlDriverAdapter> => {
 }
 
 /**
- * Prisma's adapter for SQLite, with three things of it put right. It runs everything on one connection, so that a
- * statement outside of a transaction becomes part of whichever is open, and is undone with it: here reads have a
- * connection of their own, and writes take turns with transactions. It begins a transaction without the write lock,
- * so that a later write fails at once if another process wrote in between: here it begins with it. And where it
- * blocks the thread until another process lets go of the lock, this one waits without blocking.
+ * Returns Prisma's adapter for SQLite with three fixes:
  *
- * The file must be there.
+ * - Prisma runs everything on one connection, so a statement outside a transaction would join whichever one is open and
+ *   be rolled back with it. Here reads have a connection of their own, and writes queue with transactions.
+ * - Prisma begins a transaction without the write lock, so a later write fails at once if another process wrote in
+ *   between. Here BEGIN takes the lock.
+ * - Prisma blocks the thread while another process holds the lock. Here we wait without blocking.
+ *
+ * The file must exist.
  */
 export const sqliteAdapterFactory = ({ file }: SqliteTarget): SqlDriverAdapterFactory => ({
   provider: 'sqlite',

@@ -1,25 +1,29 @@
 import Sqlite from 'better-sqlite3'
 import type { SqliteTarget } from './target.ts'
 
-/** A connection that runs statements on the thread that calls it. */
+/** A connection that runs statements on the calling thread. */
 export type RawSqlite = Sqlite.Database
 
 export type RawSqliteOptions = {
   /** How long a statement blocks its thread while another connection holds the lock. */
   busyTimeoutMs: number
-  /** FULL outlives a power cut; NORMAL may lose the last commits to one, never to a crash of the process. */
+  /** FULL survives a power cut; NORMAL may lose the last commits in one, but never in a crash of the process. */
   synchronous?: 'FULL' | 'NORMAL'
   fileMustExist?: boolean
 }
 
-/** Of pages that a connection keeps: the library's 16 MB, four times, would only copy what the system keeps of the file. */
+/**
+ * Page cache per connection. The default of 16 MB, on four connections, would only duplicate the system's file cache.
+ */
 const CACHE_KIB = 4_000
 
-/** What every connection of ours is set to; `journal_mode` stays with the file, the others with the connection. */
+/**
+ * Returns the pragmas for every connection. `journal_mode` persists in the file; the others apply to the connection.
+ */
 export const connectionPragmas = (synchronous: 'FULL' | 'NORMAL'): string =>
   `PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA foreign_keys = ON; PRAGMA cache_size = -${CACHE_KIB};`
 
-/** Opens a file outside of Prisma, for a worker of its own. The caller closes it. */
+/** Opens a connection without Prisma, for use in a worker. The caller closes it. */
 export const openRawSqlite = (
   { file }: SqliteTarget,
   { busyTimeoutMs, synchronous = 'FULL', fileMustExist = true }: RawSqliteOptions,

@@ -5,7 +5,7 @@ import { failure, type Result, success } from '../kernel/result.ts'
 /** `file` is absolute. */
 export type SqliteTarget = { kind: 'sqlite'; file: string }
 export type PostgresTarget = { kind: 'postgresql'; url: string }
-/** Which database. */
+/** Which database to use. */
 export type DatabaseTarget = SqliteTarget | PostgresTarget
 export type DatabaseKind = DatabaseTarget['kind']
 
@@ -24,8 +24,8 @@ const parseFile = (url: string): Result<DatabaseTarget, string> => {
 }
 
 /**
- * What `DATABASE_URL` names: `file:` is SQLite, relative to the working directory; `postgres:` or `postgresql:` is
- * PostgreSQL. The reason of a refusal never holds the URL, which may hold a password.
+ * Parses `DATABASE_URL`: `file:` is SQLite, relative to the working directory; `postgres:` or `postgresql:` is
+ * PostgreSQL. Error messages never contain the URL, which may contain a password.
  */
 export const parseDatabaseUrl = (url: string): Result<DatabaseTarget, string> => {
   if (url.startsWith('file:')) return parseFile(url)

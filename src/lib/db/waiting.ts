@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { databaseBusy } from './failures.ts'
 
-/** How long a write waits for others, in this process or another, before it gives up. */
+/** How long a write waits for others, in this process or another, before it fails. */
 export const DATABASE_WAIT_MS = 5_000
 const FIRST_PAUSE_MS = 2
 const LONGEST_PAUSE_MS = 100
 
 /**
- * Tries until it succeeds, fails with what is not worth another try, or `deadline` (of `performance.now()`) is over;
- * then it throws the last failure. Between tries it waits without blocking the thread.
+ * Retries `attempt` until it succeeds, fails with an error not worth a retry, or `deadline` (of `performance.now()`)
+ * passes; then throws the last error. Waits between attempts without blocking the thread.
  */
 export const retryUntil = async <T>(
   deadline: number,
@@ -19,7 +19,7 @@ export const retryUntil = async <T>(
     try {
       return await attempt()
     } catch (error) {
-      // Not all the same pause: those who met once would meet again.
+      // Random jitter, so that two callers that collided do not collide again.
       const jitteredMs = pauseMs * (0.5 + Math.random())
       if (!isWorthAnother(error) || performance.now() + jitteredMs > deadline) throw error
       await delay(jitteredMs)
@@ -28,8 +28,8 @@ export const retryUntil = async <T>(
 }
 
 /**
- * One at a time, in the order of asking. `take` waits for its turn until `deadline` (of `performance.now()`) and
- * fails after it, with an AppError as its cause; who took must `pass` exactly once.
+ * Returns a lock whose waiters are served in order. `take` rejects at `deadline` (of `performance.now()`), with an
+ * AppError as its cause. After `take`, call `pass` exactly once.
  */
 export const createTurns = () => {
   const waiting: (() => void)[] = []
@@ -42,7 +42,8 @@ export const createTurns = () => {
     return new Promise((resolve, reject) => {
       const enter = () => {
         clearTimeout(timer)
-        // SQLite works on this thread: without a break many that wait would let nothing else happen until all are through.
+        // SQLite runs on this thread: without a break, a queue of writers would block everything else until it is
+        // empty.
         setImmediate(resolve)
       }
       const leave = () => {
