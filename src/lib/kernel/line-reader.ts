@@ -1,16 +1,16 @@
 export type LineReaderOptions = {
-  /** Of one line, without its end. */
+  /** Maximum length of a line, without its terminator. */
   maxBytes: number
   onLine: (line: string) => void
-  /** A line is longer; told once for it, and the rest of it is dropped. */
+  /** Called once per line that is too long; the rest of the line is dropped. */
   onTooLong: (beginning: string) => void
 }
 
 const LINE_FEED = 0x0a
-/** Of a line that is too long: enough to know it by. */
+/** How much of an overlong line is reported: enough to recognize it. */
 const BEGINNING_BYTES = 8 * 1_024
 
-/** Takes bytes apart at line feeds; holds at most one line. */
+/** Splits bytes into lines. Buffers at most one line. */
 export const createLineReader = ({ maxBytes, onLine, onTooLong }: LineReaderOptions) => {
   let parts: Buffer[] = []
   let heldBytes = 0
@@ -45,7 +45,7 @@ export const createLineReader = ({ maxBytes, onLine, onTooLong }: LineReaderOpti
       }
       hold(chunk.subarray(from))
     },
-    /** What came without a line feed at its end. */
+    /** Emits the last line if it has no terminator. */
     end: (): void => {
       if (!isDropping && heldBytes > 0) onLine(take())
     },

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
 
-/** A parameter that clients repeat in a header, for proxies to route by (2026-07-28, "x-mcp-header"). */
+/** A parameter that clients repeat in a header so that proxies can route by it (2026-07-28, "x-mcp-header"). */
 export type ParamHeader = { path: readonly string[]; header: string; isNumeric: boolean }
 
 const KEY = 'x-mcp-header'
@@ -21,24 +21,26 @@ const collect = (schema: JsonObject, path: readonly string[], found: ParamHeader
   }
 }
 
-/** The declarations of a tool's input schema, at any depth that `properties` reach. Called when a router is built. */
+/**
+ * Returns the headers that a tool's input schema declares, at any depth of `properties`. Called when a router is built.
+ */
 export const paramHeadersOf = (inputSchema: JsonObject): readonly ParamHeader[] => {
   const found: ParamHeader[] = []
   collect(inputSchema, [], found)
   return found.length === 0 ? NO_PARAM_HEADERS : found
 }
 
-/** What the arguments hold for such a parameter. */
+/** Returns the argument at a path, or undefined. */
 export const argumentAt = (root: JsonValue | undefined, path: readonly string[]): JsonValue | undefined => {
   let value = root
   for (const key of path) value = isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
   return value
 }
 
-/** Of visible ASCII, without blanks at its ends or what would be taken for Base64 (2026-07-28, "x-mcp-header"). */
+/** Visible ASCII without spaces at either end, and not mistakable for Base64 (2026-07-28, "x-mcp-header"). */
 const PLAIN = /^(?!=\?)[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
 
-/** The headers of a call with these arguments, as a client sends them. */
+/** Returns the headers that a client sends for a call with these arguments. */
 export const encodeParamHeaders = (
   declared: readonly ParamHeader[],
   args: JsonValue | undefined,

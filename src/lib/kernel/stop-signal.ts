@@ -1,6 +1,6 @@
 /**
- * Says when work is to end early. An `AbortSignal` is one; what is made for every call is `createStop`'s, which takes a
- * tenth of its time and memory.
+ * Signals that work should end early. An `AbortSignal` is one. For signals created on every call use `createStop`,
+ * which takes a tenth of the time and memory.
  */
 export type StopSignal = {
   readonly aborted: boolean
@@ -9,7 +9,7 @@ export type StopSignal = {
 }
 
 export type Stop = StopSignal & {
-  /** Tells the listeners, once. */
+  /** Calls the listeners, once. */
   abort: () => void
 }
 

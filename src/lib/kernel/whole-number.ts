@@ -1,10 +1,10 @@
-/** What such a number must be, as the end of a sentence that begins with its name. */
+/** Returns the rule for such a number, as the end of a sentence that begins with its name. */
 export const wholeNumberRule = (unit: string, least: number, most: number): string =>
   `must be a whole number ${unit && `of ${unit} `}from ${least.toLocaleString('en')} to ${most.toLocaleString('en')}`
 
 /**
- * A whole number as people type it, `8,000` too; undefined where nothing is typed. What is none is NaN, which the schema
- * of the number refuses in its own words.
+ * Parses a whole number as people type it, including `8,000`. Returns undefined for empty text, and NaN for anything
+ * else that is not a number, so that the number's schema reports the error.
  */
 export const readWholeNumber = (text: string): number | undefined => {
   const digits = text.trim().replaceAll(/[,_ ]/g, '')

@@ -1,21 +1,21 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 
-/** How often the loop is looked at: ten times a second costs nothing that can be measured. */
+/** Sampling interval: ten times a second has no measurable cost. */
 const RESOLUTION_MS = 100
-/** What is told is of this long at most. */
+/** How long each measurement window is. */
 const WINDOW_MS = 60_000
 const NANOSECONDS = 1_000_000
 
-/** How late the event loop was within the last minutes, in milliseconds. */
+/** How late the event loop was during the last one or two minutes, in milliseconds. */
 export type LoopDelay = { p99Ms: number; maxMs: number; since: Date }
 
-/** Watches the event loop from now on, until `close`. */
+/** Measures the event loop's delay until `close`. */
 export const watchLoopDelay = () => {
   const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   histogram.enable()
   let since = Date.now()
   let before: LoopDelay | undefined
-  /** The histogram counts from one look to the next, of which the resolution is meant. */
+  /** Subtracts the sampling interval: the histogram records the whole time between two samples. */
   const late = (nanoseconds: number): number => Math.max(0, nanoseconds / NANOSECONDS - RESOLUTION_MS)
   const measure = (): LoopDelay => ({
     p99Ms: histogram.count === 0 ? 0 : late(histogram.percentile(99)),
@@ -29,7 +29,7 @@ export const watchLoopDelay = () => {
   }, WINDOW_MS)
   timer.unref()
   return {
-    /** Of the minute that runs, and the one before it. */
+    /** Returns the worst of the current window and the one before it. */
     read: (): LoopDelay => {
       const current = measure()
       if (before === undefined) return current

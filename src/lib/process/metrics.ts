@@ -1,14 +1,14 @@
 import { Counter, Gauge, Registry } from 'prom-client'
 
-/** One number of a metric: a value for each of its labels. */
+/** One value of a metric, with its labels. */
 export type Sample = { labels: Readonly<Record<string, string>>; value: number }
 
-/** A metric that is read when it is asked for: until then it costs nothing. Named as Prometheus has it. */
+/** A metric that is read only when it is scraped, so it costs nothing in between. Named by Prometheus conventions. */
 export type Metric = {
-  /** A counter only grows, from the start of the process. */
+  /** A counter only increases from the start of the process. */
   kind: 'counter' | 'gauge'
   name: string
-  /** With the unit, where the name does not say all of it. */
+  /** Includes the unit if the name does not. */
   help: string
   labelNames: readonly string[]
   read: () => Iterable<Sample>
@@ -35,7 +35,7 @@ const register = (registry: Registry, { kind, name, help, labelNames, read }: Me
   })
 }
 
-/** Writes metrics in the text format of Prometheus, version 0.0.4. */
+/** Renders metrics in the Prometheus text format, version 0.0.4. */
 export const createMetricsText = (metrics: readonly Metric[]) => {
   const registry = new Registry()
   for (const metric of metrics) register(registry, metric)

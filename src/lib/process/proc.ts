@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 
-/** What Linux says of processes under /proc (proc(5)). Elsewhere there is nothing, and each answers so. */
+/** Reads what Linux reports about processes in /proc (proc(5)). On other systems the results are empty. */
 
 const readText = (path: string): string | undefined => {
   try {
@@ -11,19 +11,22 @@ const readText = (path: string): string | undefined => {
   }
 }
 
-/** The fields of stat from the third one on: the second, the name, may hold anything. */
+/** Returns the fields of `stat` from the third on: the second, the process name, may contain spaces and parentheses. */
 const statFieldsOf = (pid: number): string[] | undefined => {
   const stat = readText(`/proc/${pid}/stat`)
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
 }
 
-/** When the process started, in clock ticks since the machine did; with the pid it names one process for ever. */
+/**
+ * Returns when the process started, in clock ticks since boot. Together with the pid this identifies a process for
+ * good.
+ */
 export const findStartTime = (pid: number): string | undefined => {
   const fields = statFieldsOf(pid)
   return fields?.[0] === 'Z' ? undefined : fields?.[19]
 }
 
-/** The machine's run and the pid namespace: where a pid means something. */
+/** Returns the boot id and the pid namespace: the scope in which a pid is unique. */
 export const findPidScope = (): string | undefined => {
   const boot = readText('/proc/sys/kernel/random/boot_id')?.trim()
   try {
@@ -41,7 +44,9 @@ const listPids = (): number[] => {
   }
 }
 
-/** Processes that have the variable in their environment: whoever inherited it, wherever it went. */
+/**
+ * Returns the processes with this variable in their environment: all descendants that inherited it, even if detached.
+ */
 export const listProcessesWith = (name: string, value: string): number[] => {
   const wanted = `${name}=${value}`
   return listPids().filter(pid => {
@@ -54,7 +59,7 @@ const VM_RSS = /^VmRSS:\s+(\d+) kB$/m
 
 const readOrNothing = (path: string): Promise<string> => readFile(path, 'utf8').catch(() => '')
 
-/** Memory that a process and all under it hold, in bytes; 0 where nothing is known of it. */
+/** Returns the memory of a process and its descendants in bytes; 0 if unknown. */
 export const measureMemory = async (pid: number): Promise<number> => {
   const [status, children] = await Promise.all([
     readOrNothing(`/proc/${pid}/status`),

@@ -11,7 +11,7 @@ const runs = (timeoutMs: number, work: () => void): boolean => {
     script.runInContext(context, { timeout: timeoutMs })
     return true
   } catch (error) {
-    // It is an Error of the context, not of this realm.
+    // It is an Error of the other context, so `instanceof` would fail.
     if (types.isNativeError(error) && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return false
     throw error
   } finally {
@@ -19,13 +19,13 @@ const runs = (timeoutMs: number, work: () => void): boolean => {
   }
 }
 
-/** A machine that does everything else as well gives it a part of each try. */
+/** On a busy machine, each attempt gets only part of the CPU time. */
 const MAX_TRIES = 5
 
 /**
- * Runs `work` for so many milliseconds at most; whether it came to its end. It is tried again where the machine was busy
- * elsewhere: `isRetry` says so, for what was interrupted may be half-way through changing what it holds. It costs 0.1 ms:
- * only a script of node:vm can be ended.
+ * Runs `work` for at most `timeoutMs` and returns whether it finished. Tries again if the machine was busy with
+ * something else; `isRetry` is then true, since the interrupted run may have left its state half changed. Costs 0.1 ms,
+ * because only a script of node:vm can be interrupted.
  */
 export const isDoneWithin = (timeoutMs: number, work: (isRetry: boolean) => void): boolean => {
   const before = process.cpuUsage()
