@@ -3,17 +3,17 @@ import { dirname, join, posix, relative, resolve } from 'node:path'
 import { type Plugin, rolldown } from 'rolldown'
 import { listLicences } from './licences.ts'
 
-// Replaces the compiled program by one bundle with its libraries: it starts faster than 1,500 modules, and it needs no
-// other package than those with native parts. Usage: node scripts/bundle.ts FOLDER
+// Replaces the compiled program with one bundle that includes its libraries. It starts faster than 1,500 modules, and
+// needs no other packages than those with native parts. Usage: node scripts/bundle.ts FOLDER
 const ROOT = join(import.meta.dirname, '..')
 const folder = resolve(process.argv[2] ?? 'dist')
 
 /** Packages with native parts, which are installed with Patchbay. All other packages are devDependencies. */
 const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
-/** The native part of pg, which pg works without. */
+/** Optional native part of pg. */
 const NEVER_INSTALLED = 'pg-native'
 
-/** Files that are found by their name when the program runs: data, scripts for a sandbox, a thread's module. */
+/** Files that the running program finds by name: data, scripts for a sandbox, a thread's module. */
 const COPIED = {
   '@prisma/client': ['runtime/query_compiler_small_bg.{sqlite,postgresql}.wasm-base64.mjs'],
   'gpt-tokenizer': ['data/o200k_base.tiktoken'],
@@ -22,13 +22,13 @@ const COPIED = {
   jsonata: ['jsonata.js'],
   piscina: ['dist/**/*.{js,mjs}'],
 }
-/** Packages that are loaded by their name when the program first needs them. */
+/** Packages that are imported by name when first needed. */
 const LOADED_LATER = ['@modelcontextprotocol/client']
 
 const packageFolder = (name: string): string => join(ROOT, 'node_modules', name)
 
 const compiled = globSync(['cli/main.js', '**/*.worker.js'], { cwd: folder }).map(path => path.replaceAll('\\', '/'))
-/** What is started or loaded by its file: the program, its threads and processes, and the packages above. */
+/** Entry points: the program, its threads and processes, and the packages above. */
 const input = {
   ...Object.fromEntries(compiled.map(path => [path.replace(/\.js$/, ''), join(folder, path)])),
   ...Object.fromEntries(LOADED_LATER.map(name => [`node_modules/${name}/index`, name])),
@@ -36,7 +36,7 @@ const input = {
 
 const ADDRESS = /"address-in-the-build:([^"]+)"/g
 
-/** Makes `import.meta.url` the address that the compiled module had: files are found by it. */
+/** Keeps `import.meta.url` as it was in the compiled module, since files are found relative to it. */
 const keepAddresses: Plugin = {
   name: 'keep-addresses',
   transform: (code, id) => {
@@ -61,7 +61,7 @@ const bundle = await rolldown({
     ...Object.keys(COPIED),
     NEVER_INSTALLED,
   ],
-  // Its main file requires others through a parameter, which no bundler follows.
+  // Its main file requires others through a parameter, which bundlers cannot follow.
   resolve: { alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' } },
   plugins: [keepAddresses],
   checks: { eval: false },

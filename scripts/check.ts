@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 
-// `npm run check`: everything that can be said of the code without running it. Says what each check found, if anything.
+// `npm run check`: runs all static checks and prints the output of those that fail.
 
 const ROOT = join(import.meta.dirname, '..')
 
@@ -24,7 +24,7 @@ const CHECKS = [
 
 type Check = (typeof CHECKS)[number]
 
-/** Runs one check; true when it passed. What it printed is shown in one piece, only when it failed. */
+/** Runs one check and returns whether it passed. Prints its output in one piece, only if it failed. */
 const run = ({ name, args: [tool = '', ...rest] }: Check): Promise<boolean> =>
   new Promise((resolve, reject) => {
     const startedAt = Date.now()

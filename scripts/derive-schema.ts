@@ -3,10 +3,10 @@ import { dirname, join } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '..')
 export const SQLITE_SCHEMA = join(ROOT, 'prisma/schema.prisma')
-/** Not in git: it holds nothing of its own, so it is made anew at every generate and cannot go stale. */
+/** Not in git: it is generated from the SQLite schema each time, so it cannot become stale. */
 export const POSTGRES_SCHEMA = join(ROOT, 'prisma/postgresql/schema.prisma')
 
-/** Replaces what must be there exactly once: a schema laid out differently must not pass unchanged. */
+/** Replaces text that must occur exactly once, so that an unexpected schema layout fails. */
 const replaceOnce = (text: string, from: string, to: string): string => {
   const parts = text.split(from)
   if (parts.length !== 2) throw new Error(`prisma/schema.prisma should hold ${JSON.stringify(from)} exactly once`)
@@ -16,8 +16,8 @@ const replaceOnce = (text: string, from: string, to: string): string => {
 const JSON_FIELD = /^( +\w+ +Json\??)(?= |$)/gm
 
 /**
- * The same models for PostgreSQL: the provider and the place of the generated client differ, and JSON is kept as
- * text is on SQLite. jsonb would sort keys, and refuse the lone surrogates and NULs that a JSON string may hold.
+ * Returns the schema for PostgreSQL: another provider, another folder for the client, and JSON stored as text, as on
+ * SQLite. jsonb would sort keys, and reject the lone surrogates and NULs that a JSON string may contain.
  */
 export const toPostgresSchema = (schema: string): string => {
   const provider = replaceOnce(schema, 'provider = "sqlite"', 'provider = "postgresql"')

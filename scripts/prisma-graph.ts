@@ -1,4 +1,4 @@
-/** A graph's numbers one after the other: bytes, two-byte numbers, and LEB128 for those of any size. */
+/** Returns a reader for the graph's numbers: bytes, two-byte numbers, and LEB128 for numbers of any size. */
 const createReader = (bytes: Buffer) => {
   let at = 0
   const byte = (): number => bytes.readUInt8(at++)
@@ -38,15 +38,15 @@ const times = (count: number, work: () => void): void => {
 }
 
 /**
- * Prisma's graph of what a query may hold, with `by` added to every number of a string in it. Throws when the graph is
- * laid out in another way than that of Prisma 7.10 (its runtime's `deserialize`).
+ * Adds `by` to every string index in Prisma's serialized query graph. Throws if the layout differs from that of Prisma
+ * 7.10 (its runtime's `deserialize`).
  */
 export const shiftStrings = (graph: string, by: number): string => {
   const { byte, short, number, isAtEnd } = createReader(Buffer.from(graph, 'base64url'))
   const written = createWriter()
   const copy = (): number => written.number(number())
   const shift = (): number => written.number(number() + by)
-  /** 0: none; else one more than the number. */
+  /** 0 means none; otherwise the index plus one. */
   const shiftOptional = (): void => {
     const value = number()
     written.number(value === 0 ? 0 : value + by)

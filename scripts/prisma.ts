@@ -5,7 +5,7 @@ const ROOT = join(import.meta.dirname, '..')
 
 export type PrismaRun = { status: number; output: string }
 
-/** For the given database; the CLI's engine is a script of ours, which must run on the Node that runs us. */
+/** Returns the environment for the Prisma CLI. The CLI's engine is our own script, which must run on the same Node. */
 const environmentFor = (databaseUrl: string): NodeJS.ProcessEnv => ({
   ...process.env,
   DATABASE_URL: databaseUrl,
@@ -14,7 +14,7 @@ const environmentFor = (databaseUrl: string): NodeJS.ProcessEnv => ({
   CHECKPOINT_DISABLE: '1',
 })
 
-/** Runs the Prisma CLI in the project's root; `output` is what it said, on both streams. */
+/** Runs the Prisma CLI in the project's root. `output` combines stdout and stderr. */
 export const runPrisma = (databaseUrl: string, args: readonly string[], timeoutMs = 60_000): PrismaRun => {
   const cli = join(ROOT, 'node_modules/prisma/build/index.js')
   const run = spawnSync(process.execPath, [cli, ...args], {
@@ -23,6 +23,6 @@ export const runPrisma = (databaseUrl: string, args: readonly string[], timeoutM
     encoding: 'utf8',
     timeout: timeoutMs,
   })
-  // A run that was killed has no status, and must not read as a success.
+  // A killed run has no status; do not report it as a success.
   return { status: run.status ?? 1, output: `${run.stdout}${run.stderr}${run.error ? run.error.message : ''}` }
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-// Stand-in for the schema engine that the Prisma CLI downloads: the same JSON-RPC over stdio, served by
-// @prisma/schema-engine-wasm and the driver adapters of the app. With PRISMA_SCHEMA_ENGINE_BINARY pointing here
-// every `prisma …` command works offline. Whatever goes wrong is answered as an error: the CLI takes an engine
-// that only ends for success, and a check built on it would pass on nothing.
+// Replaces the schema engine that the Prisma CLI downloads: speaks the same JSON-RPC over stdio, using
+// @prisma/schema-engine-wasm and the app's driver adapters. With PRISMA_SCHEMA_ENGINE_BINARY set to this file, all
+// `prisma …` commands work offline. Every failure must be reported as an error response: the CLI treats an engine that
+// just exits as a success, so a check that relies on it would pass without having run.
 import { mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -18,7 +18,7 @@ const isPostgres = url
   ? /^postgres(ql)?:/.test(url)
   : models.some(([, text]) => /provider\s*=\s*"postgresql"/.test(text))
 
-/** As Prisma's own engines make it; theirs trips over its absence (P1014) where this one is asked first. */
+/** As Prisma's own engines create it. Without this table, the methods below fail with P1014. */
 const BOOKKEEPING = isPostgres
   ? `CREATE TABLE IF NOT EXISTS "_prisma_migrations" ("id" VARCHAR(36) PRIMARY KEY NOT NULL, "checksum" VARCHAR(64) NOT NULL,
      "finished_at" TIMESTAMPTZ, "migration_name" VARCHAR(255) NOT NULL, "logs" TEXT, "rolled_back_at" TIMESTAMPTZ,
@@ -39,12 +39,12 @@ const CHAR_OID = 18
 const BPCHAR_OID = 1_042
 const SHADOW_DROP = /^DROP DATABASE "prisma_migrate_shadow_db_[^"]*"$/
 
-/** Which columns of a result, known by its rows, are of the catalogue's internal type "char". */
+/** For each result, by its rows: which columns have PostgreSQL's internal type "char". */
 const charColumns = new WeakMap()
 
 /**
- * Mends two things of adapter-pg that only migrations meet: it does not know the type "char", and it drops the shadow
- * database before it closes its own pool on it.
+ * Works around two problems of adapter-pg that only migrations run into: it does not know the type "char", and it drops
+ * the shadow database while its own pool is still connected.
  */
 const patchPostgresDriver = pg => {
   for (const prototype of [pg.Pool.prototype, pg.Client.prototype]) {
@@ -77,13 +77,14 @@ const createAdapterFactory = async () => {
     import('pg-connection-string'),
   ])
   patchPostgresDriver(pg)
-  // No connectionString: it overrides the shadow database's name, and what is tried there would hit the real one.
+  // No connectionString: it would override the shadow database's name, so migrations would be tried on the real
+  // database.
   const { host, port, user, password, database, ssl, options } = parse(url || 'postgresql://localhost/none')
   const parts = { host, port: port ? Number(port) : undefined, user, password, database, ssl, options }
   return new PrismaPg(Object.fromEntries(Object.entries(parts).filter(([, value]) => value != null)))
 }
 
-/** Rewrites what the engine and the drivers see differently. */
+/** Works around differences between the engine and the drivers. */
 const adapt = factory => {
   for (const name of ['connect', 'connectToShadowDb']) {
     const open = factory[name].bind(factory)
@@ -92,14 +93,14 @@ const adapt = factory => {
       const queryRaw = connection.queryRaw.bind(connection)
       connection.queryRaw = async query => {
         const result = await queryRaw(query)
-        // As text, the engine panics on it.
+        // The engine panics if the column is text.
         for (const at of charColumns.get(result.rows) ?? []) result.columnTypes[at] = ColumnTypeEnum.Character
         return result
       }
-      // adapter-pg takes a script apart at every semicolon, those within a string or a function too.
+      // adapter-pg splits scripts at every semicolon, even within strings and functions.
       if (isPostgres) connection.executeScript = async sql => void (await connection.underlyingDriver().query(sql))
       const executeRaw = connection.executeRaw.bind(connection)
-      // better-sqlite3 prepares one statement at a time; a migration holds many.
+      // better-sqlite3 prepares one statement at a time; a migration contains many.
       connection.executeRaw = async query => {
         if (query.args?.length) return executeRaw(query)
         await connection.executeScript(query.sql)
@@ -134,7 +135,7 @@ const buildEngine = async () => {
     }
     return method === 'getDatabaseVersion' ? engine.version(params) : engine[method](params)
   }
-  /** The engine hides what the driver said behind a number. */
+  /** Adds the driver's message, which the engine replaces with a number. */
   const explain = error => {
     const text = String(error?.message ?? error)
     const id = /External error id#(\d+)/.exec(text)?.[1]
@@ -155,7 +156,7 @@ const answer = async (engine, { id, method, params }) => {
   try {
     const { run } = await engine
     const result = await run(method, params)
-    // The CLI shows what the engine prints, not what `diff` answers.
+    // The CLI shows what the engine prints, not the result of `diff`.
     if (method === 'diff' && result?.stdout) {
       send({ jsonrpc: '2.0', id: `print-${id}`, method: 'print', params: { content: result.stdout } })
     }
@@ -173,17 +174,17 @@ const underWay = new Map()
 
 const serve = async () => {
   const engine = buildEngine()
-  engine.catch(() => {}) // told to whoever asks
+  engine.catch(() => {}) // reported to each request
   for await (const line of createInterface({ input: process.stdin })) {
     const message = line.trim() ? JSON.parse(line) : {}
-    if (!message.method) continue // the CLI's answer to our print
+    if (!message.method) continue // the CLI's response to our print request
     const answering = answer(engine, message).finally(() => underWay.delete(message.id))
     underWay.set(message.id, answering)
   }
   await Promise.all(underWay.values())
 }
 
-/** `cli can-connect-to-database` and its like: the exit code is the answer. */
+/** Runs `cli can-connect-to-database` and similar commands, which report by exit code. */
 const checkConnection = async () => {
   try {
     const connection = await (await createAdapterFactory()).connect()
@@ -198,7 +199,7 @@ const checkConnection = async () => {
 }
 
 const CONNECTION_ENDED = '57P01'
-/** The last words of the engine when it panics: after them it answers nothing more. */
+/** The engine's panic message. After a panic it answers no more requests. */
 let panic
 globalThis.PRISMA_WASM_PANIC_REGISTRY = {
   set_message: message => {

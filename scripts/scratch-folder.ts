@@ -2,7 +2,7 @@ import { accessSync, constants, mkdtempSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Linux keeps it in memory. Within a container it is often 64 MB, which is too little. */
+/** In memory on Linux. In containers it often has only 64 MB, which is too little. */
 const MEMORY = '/dev/shm'
 const ROOM_BYTES = 2 * 1024 ** 3
 
@@ -17,7 +17,7 @@ const hasRoom = (): boolean => {
 }
 
 /**
- * Makes a folder for databases that nobody needs after the run: in memory where the machine lets us. On a disk, most of
- * what the tests of PostgreSQL took went into the some 300 files of each of their databases.
+ * Creates a temporary folder for databases, in memory if possible. On a disk, creating the roughly 300 files of each
+ * database took most of the time of the PostgreSQL tests.
  */
 export const makeScratchFolder = (prefix: string): string => mkdtempSync(join(hasRoom() ? MEMORY : tmpdir(), prefix))

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { launchChromium } from '../test/support/chromium.ts'
 import { type DashboardWorld, startDashboardWorld } from '../test/web/browser/dashboard-world.ts'
 
-// `npm run screenshots`: makes the README's pictures anew, out of the pages as they are, with the data of their tests.
+// `npm run screenshots`: recreates the README's pictures from the current pages, with the data of their tests.
 
 const IMAGES = join(import.meta.dirname, '../docs/img')
 const SIZE = { width: 1_280, height: 1_060 }
-/** Of 100: letters stay sharp, and a picture stays under 100 kB. */
+/** WebP quality from 0 to 100: text stays sharp, and a picture stays under 100 kB. */
 const QUALITY = 88
 
 const PICTURES: readonly { name: string; path: (world: DashboardWorld) => string }[] = [
