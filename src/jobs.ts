@@ -5,10 +5,6 @@ export const JOBS = {
     load: async () => (await import('./lib/tokens/count-texts.ts')).createTextCount(),
     timeLimitMs: 20_000,
   },
-  'count-results': {
-    load: async () => (await import('./results/ledger/count-answers.ts')).createAnswerCount(),
-    timeLimitMs: 60_000,
-  },
   /** 2,000 tools take some seconds. */
   'read-catalogue': {
     load: async () => (await import('./tools/lint/read-catalogue.ts')).createCatalogueReader(),

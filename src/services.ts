@@ -120,16 +120,17 @@ const openServices = async (
   const { chores: oauthChores, ...oauth } = oauthPlugin(common, lifecycle)
   const verifyMcpToken: VerifyMcpToken = token => accounts.verifyMcpToken(token) ?? oauth.oauthTokens.verify(token)
 
-  const recorder = createRecorder({ target: settings.database, logger })
-  lifecycle.onClose(recorder.close)
+  // Closed after the recorder, which has the last calls counted before it writes them.
   const workers = createJobPool()
   lifecycle.onClose(workers.close)
+  const recorder = createRecorder({ target: settings.database, logger })
+  lifecycle.onClose(recorder.close)
   const counting = createTokenWork(workers.job('count-tokens'))
   const results = resultsPlugin(
     {
       ...common,
       recorder,
-      countResults: workers.job('count-results'),
+      countTexts: workers.job('count-tokens'),
       inspectResult: workers.job('inspect-result'),
       shapeResult: workers.job('shape-result'),
       responseCache,

@@ -39,6 +39,8 @@ export type ExecutionTokens = {
   sent: number
   /** What would have been sent without cutting, for sums of saved tokens; equals `sent` if unknown. */
   otherwise: number
+  /** Whether any of these was estimated. */
+  isEstimated: boolean
 }
 
 /** Records lost because the queue or the disk was full. */
@@ -49,8 +51,15 @@ export type Recorder = {
   start: () => void
   /** Never blocks or throws. If the queue is full, the record is counted as missing. */
   record: (execution: ExecutionRecord) => void
-  /** Adds the tokens of a result to a recorded call. Never blocks or throws; may drop some under load. */
+  /**
+   * Adds the tokens of a result to a recorded call: to its row before it is written, if they come in time. Never blocks
+   * or throws; may drop some under load.
+   */
   recordTokens: (tokens: ExecutionTokens) => void
+  /** Sets what records the tokens of calls before each batch is written. It takes a bounded time. */
+  countBeforeWrite: (count: () => Promise<void>) => void
+  /** Tells the recorder that tokens of a recorded call wait to be counted. */
+  noteUncounted: () => void
   /**
    * Resolves once all earlier records are stored or counted as missing, and the known gaps are stored. Waits while
    * the database is unavailable.

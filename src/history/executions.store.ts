@@ -46,6 +46,7 @@ type ExecutionRow = {
   request: string | null
   tokensBefore: number | null
   tokensSent: number | null
+  tokensEstimated: boolean | null
   createdAt: Date
   updatedAt: Date
 }
@@ -54,6 +55,7 @@ export type StoredExecution = ExecutionRecord & {
   /** Tokens of the whole result and of what was sent; undefined if not counted (yet). */
   tokensBefore: number | undefined
   tokensSent: number | undefined
+  areTokensEstimated: boolean
   createdAt: Date
   updatedAt: Date
 }
@@ -75,6 +77,7 @@ const toExecution = (row: ExecutionRow): StoredExecution => ({
   request: toRequest(row.request),
   tokensBefore: row.tokensBefore ?? undefined,
   tokensSent: row.tokensSent ?? undefined,
+  areTokensEstimated: row.tokensEstimated ?? false,
   createdAt: row.createdAt,
   updatedAt: row.updatedAt,
 })

@@ -37,6 +37,9 @@ const EXECUTION_VALUES = {
   responseBytes: '(fields->>11)::int',
   error: 'fields->>12',
   request: 'fields->>13',
+  tokensBefore: '(fields->>14)::int',
+  tokensSent: '(fields->>15)::int',
+  tokensEstimated: '(fields->>17)::boolean',
 }
 
 /** The same for `GapRow`. */
@@ -87,7 +90,21 @@ const insertRows = (table: string, values: Record<string, string>, besides?: str
 
 const INSERT_EXECUTIONS = {
   name: 'insert-executions',
-  text: insertRows('Execution', EXECUTION_VALUES, addToDays({ calls: 'count(*)' }, 'inserted')),
+  text: insertRows(
+    'Execution',
+    EXECUTION_VALUES,
+    addToDays(
+      {
+        calls: 'count(*)',
+        counted: 'count("tokensSent")',
+        estimated: 'count(*) FILTER (WHERE "tokensEstimated")',
+        tokensSent: 'coalesce(sum("tokensSent"), 0)',
+        tokensBefore: 'coalesce(sum("otherwise"), 0)',
+      },
+      `(SELECT inserted.*, (fields->>16)::int AS "otherwise"
+        FROM inserted JOIN jsonb_array_elements($1::jsonb) AS item(fields) ON fields->>0 = inserted."id") AS counted`,
+    ),
+  ),
 }
 const INSERT_GAPS = { name: 'insert-gaps', text: insertRows('ExecutionGap', GAP_VALUES) }
 
@@ -96,13 +113,13 @@ const ADD_TOKENS = {
   name: 'add-tokens',
   text: `
     WITH item AS (
-      SELECT fields->>0 AS "id", (fields->>1)::int AS "before", (fields->>2)::int AS "sent", (fields->>3)::int AS "otherwise"
+      SELECT fields->>0 AS "id", (fields->>1)::int AS "before", (fields->>2)::int AS "sent", (fields->>3)::int AS "otherwise", (fields->>4)::boolean AS "estimated"
       FROM jsonb_array_elements($1::jsonb) AS element(fields)
     ), counted AS (
-      UPDATE "Execution" SET "tokensBefore" = item."before", "tokensSent" = item."sent", "updatedAt" = ${NOW}
+      UPDATE "Execution" SET "tokensBefore" = item."before", "tokensSent" = item."sent", "tokensEstimated" = item."estimated", "updatedAt" = ${NOW}
       FROM item WHERE "Execution"."id" = item."id" AND "Execution"."tokensSent" IS NULL
-      RETURNING "serverId", "instanceId", "outcome", "startedAt", "tool", item."sent", item."otherwise"
-    )${addToDays({ counted: 'count(*)', tokensSent: 'sum("sent")', tokensBefore: 'sum("otherwise")' }, 'counted')}`,
+      RETURNING "serverId", "instanceId", "outcome", "startedAt", "tool", item."sent", item."otherwise", item."estimated"
+    )${addToDays({ counted: 'count(*)', estimated: 'count(*) FILTER (WHERE "estimated")', tokensSent: 'sum("sent")', tokensBefore: 'sum("otherwise")' }, 'counted')}`,
 }
 
 /**
@@ -119,9 +136,14 @@ const reasonOf = (error: unknown): MissingReason => {
   return code === '53100' ? 'the database was full' : 'the database was unavailable'
 }
 
+/** A row and its tokens; nulls if they have not been counted. */
+type CountedRow = readonly [...ExecutionRow, ...([number | null, number, number, 0 | 1] | [null, null, null, null])]
+
+const NOT_COUNTED = [null, null, null, null] as const
+
 type Written = { kept: number; refused: RefusedRow[] }
 
-const insertExecutions = async (client: Client, rows: readonly ExecutionRow[]): Promise<Written> => {
+const insertExecutions = async (client: Client, rows: readonly CountedRow[]): Promise<Written> => {
   if (rows.length === 0) return { kept: 0, refused: [] }
   try {
     const { rows: counted } = await client.query<{ kept: number }>({
@@ -180,8 +202,11 @@ export const createPostgresWriter = (target: PostgresTarget): BatchWriter => {
 
   const write = async ({ executions, gaps, tokens }: RecordingBatch): Promise<WriteOutcome> => {
     const client = await connect()
-    const { kept, refused } = await insertExecutions(client, unpackRows(executions))
+    const counts = new Map(tokens.map(([id, ...amounts]) => [id, amounts]))
+    const rows = unpackRows(executions).map((row): CountedRow => [...row, ...(counts.get(row[0]) ?? NOT_COUNTED)])
+    const { kept, refused } = await insertExecutions(client, rows)
     await insertGaps(client, gaps)
+    // Those of rows in this batch are in them already: a row that has tokens stays as it is.
     await addTokens(client, tokens)
     return { kind: 'written', dropped: executions.count - kept - refused.length, refused }
   }

@@ -43,6 +43,7 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
   const delivery = createBatchDelivery({ thread, logger, countMissing: ledger.count })
   const loop = createRecordingLoop({ queue, ledger, delivery, flushIntervalMs })
   let closing: Promise<void> | undefined
+  let isClosed = false
   /** Records that were neither stored nor reported as a gap: those left at close, and later ones. */
   let lost = 0
 
@@ -52,6 +53,7 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
     await loop.flush()
     await loop.flush()
     clearTimeout(deadline)
+    isClosed = true
     lost += queue.drop()
     const unreported = lost + ledger.total() - ledger.reported()
     if (unreported > 0) {
@@ -78,7 +80,11 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
       }
     },
     recordTokens: tokens => {
-      if (closing === undefined) loop.addTokens(tokens)
+      if (!isClosed) loop.addTokens(tokens)
+    },
+    countBeforeWrite: loop.countBeforeWrite,
+    noteUncounted: () => {
+      if (!isClosed) loop.noteUncounted()
     },
     flush: loop.flush,
     close: () => {

@@ -49,6 +49,8 @@ export const createRecordingLoop = (options: {
   let flushes: FlushGoal[] = []
   let stored = 0
   const tokens: TokensRow[] = []
+  let countTokens = async (): Promise<void> => {}
+  let hasUncounted = false
   let acceptedTokens = 0
   let releasedTokens = 0
   let isEnded = false
@@ -67,14 +69,23 @@ export const createRecordingLoop = (options: {
     return ledger.take()
   }
 
-  /** Takes token counts only once all records are in this batch or earlier ones, so that their rows exist. */
-  const takeTokens = (): TokensRow[] => (queue.isEmpty() ? tokens.splice(0, MAX_BATCH_TOKENS) : [])
+  const takeTokens = async (): Promise<TokensRow[]> => {
+    if (hasUncounted) {
+      hasUncounted = false
+      await countTokens()
+    }
+    return tokens.splice(0, MAX_BATCH_TOKENS)
+  }
 
   const sendOne = async (): Promise<void> => {
     const taken = queue.take()
     const gaps = takeGaps()
-    const counts = takeTokens()
-    if (queue.isEmpty() && tokens.length === 0) areRecordsDue = false
+    // Tokens go when every record so far is in this batch or an earlier one, which theirs are among.
+    const isLast = queue.isEmpty()
+    // What comes from now on has a timer of its own.
+    if (isLast) areRecordsDue = false
+    const counts = isLast ? await takeTokens() : []
+    if (tokens.length > 0) areRecordsDue = true
     stored += await delivery.deliver({ executions: taken?.rows() ?? NO_ROWS, gaps, tokens: counts })
     if (taken !== undefined) queue.release(taken)
     releasedTokens += counts.length
@@ -86,7 +97,7 @@ export const createRecordingLoop = (options: {
   const isWorkDue = (): boolean =>
     !isEnded &&
     (queue.hasFullBatch() ||
-      (areRecordsDue && (!queue.isEmpty() || tokens.length > 0)) ||
+      (areRecordsDue && (!queue.isEmpty() || tokens.length > 0 || hasUncounted)) ||
       (areGapsDue && !ledger.isEmpty()))
 
   const sendAll = async (): Promise<void> => {
@@ -119,11 +130,18 @@ export const createRecordingLoop = (options: {
       tokens.push(toTokensRow(counted))
       recordTimer.arm()
     },
+    countBeforeWrite: (count: () => Promise<void>): void => {
+      countTokens = count
+    },
+    noteUncounted: (): void => {
+      hasUncounted = true
+      recordTimer.arm()
+    },
     noteMissing: gapTimer.arm,
     /** Resolves once everything in the queue and the ledger is written, or the loop has ended. */
     flush: async (): Promise<void> => {
       const goal = { released: queue.accepted(), reported: ledger.total(), counted: acceptedTokens }
-      if (isReached(goal)) return
+      if (isReached(goal) && !hasUncounted) return
       areRecordsDue = true
       areGapsDue = true
       delivery.hurry()

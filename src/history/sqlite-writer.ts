@@ -22,6 +22,9 @@ const BUSY_TIMEOUT_MS = 1_000
 /** Rows per statement; each takes a fifth less time than alone, and more gain nothing. */
 const ROWS_AT_ONCE = 8
 
+/** A row, with its tokens if they have been counted. */
+const INSERTED_COLUMNS = [...EXECUTION_COLUMNS, 'tokensBefore', 'tokensSent', 'tokensEstimated']
+
 /** Index of the start time in a row. */
 const STARTED_AT = 6
 
@@ -32,20 +35,31 @@ const insertInto = (table: string, columns: readonly string[], rows = 1): string
 }
 
 /** Skips rows that already have tokens. */
-const ADD_TOKENS = `UPDATE "Execution" SET "tokensBefore" = ?, "tokensSent" = ?, "updatedAt" = ?
+const ADD_TOKENS = `UPDATE "Execution" SET "tokensBefore" = ?, "tokensSent" = ?, "tokensEstimated" = ?, "updatedAt" = ?
   WHERE "id" = ? AND "tokensSent" IS NULL RETURNING "serverId", "instanceId", "outcome", "tool", SUBSTR("startedAt", 1, 10) AS "day"`
 type CountedCall = { serverId: string; instanceId: string | null; outcome: string; tool: string; day: string }
 
 const ADD_TO_DAY = `INSERT INTO "ToolDay"
-  ("id", "serverId", "day", "tool", "calls", "counted", "tokensSent", "tokensBefore", "createdAt", "updatedAt")
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ("id", "serverId", "day", "tool", "calls", "counted", "estimated", "tokensSent", "tokensBefore", "createdAt", "updatedAt")
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT ("serverId", "day", "tool") DO UPDATE SET
     "calls" = "calls" + excluded."calls", "counted" = "counted" + excluded."counted",
+    "estimated" = "estimated" + excluded."estimated",
     "tokensSent" = "tokensSent" + excluded."tokensSent", "tokensBefore" = "tokensBefore" + excluded."tokensBefore",
     "updatedAt" = excluded."updatedAt"`
 
 /** Characters of a time that make up the day. */
 const DAY_CHARACTERS = '2026-11-22'.length
+
+/** Tokens by execution id. */
+type Counts = Map<string, TokensRow>
+
+const amountsOf = ([, , sent, otherwise, estimated]: TokensRow) => ({
+  counted: 1,
+  estimated,
+  tokensSent: sent,
+  tokensBefore: otherwise,
+})
 
 /**
  * What happened to a row: stored, already present, dropped because its server is gone, or refused by the database.
@@ -74,26 +88,27 @@ const open = (target: SqliteTarget) => {
   // NORMAL: a power failure may lose records, a crash of the process does not.
   const db = openRawSqlite(target, { busyTimeoutMs: BUSY_TIMEOUT_MS, synchronous: 'NORMAL' })
   const toTimeText = createTimeWriter()
-  const insertExecution = db.prepare(insertInto('Execution', EXECUTION_COLUMNS))
-  const insertExecutions = db.prepare(insertInto('Execution', EXECUTION_COLUMNS, ROWS_AT_ONCE))
+  const insertExecution = db.prepare(insertInto('Execution', INSERTED_COLUMNS))
+  const insertExecutions = db.prepare(insertInto('Execution', INSERTED_COLUMNS, ROWS_AT_ONCE))
   const insertGap = db.prepare(insertInto('ExecutionGap', GAP_COLUMNS))
-  const addTokens = db.prepare<[number | null, number, string, string], CountedCall>(ADD_TOKENS)
+  const addTokens = db.prepare<[number | null, number, 0 | 1, string, string], CountedCall>(ADD_TOKENS)
   const addToDay = db.prepare(ADD_TO_DAY)
 
-  const parametersOf = (rows: readonly ExecutionRow[], now: string): (string | number | null)[] => {
+  const parametersOf = (rows: readonly ExecutionRow[], counts: Counts, now: string): (string | number | null)[] => {
     const parameters: (string | number | null)[] = []
     for (const row of rows) {
       const first = parameters.length
       for (const value of row) parameters.push(value)
       parameters[first + STARTED_AT] = toTimeText(row[STARTED_AT])
-      parameters.push(now, now)
+      const [, before = null, sent = null, , estimated = null] = counts.get(row[0]) ?? []
+      parameters.push(before, sent, estimated, now, now)
     }
     return parameters
   }
 
-  const storeExecution = (row: ExecutionRow, now: string): RowFate => {
+  const storeExecution = (row: ExecutionRow, counts: Counts, now: string): RowFate => {
     try {
-      return insertExecution.run(parametersOf([row], now)).changes > 0 ? 'stored' : 'known'
+      return insertExecution.run(parametersOf([row], counts, now)).changes > 0 ? 'stored' : 'known'
     } catch (error) {
       return fateOf(error)
     }
@@ -103,10 +118,14 @@ const open = (target: SqliteTarget) => {
    * Stores rows in one statement. A batch that is sent again is either complete or missing. Undefined if a row is
    * invalid: none is stored, and each must be tried alone.
    */
-  const storeTogether = (rows: readonly ExecutionRow[], now: string): 'stored' | 'known' | undefined => {
+  const storeTogether = (
+    rows: readonly ExecutionRow[],
+    counts: Counts,
+    now: string,
+  ): 'stored' | 'known' | undefined => {
     if (rows.length < ROWS_AT_ONCE) return undefined
     try {
-      return insertExecutions.run(parametersOf(rows, now)).changes > 0 ? 'stored' : 'known'
+      return insertExecutions.run(parametersOf(rows, counts, now)).changes > 0 ? 'stored' : 'known'
     } catch (error) {
       // Rethrows errors not caused by a row.
       fateOf(error)
@@ -114,22 +133,28 @@ const open = (target: SqliteTarget) => {
     }
   }
 
-  const countCall = (row: ExecutionRow, sums: ToolDaySums): void => {
-    const [, serverId, instanceId, tool, , , startedAt, , outcome] = row
+  /** Adds a new row to the sums, and its tokens. */
+  const countCall = (row: ExecutionRow, counts: Counts, sums: ToolDaySums): void => {
+    const [id, serverId, instanceId, tool, , , startedAt, , outcome] = row
+    const tokens = counts.get(id)
+    counts.delete(id)
     if (!isNameKnown({ instanceId, outcome, tool })) return
-    sums.add({ serverId, day: toTimeText(startedAt).slice(0, DAY_CHARACTERS), tool }, { calls: 1 })
+    const key = { serverId, day: toTimeText(startedAt).slice(0, DAY_CHARACTERS), tool }
+    sums.add(key, { calls: 1, ...(tokens && amountsOf(tokens)) })
   }
 
-  const storeTokens = ([id, before, sent, otherwise]: TokensRow, now: string, sums: ToolDaySums): void => {
-    const counted = addTokens.get(before, sent, now, id)
+  /** Adds tokens to a row of an earlier batch. */
+  const storeTokens = (tokens: TokensRow, now: string, sums: ToolDaySums): void => {
+    const [id, before, sent, , estimated] = tokens
+    const counted = addTokens.get(before, sent, estimated, now, id)
     // The row is gone or was never stored.
-    if (counted !== undefined && isNameKnown(counted))
-      sums.add(counted, { counted: 1, tokensSent: sent, tokensBefore: otherwise })
+    if (counted !== undefined && isNameKnown(counted)) sums.add(counted, amountsOf(tokens))
   }
 
   const storeSums = (sums: ToolDaySums, now: string): void => {
-    for (const { serverId, day, tool, calls, counted, tokensSent, tokensBefore } of sums.list()) {
-      addToDay.run(newExecutionId(), serverId, day, tool, calls, counted, tokensSent, tokensBefore, now, now)
+    for (const { serverId, day, tool, calls, counted, estimated, tokensSent, tokensBefore } of sums.list()) {
+      const amounts = [calls, counted, estimated, tokensSent, tokensBefore]
+      addToDay.run(newExecutionId(), serverId, day, tool, ...amounts, now, now)
     }
   }
 
@@ -146,20 +171,21 @@ const open = (target: SqliteTarget) => {
     const now = toTimeText(Date.now())
     const refused: RefusedRow[] = []
     const sums = createToolDaySums()
+    const counts: Counts = new Map(tokens.map(row => [row[0], row]))
     let dropped = 0
     const all = unpackRows(executions)
     for (let first = 0; first < all.length; first += ROWS_AT_ONCE) {
       const rows = all.slice(first, first + ROWS_AT_ONCE)
-      const together = storeTogether(rows, now)
+      const together = storeTogether(rows, counts, now)
       for (const row of rows) {
-        const fate = together ?? storeExecution(row, now)
-        if (fate === 'stored') countCall(row, sums)
+        const fate = together ?? storeExecution(row, counts, now)
+        if (fate === 'stored') countCall(row, counts, sums)
         else if (fate === 'dropped') dropped++
         else if (fate !== 'known') refused.push({ serverId: row[1], startedAt: row[6], message: fate.refused })
       }
     }
     for (const gap of gaps) storeGap(gap, now)
-    for (const row of tokens) storeTokens(row, now, sums)
+    for (const row of counts.values()) storeTokens(row, now, sums)
     storeSums(sums, now)
     return { kind: 'written', dropped, refused }
   })

@@ -7,6 +7,7 @@ export type ToolDaySum = {
   tool: string
   calls: number
   counted: number
+  estimated: number
   tokensSent: number
   tokensBefore: number
 }
@@ -29,17 +30,18 @@ export const createToolDaySums = () => {
   return {
     add: (
       { serverId, day, tool }: Key,
-      { calls = 0, counted = 0, tokensSent = 0, tokensBefore = 0 }: Amounts,
+      { calls = 0, counted = 0, estimated = 0, tokensSent = 0, tokensBefore = 0 }: Amounts,
     ): void => {
       if (tool === '') return
       const key = `${serverId} ${day} ${tool}`
       const sum = sums.get(key)
       if (sum === undefined) {
-        sums.set(key, { serverId, day, tool, calls, counted, tokensSent, tokensBefore })
+        sums.set(key, { serverId, day, tool, calls, counted, estimated, tokensSent, tokensBefore })
         return
       }
       sum.calls += calls
       sum.counted += counted
+      sum.estimated += estimated
       sum.tokensSent += tokensSent
       sum.tokensBefore += tokensBefore
     },

@@ -11,6 +11,8 @@ const MAX_TOOLS = 4_000
 export type TokenSums = {
   calls: number
   counted: number
+  /** Of `counted`. */
+  estimated: number
   /** Without cutting. */
   tokensBefore: number
   tokensSent: number
@@ -23,16 +25,18 @@ export type DayRange = { from: string; to: string }
 
 export const dayOf = (time: Date): string => time.toISOString().slice(0, 10)
 
-type Sums = { calls: number | null; counted: number | null; tokensBefore: bigint | null; tokensSent: bigint | null }
+type Sums = Record<'calls' | 'counted' | 'estimated', number | null> &
+  Record<'tokensBefore' | 'tokensSent', bigint | null>
 
-const toSums = ({ calls, counted, tokensBefore, tokensSent }: Sums): TokenSums => ({
+const toSums = ({ calls, counted, estimated, tokensBefore, tokensSent }: Sums): TokenSums => ({
   calls: calls ?? 0,
   counted: counted ?? 0,
+  estimated: estimated ?? 0,
   tokensBefore: Number(tokensBefore ?? 0),
   tokensSent: Number(tokensSent ?? 0),
 })
 
-const _sum = { calls: true, counted: true, tokensBefore: true, tokensSent: true } as const
+const _sum = { calls: true, counted: true, estimated: true, tokensBefore: true, tokensSent: true } as const
 
 /** Reads the token sums of a server's tools. `organizationId` must be the server's organization. */
 export const createToolDayStore = (db: Database) => {

@@ -13,7 +13,6 @@ import { createAnswerWork } from './budget/answer-work.ts'
 import { createResponseCache, type ResponseCacheOptions } from './cache/response-cache.ts'
 import { createCutCache } from './cut-cache/cut-cache.ts'
 import { createCutResultStore } from './cut-cache/cut-results.store.ts'
-import type { AnswerTokens, AnswerTokensJob } from './ledger/answer-tokens-job.ts'
 import { createCallLedger } from './ledger/call-ledger.ts'
 import { createCallTokens } from './ledger/call-tokens.ts'
 import { createAnswerShaper } from './shape/answer-shaper.ts'
@@ -24,7 +23,7 @@ export type ResultsNeeds = {
   bus: EventBus
   logger: Logger
   recorder: Recorder
-  countResults: Job<AnswerTokensJob, AnswerTokens>
+  countTexts: Job<readonly string[], number[]>
   inspectResult: Job<AnswerJob, AnswerView | undefined>
   shapeResult: Job<ShapingJob, ShapingOutcome>
   settings: Pick<Settings, 'cutCacheBytes' | 'dataDirectory'>
@@ -47,11 +46,10 @@ export const resultsPlugin = (needs: ResultsNeeds, lifecycle: Lifecycle) => {
   const { db, bus, logger, recorder, settings } = needs
 
   const callLedger = createCallLedger({
-    count: needs.countResults,
+    countTexts: needs.countTexts,
     recorder,
     onInternalError: error => logger.error({ err: error }, 'the tokens of a result could not be counted'),
   })
-  lifecycle.onClose(callLedger.close)
   bus.subscribe('server_removed', ({ serverId }) => callLedger.forgetServer(serverId))
   bus.subscribe('resync', async () => {
     const known = callLedger.listServers()

@@ -1,6 +1,6 @@
 import type { Masker } from '../results/mask/masking.ts'
 import { readText } from '../results/shape/shape.ts'
-import type { CallAccount, NamedTool } from './call/call-account.ts'
+import { type CallAccount, MAX_COUNTED_CHARACTERS, type NamedTool } from './call/call-account.ts'
 import { isLongText } from './call/compiled-server.ts'
 import type { CallOutcome } from './perform-call.ts'
 
@@ -19,7 +19,10 @@ export const accountOf = (
   if (!isLongText(result) && result.isError === true) return { executionId, tool }
   const whole = () => {
     const read = readText(response)
-    return read && { tokens: 0, texts: [masker.text(read.text)] }
+    if (read === undefined) return undefined
+    const { text } = read
+    const scale = Math.max(1, text.length / MAX_COUNTED_CHARACTERS)
+    return { tokens: 0, texts: [masker.text(text.slice(0, MAX_COUNTED_CHARACTERS))], scale }
   }
-  return { executionId, tool, whole, bytes: response.body.length }
+  return { executionId, tool, whole }
 }

@@ -82,10 +82,10 @@ const requestOf = ({ upstream, item }: UpstreamTool, body: string) =>
   })
 
 /** Returns the result before shaping, for the ledger. */
-const toWhole = (answer: FreshPassedResult | { ageMs: number }): Pick<CallAccount, 'whole' | 'bytes'> | undefined => {
+const toWhole = (answer: FreshPassedResult | { ageMs: number }): Pick<CallAccount, 'whole'> | undefined => {
   if (!('shapedFrom' in answer) || answer.shapedFrom === undefined) return undefined
-  const { shapedFrom, responseBytes } = answer
-  return { whole: () => ({ tokens: 0, texts: readTexts(shapedFrom) }), bytes: responseBytes }
+  const { shapedFrom } = answer
+  return { whole: () => ({ tokens: 0, texts: readTexts(shapedFrom) }) }
 }
 
 const failed = (why: string): FreshPassedResult => ({ result: errorResult(why), responseBytes: 0 })

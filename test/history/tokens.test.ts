@@ -14,11 +14,12 @@ describe.each(databaseKinds)('tokens of calls on $kind', kind => {
     const { db, recorder, serverId } = world
     const listDays = async () =>
       (await db.toolDay.findMany({ where: { serverId }, orderBy: { tool: 'asc' } })).map(
-        ({ day, tool, calls, counted, tokensBefore, tokensSent }) => ({
+        ({ day, tool, calls, counted, estimated, tokensBefore, tokensSent }) => ({
           day,
           tool,
           calls,
           counted,
+          estimated,
           tokens: [Number(tokensBefore), Number(tokensSent)],
         }),
       )
@@ -34,34 +35,61 @@ describe.each(databaseKinds)('tokens of calls on $kind', kind => {
     const { recorder, recordMany, listDays, db } = await createWorld()
     const [first, second] = recordMany(2)
     if (first === undefined || second === undefined) throw new Error('there are no records')
-    recorder.recordTokens({ executionId: first.id, before: 900, sent: 100, otherwise: 900 })
+    recorder.recordTokens({ executionId: first.id, before: 900, sent: 100, otherwise: 900, isEstimated: false })
     await recorder.flush()
-    recorder.recordTokens({ executionId: second.id, before: undefined, sent: 30, otherwise: 30 })
+    recorder.recordTokens({ executionId: second.id, before: undefined, sent: 30, otherwise: 30, isEstimated: true })
     await recorder.flush()
-    expect(await listDays()).toEqual([{ day: DAY, tool: 'get_weather', calls: 2, counted: 2, tokens: [930, 130] }])
-    const rows = await db.execution.findMany({ orderBy: { id: 'asc' } })
-    expect(rows.map(({ tokensBefore, tokensSent }) => [tokensBefore, tokensSent])).toEqual([
-      [900, 100],
-      [null, 30],
+    expect(await listDays()).toEqual([
+      { day: DAY, tool: 'get_weather', calls: 2, counted: 2, estimated: 1, tokens: [930, 130] },
     ])
+    const rows = await db.execution.findMany({ orderBy: { id: 'asc' } })
+    expect(rows.map(row => [row.tokensBefore, row.tokensSent, row.tokensEstimated])).toEqual([
+      [900, 100, false],
+      [null, 30, true],
+    ])
+  })
+
+  it('are in the row that is written, if they are counted before', async () => {
+    const { recorder, recordMany, db, listDays } = await createWorld()
+    const records = recordMany(9)
+    recorder.countBeforeWrite(async () => {
+      for (const { id } of records) {
+        recorder.recordTokens({ executionId: id, before: 8, sent: 4, otherwise: 8, isEstimated: true })
+      }
+    })
+    recorder.noteUncounted()
+    await recorder.flush()
+    const rows = await db.execution.findMany()
+    expect(rows.map(row => [row.tokensBefore, row.tokensSent, row.tokensEstimated])).toEqual(
+      Array.from({ length: 9 }, () => [8, 4, true]),
+    )
+    expect(await listDays()).toMatchObject([{ calls: 9, counted: 9, estimated: 9, tokens: [72, 36] }])
   })
 
   it('are counted once per call, however often they are sent', async () => {
     const { recorder, recordMany, listDays } = await createWorld()
     const records = recordMany(20)
-    const tokens = records.map(({ id }) => ({ executionId: id, before: 5, sent: 2, otherwise: 5 }))
+    const tokens = records.map(({ id }) => ({ executionId: id, before: 5, sent: 2, otherwise: 5, isEstimated: false }))
     for (const one of tokens) recorder.recordTokens(one)
     await recorder.flush()
     for (const record of records) recorder.record(record)
     for (const one of tokens) recorder.recordTokens(one)
     await recorder.flush()
-    expect(await listDays()).toEqual([{ day: DAY, tool: 'get_weather', calls: 20, counted: 20, tokens: [100, 40] }])
+    expect(await listDays()).toEqual([
+      { day: DAY, tool: 'get_weather', calls: 20, counted: 20, estimated: 0, tokens: [100, 40] },
+    ])
   })
 
   it('can exceed 32 bits', async () => {
     const { recorder, recordMany, listDays } = await createWorld()
     for (const { id } of recordMany(3)) {
-      recorder.recordTokens({ executionId: id, before: 2_000_000_000, sent: 0, otherwise: 2_000_000_000 })
+      recorder.recordTokens({
+        executionId: id,
+        before: 2_000_000_000,
+        sent: 0,
+        otherwise: 2_000_000_000,
+        isEstimated: false,
+      })
     }
     await recorder.flush()
     expect(await listDays()).toMatchObject([{ tokens: [6_000_000_000, 0] }])
@@ -70,7 +98,7 @@ describe.each(databaseKinds)('tokens of calls on $kind', kind => {
   it('are not counted for unknown calls; passthrough requests are not tool calls', async () => {
     const { recorder, recordMany, listDays, db, serverId } = await createWorld()
     recordMany(1, { tool: '' })
-    recorder.recordTokens({ executionId: 'unknown', before: 1, sent: 1, otherwise: 1 })
+    recorder.recordTokens({ executionId: 'unknown', before: 1, sent: 1, otherwise: 1, isEstimated: false })
     await recorder.flush()
     expect(await listDays()).toEqual([])
     expect(await db.execution.count({ where: { serverId } })).toBe(1)
@@ -84,7 +112,7 @@ describe.each(databaseKinds)('tokens of calls on $kind', kind => {
       ...recordMany(1, { instanceId: 'known', outcome: 'error' }),
     ]
     for (const { id } of [...made, ...known]) {
-      recorder.recordTokens({ executionId: id, before: 5, sent: 5, otherwise: 5 })
+      recorder.recordTokens({ executionId: id, before: 5, sent: 5, otherwise: 5, isEstimated: false })
     }
     await recorder.flush()
     expect(await listDays()).toMatchObject([
@@ -100,12 +128,12 @@ describe.each(databaseKinds)('tokens of calls on $kind', kind => {
       for (let index = 0; index < 600; index++) {
         const record = buildExecution(serverId, { startedAt, tool: `tool_${index % 3}` })
         one.record(record)
-        one.recordTokens({ executionId: record.id, before: 3, sent: 1, otherwise: 3 })
+        one.recordTokens({ executionId: record.id, before: 3, sent: 1, otherwise: 3, isEstimated: false })
       }
     }
     await Promise.all([recorder.flush(), other.flush()])
     await other.close()
-    const each = { day: DAY, calls: 400, counted: 400, tokens: [1_200, 400] }
+    const each = { day: DAY, calls: 400, counted: 400, estimated: 0, tokens: [1_200, 400] }
     expect(await listDays()).toEqual([0, 1, 2].map(index => ({ ...each, tool: `tool_${index}` })))
   })
 

@@ -10,9 +10,10 @@ const config = { access: 'user' } as const
 const tags = ['execution']
 const params = z.object({ uuid: uuidParam })
 
-const toSumsView = ({ calls, counted, tokensBefore, tokensSent }: TokenSums) => ({
+const toSumsView = ({ calls, counted, estimated, tokensBefore, tokensSent }: TokenSums) => ({
   calls,
   counted,
+  estimated,
   tokensBefore,
   tokensSent,
   tokensSaved: tokensBefore - tokensSent,

@@ -13,6 +13,7 @@ export const CallTokensQuery = z.object({
 const sums = {
   calls: z.int().describe('recorded tool calls'),
   counted: z.int().describe('calls whose tokens were counted; the sums cover only these'),
+  estimated: z.int().describe('counted calls whose tokens were estimated, as for long results'),
   tokensBefore: z.int().describe('tokens of the results before anything was left out'),
   tokensSent: z.int(),
   tokensSaved: z

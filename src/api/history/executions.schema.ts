@@ -63,6 +63,7 @@ export const ExecutionView = z.object({
   answerAgeMs: z.number().nullable().describe('age of the cached result; null if the request was sent'),
   tokensBefore: z.int().nullable().describe('tokens of the whole result; null if not counted (yet)'),
   tokensSent: z.int().nullable().describe('tokens of the result that was sent'),
+  tokensEstimated: z.boolean().describe('whether the tokens were estimated, as for long results'),
   createdAt: timeSchema,
   updatedAt: timeSchema,
 })

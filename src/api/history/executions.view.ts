@@ -60,6 +60,7 @@ export const toExecutionView = (execution: StoredExecution): z.infer<typeof Exec
   answerAgeMs: execution.request?.answerAgeMs ?? null,
   tokensBefore: execution.tokensBefore ?? null,
   tokensSent: execution.tokensSent ?? null,
+  tokensEstimated: execution.areTokensEstimated,
   createdAt: execution.createdAt.toISOString(),
   updatedAt: execution.updatedAt.toISOString(),
 })

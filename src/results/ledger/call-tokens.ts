@@ -29,10 +29,11 @@ export type CallTokens = DayRange & {
 type WantedDays = { from?: string | undefined; to?: string | undefined }
 
 const sumOf = (days: readonly TokenSums[]): TokenSums => {
-  const sum = { calls: 0, counted: 0, tokensBefore: 0, tokensSent: 0 }
-  for (const { calls, counted, tokensBefore, tokensSent } of days) {
+  const sum = { calls: 0, counted: 0, estimated: 0, tokensBefore: 0, tokensSent: 0 }
+  for (const { calls, counted, estimated, tokensBefore, tokensSent } of days) {
     sum.calls += calls
     sum.counted += counted
+    sum.estimated += estimated
     sum.tokensBefore += tokensBefore
     sum.tokensSent += tokensSent
   }

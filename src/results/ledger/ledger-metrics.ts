@@ -21,14 +21,14 @@ export const listLedgerMetrics = ({ stats, listTools }: Pick<CallLedger, 'stats'
     {
       kind: 'counter',
       name: 'patchbay_ledger_answers_counted_total',
-      help: `Of patchbay_ledger_answers_total, answers whose tokens were counted (${TOKEN_ENCODING}).`,
+      help: `Of patchbay_ledger_answers_total, answers whose tokens were counted (${TOKEN_ENCODING}), or estimated.`,
       labelNames: [],
       read: ofAll(({ counted }) => counted),
     },
     {
       kind: 'counter',
       name: 'patchbay_ledger_answers_not_counted_total',
-      help: 'Of patchbay_ledger_answers_total, answers that were too long to be counted, or came while there was no time.',
+      help: 'Of patchbay_ledger_answers_total, answers whose count failed.',
       labelNames: [],
       read: ofAll(({ notCounted }) => notCounted),
     },

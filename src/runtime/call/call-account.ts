@@ -1,7 +1,10 @@
 export type NamedTool = { serverId: string; name: string }
 
-/** What a model reads: tokens counted so far, and texts not yet counted. */
-export type Measure = { tokens: number; texts: readonly string[] }
+/** Of a longer result only the beginning is counted, and the rest is estimated from it. Takes a millisecond at most. */
+export const MAX_COUNTED_CHARACTERS = 8 * 1_024
+
+/** What a model reads: tokens counted so far, and texts not yet counted. The texts are a part of `scale` times as much. */
+export type Measure = { tokens: number; texts: readonly string[]; scale?: number }
 
 /** What the ledger needs to know about a call, besides the result that was sent. */
 export type CallAccount = {
@@ -9,7 +12,7 @@ export type CallAccount = {
   /** Undefined if the caller may have invented the name; such calls count for no tool. */
   tool?: NamedTool | undefined
   /**
-   * The result before anything was left out. A function computes it only if it is counted. Undefined: the same as what
+   * The result before anything was left out. A function computes it if the result is sent. Undefined: the same as what
    * was sent. Null: unknown, so that no saving is claimed.
    */
   whole?: Measure | (() => Measure | undefined) | null | undefined
@@ -17,8 +20,6 @@ export type CallAccount = {
   sent?: Measure | undefined
   /** Whether the result was cut before, so that the saving has been counted already. */
   isCutBefore?: boolean | undefined
-  /** Size in bytes of what `whole` returns. */
-  bytes?: number | undefined
 }
 
 /** A shortened result: the whole, and the part that was sent. */

@@ -25,9 +25,9 @@ const callerText = ({ userId }: StoredExecution, names: Names): string => {
 }
 
 /** What was sent of the answer, and of how much where something was left out. */
-const tokensText = ({ tokensBefore, tokensSent }: StoredExecution): string | undefined => {
+const tokensText = ({ tokensBefore, tokensSent, areTokensEstimated }: StoredExecution): string | undefined => {
   if (tokensSent === undefined) return undefined
-  const sent = formatNumber(tokensSent)
+  const sent = `${areTokensEstimated ? 'about ' : ''}${formatNumber(tokensSent)}`
   return tokensBefore === undefined || tokensBefore === tokensSent ? sent : `${sent} of ${formatNumber(tokensBefore)}`
 }
 

@@ -51,10 +51,15 @@ const byDay = ({ from, to, days }: CallTokens, amountOf: (sums: TokenSums) => nu
   })
 }
 
-const countedText = ({ calls, counted }: TokenSums): string =>
-  calls === counted
-    ? `All ${formatCount(calls, 'tool call')} measured.`
-    : `${formatNumber(counted)} of ${formatCount(calls, 'tool call')} measured; the others are not included in these figures.`
+const countedText = ({ calls, counted, estimated }: TokenSums): string => {
+  const measured =
+    calls === counted
+      ? `All ${formatCount(calls, 'tool call')} measured.`
+      : `${formatNumber(counted)} of ${formatCount(calls, 'tool call')} measured; the others are not included in these figures.`
+  return estimated === 0
+    ? measured
+    : `${measured} ${formatNumber(estimated)} of these are estimates, as for long results.`
+}
 
 export const toCallTokensPage = (tokens: CallTokens): CallTokensPage => {
   const { all, days, tools } = tokens

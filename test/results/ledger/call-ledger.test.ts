@@ -25,7 +25,14 @@ const answer: Answerer = ({ url }, response) => {
   else answerJson(response, small)
 }
 
-const sums = { calls: z.int(), counted: z.int(), tokensBefore: z.int(), tokensSent: z.int(), tokensSaved: z.int() }
+const sums = {
+  calls: z.int(),
+  counted: z.int(),
+  estimated: z.int(),
+  tokensBefore: z.int(),
+  tokensSent: z.int(),
+  tokensSaved: z.int(),
+}
 const Tokens = z.object({
   encoding: z.string(),
   from: z.string(),
@@ -41,6 +48,7 @@ const Executions = z.object({
       outcome: z.string(),
       tokensBefore: z.int().nullable(),
       tokensSent: z.int().nullable(),
+      tokensEstimated: z.boolean(),
       request: z.looseObject({ body: z.string().nullable() }).nullable(),
     }),
   ),
@@ -153,7 +161,7 @@ describe.each(databaseKinds)('what calls cost, on $kind', kind => {
   it('is less than what the API sent, of a tool that shapes its answers', async () => {
     const shaped = { method: 'GET', response: { dropFields: ['people[].links'] } }
     const page = { method: 'GET', response: { htmlToMarkdown: true } }
-    const { call, whenCounted } = await serve({}, [
+    const { call, whenCounted, read, history } = await serve({}, [
       { ...shaped, name: 'shaped', url: `${fake.origin}/few` },
       { ...page, name: 'article', url: `${fake.origin}/page` },
       { ...shaped, name: 'shaped_and_cut', url: `${fake.origin}/people` },
@@ -166,7 +174,11 @@ describe.each(databaseKinds)('what calls cost, on $kind', kind => {
       tokensSent: first.sent,
     })
     expect(find('article')).toMatchObject({ tokensBefore: await countTokens(html), tokensSent: second.sent })
-    expect(find('shaped_and_cut')?.tokensBefore).toBe(await countTokens(JSON.stringify({ people })))
+    const whole = await countTokens(JSON.stringify({ people }))
+    expect(Math.abs((find('shaped_and_cut')?.tokensBefore ?? 0) - whole) / whole).toBeLessThan(0.1)
+    expect((await read()).estimated).toBe(1)
+    const [long, , short] = await history()
+    expect([long?.tokensEstimated, short?.tokensEstimated]).toEqual([true, false])
     expect(Math.abs((find('shaped_and_cut')?.tokensSent ?? 0) - third.sent)).toBeLessThanOrEqual(SEAMS)
   })
 

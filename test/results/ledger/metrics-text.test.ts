@@ -6,6 +6,7 @@ import { createStop } from '../../../src/lib/kernel/stop-signal.ts'
 import { createMetricsText } from '../../../src/lib/process/metrics.ts'
 import { createCallLedger } from '../../../src/results/ledger/call-ledger.ts'
 import { listLedgerMetrics } from '../../../src/results/ledger/ledger-metrics.ts'
+import { createCountingRecorder } from './counting-recorder.ts'
 import { numberOf, readExposition } from './exposition-format.ts'
 
 const workers = createJobPool()
@@ -16,8 +17,8 @@ const AT_ONCE = 400
 
 const begin = (pool = workers) => {
   const ledger = createCallLedger({
-    count: pool.job('count-results'),
-    recorder: { recordTokens: () => undefined },
+    countTexts: pool.job('count-tokens'),
+    recorder: createCountingRecorder(() => undefined),
     onInternalError: () => undefined,
   })
   const { render } = createMetricsText(listLedgerMetrics(ledger))
@@ -55,11 +56,10 @@ describe('the metrics of answers', () => {
     expect(after.filter(name => name.startsWith('first '))).toEqual([])
     expect(after.filter(name => name.startsWith('third '))).toHaveLength(30)
     expect(after).toHaveLength(1_001)
-    await ledger.close()
   })
 
   it('tell three hundred tools of one server apart, sum its others, and have room for those of another one', async () => {
-    const { ledger, note, whenCounted } = begin()
+    const { note, whenCounted } = begin()
     for (let index = 0; index < 350; index++) note('busy', `tool_${index}`)
     note('quiet', 'tool')
     const metrics = await whenCounted(351)
@@ -72,7 +72,6 @@ describe('the metrics of answers', () => {
         ?.series.map(({ value }) => value)
         .slice(-2),
     ).toEqual([50, 1])
-    await ledger.close()
   })
 
   it('hold nothing of a server that is removed while its answers wait to be counted', async () => {
@@ -81,7 +80,6 @@ describe('the metrics of answers', () => {
     note('server', 'tool')
     ledger.forgetServer('removed')
     expect(namesOf(await whenCounted(2))).toEqual(['server tool'])
-    await ledger.close()
   })
 
   it('lose none of them from sight while they are being counted', async () => {
@@ -95,7 +93,6 @@ describe('the metrics of answers', () => {
     }
     totals.add(await readTotal())
     expect([...totals]).toEqual([300])
-    await ledger.close()
   })
 
   it('say of those whose count failed that they were not counted', async () => {
@@ -108,7 +105,6 @@ describe('the metrics of answers', () => {
     const of = (name: string): number => numberOf(metrics, `patchbay_ledger_answers_${name}`)
     expect([of('total'), of('not_counted_total'), of('waiting')]).toEqual([3, 3, 0])
     expect(namesOf(metrics)).toEqual([])
-    await ledger.close()
   })
 })
 
