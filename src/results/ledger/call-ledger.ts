@@ -15,8 +15,11 @@ import { createToolTotals } from './tool-totals.ts'
 /** What is counted of all results in one batch: ten milliseconds' work. Further results are estimated by length. */
 const MAX_BATCH_CHARACTERS = 128 * 1_024
 const CHARACTERS_PER_TOKEN = 4
-/** Results that wait while the database takes no rows. Further ones are not counted. */
-const MAX_WAITING = 5_000
+/**
+ * Results of one batch, which is of 100 ms: to hold, hand over and count one takes a seventh of a call's CPU. Further ones
+ * are not counted.
+ */
+const MAX_BATCH_RESULTS = 64
 /** How long the history waits for a count. The tokens of a slower one are added to the rows later. */
 const MAX_WAIT_MS = 50
 const OWNER = 'ledger'
@@ -79,7 +82,7 @@ const textsOf = ({ sent, whole }: Waiting): readonly string[] => [...sent.texts,
 
 /**
  * Counts what results cost a model, by a job of the worker pool, before the recorder writes their rows. The whole of a
- * short result is counted; longer ones, and those beyond what fits a batch, are estimated and marked as such.
+ * short result is counted; longer ones are estimated and marked as such.
  */
 export const createCallLedger = ({ countTexts, recorder, onInternalError }: CallLedgerOptions) => {
   const totals = { counted: 0, notCounted: 0, tokensBefore: 0, tokensSent: 0 }
@@ -147,7 +150,7 @@ export const createCallLedger = ({ countTexts, recorder, onInternalError }: Call
     /** Receives every result as it is sent. Results of recorded calls are counted with the next batch of rows. */
     note: ({ account, signal }: SentCall, result: ToolResult | PassedAnswer): void => {
       if (account === undefined || isRefused(result) || signal.aborted) return
-      if (waiting.length >= MAX_WAITING) {
+      if (waiting.length >= MAX_BATCH_RESULTS) {
         totals.notCounted++
         return
       }

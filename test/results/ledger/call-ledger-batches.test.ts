@@ -67,6 +67,13 @@ describe('the ledger', () => {
     expect(ledger.stats()).toMatchObject({ counted: 60, notCounted: 0, waiting: 0 })
   })
 
+  it('counts no more results of one batch than there is time for, and says so', async () => {
+    const { ledger, send, whenRecorded } = begin()
+    for (let index = 0; index < 100; index++) send(`${index}`, textOf(index))
+    expect(ledger.stats()).toMatchObject({ notCounted: 36, waiting: 64 })
+    await whenRecorded(64)
+  })
+
   it('counts the text beside an image, however large the image is', async () => {
     const { ledger, recorded, whenRecorded } = begin()
     const note = (executionId: string, sent: Parameters<typeof ledger.note>[1]) =>
