@@ -31,7 +31,7 @@ describe('the catalogue on a page', () => {
   it('counts all findings, shows the 100 most severe, and the number of the others', () => {
     const { count, findings, more } = toCatalogueView(reportOf(120), 'grouped', name => `/${name}`)
     // One of them is about the whole list, which is large.
-    expect(count).toBe('1 that clients refuse, 120 warnings')
+    expect(count).toBe('1 that clients reject, 120 warnings')
     expect(findings).toHaveLength(100)
     expect(findings[0]).toMatchObject({ tool: 'tool_3', href: '/tool_3', level: 'refused' })
     expect(more).toBe('21')

@@ -58,7 +58,7 @@ describe('the settings of how clients see the tools', () => {
     const misspelt = await set({ presentation: 'search', pinnedTools: 'forcast', maxFlatTokens: '' })
     expect(misspelt.status).toBe(400)
     expect(misspelt.html).toContain(
-      'The list of pinned tools names forcast, which no tool is called; the nearest is forecast.',
+      'The list of pinned tools names forcast, which does not exist; the nearest is forecast.',
     )
     expect(misspelt.html).toMatch(/>\s*forcast<\/textarea>/)
     expect(misspelt.html).toMatch(/value="search" checked/)

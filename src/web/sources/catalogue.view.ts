@@ -31,7 +31,7 @@ const toFindingRow = ({ tool, finding }: Told, hrefOf: (tool: string) => string 
   }
 }
 
-/** "3 that clients refuse, 12 warnings, 1 hint". */
+/** "3 that clients reject, 12 warnings, 1 hint". */
 const countInWords = (told: readonly Told[]): string => {
   const of = (level: Finding['level']): number => told.filter(({ finding }) => finding.level === level).length
   const [refused, warnings, hints] = [of('error'), of('warning'), of('hint')]
