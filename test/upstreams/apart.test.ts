@@ -26,7 +26,7 @@ const connect = (kind: ClientKind, serverId: string, extras: ClientExtras = {}) 
 const ANSWER = { action: 'accept' as const, content: { name: 'Ada' } }
 type Asked = { message: string; signal: AbortSignal }
 
-/** A client that answers what it is asked as `answer` does. */
+/** A client that responds to questions with `answer`. */
 const answering = (answer: (asked: Asked) => Promise<typeof ANSWER> = async () => ANSWER) => {
   const asked: Asked[] = []
   const take = (one: Asked) => {
@@ -50,9 +50,9 @@ const never = () => new Promise<typeof ANSWER>(() => {})
 const pidOf = async (client: AnyClient): Promise<number> =>
   jsonOf<{ pid: number }>(await client.callTool('talks_told')).pid
 
-describe('what a client is asked', () => {
+describe('a question to a client', () => {
   it.each(['sdk 1', 'sdk 1 over sse', 'sdk 2', 'sdk 2 stateless'] as const)(
-    'holds no value of a secret: %s',
+    'contains no secret values: %s',
     async kind => {
       const { serverId } = await makeServer('talks', { ...commandOf('talks-old'), env: { SECRET: '{{key}}' } })
       const { asked, extras } = answering()
@@ -63,7 +63,7 @@ describe('what a client is asked', () => {
     },
   )
 
-  it('is bounded, however much an upstream asks at once', async () => {
+  it('is limited to 20 at a time, however many an upstream asks', async () => {
     const { serverId } = await makeServer('talks', commandOf('talks-old'))
     const { asked, extras } = answering(async () => {
       await wait(200)
@@ -76,7 +76,7 @@ describe('what a client is asked', () => {
     expect(asked).toHaveLength(20)
   })
 
-  it('is taken back where it gives up the call, though the upstream waits on', async () => {
+  it('is cancelled when the client cancels the call, even if the upstream keeps waiting', async () => {
     const { serverId } = await makeServer('talks', commandOf('talks-old'))
     const { asked, extras } = answering(never)
     const client = await connect('sdk 2', serverId, extras)
@@ -88,7 +88,7 @@ describe('what a client is asked', () => {
     await vi.waitFor(() => expect(asked[0]?.signal.aborted).toBe(true))
   })
 
-  it('is taken back where the upstream is changed or removed meanwhile, and the call ends with the reason', async () => {
+  it('is cancelled when the upstream is changed or removed, and the call fails with the reason', async () => {
     const { serverId, id } = await makeServer('talks', commandOf('talks-old'))
     const { asked, extras } = answering(never)
     const client = await connect('sdk 2', serverId, extras)
@@ -107,7 +107,7 @@ describe('what a client is asked', () => {
     await gone([pid])
   })
 
-  it('ends with its session, and so does the process', async () => {
+  it('is cancelled when its session ends, which also stops the process', async () => {
     const { serverId } = await makeServer('talks', commandOf('talks-old'))
     const { asked, extras } = answering(never)
     const client = await connect('sdk 1', serverId, extras)
@@ -119,8 +119,8 @@ describe('what a client is asked', () => {
   })
 })
 
-describe('clients without a session and without a name', () => {
-  it('share a connection of those that can be asked only until one was asked over it', async () => {
+describe('anonymous clients without a session', () => {
+  it('share a connection until one of them was asked a question over it', async () => {
     const { serverId } = await makeServer('talks', commandOf('talks-old'))
     const [one, other] = [answering(), answering()]
     const first = await connect('sdk 2 stateless', serverId, one.extras)
@@ -159,7 +159,7 @@ describe('clients without a session and without a name', () => {
     return Answer.parse(await response.json()).result
   }
 
-  it('do not take all connections of those who have one', async () => {
+  it('leave connections for callers who have signed in', async () => {
     const port = await startEverything('streamableHttp')
     const { serverId } = await makeServer('far', { transport: 'http', url: `http://127.0.0.1:${port}/mcp` })
     const all = await Promise.all(Array.from({ length: 26 }, () => ask(serverId)))
@@ -171,8 +171,8 @@ describe('clients without a session and without a name', () => {
   })
 })
 
-describe('what an upstream logs when the call it is about is answered', () => {
-  it('is told to the client whose call it was, and to nobody else', async () => {
+describe('a log message that an upstream sends after the result of its call', () => {
+  it('reaches the client that made the call, and no other', async () => {
     const { serverId } = await makeServer('talks', commandOf('talks-old'))
     const [one, other] = [await connect('sdk 1', serverId), await connect('sdk 2', serverId)]
     await one.setLevel('debug')

@@ -37,7 +37,7 @@ const ANSWER = { action: 'accept' as const, content: { name: 'Ada' } }
 const SAMPLE = { role: 'assistant' as const, model: 'm', content: { type: 'text' as const, text: 'hello' } }
 const ROOTS = [{ uri: 'file:///work', name: 'work' }]
 
-/** A client that can be asked everything; `asked` is what it was. */
+/** A client with every capability. `asked` lists the requests it received. */
 const answering = (name = 'Ada') => {
   const asked: unknown[] = []
   const answer = { ...ANSWER, content: { name } }
@@ -72,8 +72,8 @@ const answering = (name = 'Ada') => {
 const answeredTo = (line: string, answered: object): object =>
   line === 'talks-old' ? answered : { answered, state: 'the state' }
 
-describe.each(PAIRS)('a server of the line $line that asks the client $kind', ({ kind, line }) => {
-  it('gets the answers to what it asks during a call', async () => {
+describe.each(PAIRS)('an upstream of era $line that asks client $kind', ({ kind, line }) => {
+  it('gets answers to its questions during a call', async () => {
     const serverId = await makeServer('talks', commandOf(line))
     const { asked, extras } = answering()
     const client = await connect(kind, serverId, extras)
@@ -87,13 +87,13 @@ describe.each(PAIRS)('a server of the line $line that asks the client $kind', ({
   })
 })
 
-describe.each(SOME_PAIRS)('a server of the line $line that asks the client $kind', ({ kind, line }) => {
+describe.each(SOME_PAIRS)('an upstream of era $line that asks client $kind', ({ kind, line }) => {
   let serverId = ''
   beforeAll(async () => {
     serverId = await makeServer('talks', commandOf(line))
   })
 
-  it('asks whose call it is, and nobody else', async () => {
+  it('asks only the client that made the call', async () => {
     const [one, other] = [answering('one'), answering('other')]
     const clients = [await connect(kind, serverId, one.extras), await connect(kind, serverId, other.extras)]
     const answers = await Promise.all(clients.map(client => client.callTool('talks_ask')))
@@ -103,7 +103,7 @@ describe.each(SOME_PAIRS)('a server of the line $line that asks the client $kind
     expect([one.asked.length, other.asked.length]).toEqual([1, 1])
   })
 
-  it('is told clearly where the client cannot be asked', async () => {
+  it('gets a clear error if the client cannot be asked', async () => {
     const client = await connect(kind, serverId)
     const { isError, content } = await client.callTool('talks_ask')
     expect(isError).toBe(true)
@@ -113,8 +113,8 @@ describe.each(SOME_PAIRS)('a server of the line $line that asks the client $kind
   })
 })
 
-describe.each(CLIENT_KINDS)('a server that asks the client %s for what that does not offer', kind => {
-  it('is refused, and the client is not asked', async () => {
+describe.each(CLIENT_KINDS)('an upstream that asks client %s for a capability it does not have', kind => {
+  it('is refused without asking the client', async () => {
     const serverId = await makeServer('talks', commandOf('talks-new'))
     const { asked, extras } = answering()
     const client = await connect(kind, serverId, {
@@ -128,10 +128,10 @@ describe.each(CLIENT_KINDS)('a server that asks the client %s for what that does
   })
 })
 
-describe('a server that wants an address opened before it is called', () => {
+describe('an upstream that requires opening a URL before it can be called', () => {
   const OPENED = { mode: 'url', url: 'https://example.com/go', message: 'Go there first' }
 
-  it.each(['sdk 1', 'sdk 1 over sse', 'sdk 2'] as const)('says so to %s by the error for that', async kind => {
+  it.each(['sdk 1', 'sdk 1 over sse', 'sdk 2'] as const)('returns the error for that to %s', async kind => {
     const serverId = await makeServer('talks', commandOf('talks-old'))
     const client = await connect(kind, serverId, answering().extras)
     await expect(client.callTool('talks_go')).rejects.toMatchObject({
@@ -141,7 +141,7 @@ describe('a server that wants an address opened before it is called', () => {
     expect(jsonOf(await client.callTool('talks_go'))).toBe('went')
   })
 
-  it('has a client without a session asked, which comes back then', async () => {
+  it('asks a stateless client, which then repeats the call', async () => {
     const serverId = await makeServer('talks', commandOf('talks-old'))
     const { asked, extras } = answering()
     const client = await connect('sdk 2 stateless', serverId, extras)
@@ -149,7 +149,7 @@ describe('a server that wants an address opened before it is called', () => {
     expect(asked).toMatchObject([OPENED])
   })
 
-  it.each(CLIENT_KINDS)('tells %s in words, which cannot be asked to', async kind => {
+  it.each(CLIENT_KINDS)('explains it in words to %s, which cannot be asked', async kind => {
     const serverId = await makeServer('talks', commandOf('talks-old'))
     const client = await connect(kind, serverId)
     expect(await client.callTool('talks_go')).toMatchObject({
@@ -159,8 +159,8 @@ describe('a server that wants an address opened before it is called', () => {
   })
 })
 
-describe('a client with a session that can be asked', () => {
-  it('has a process of its own, which ends with its session', async () => {
+describe('a client with a session that can answer questions', () => {
+  it('gets its own process, which ends with its session', async () => {
     const serverId = await makeServer('talks', commandOf('talks-old'))
     const pidOf = async (client: Awaited<ReturnType<typeof connect>>) =>
       jsonOf<{ pid: number; offered: object }>(await client.callTool('talks_told'))
@@ -179,7 +179,7 @@ describe('a client with a session that can be asked', () => {
     expect((await pidOf(other)).pid).toBe(second.pid)
   })
 
-  it('keeps its call up while it thinks', async () => {
+  it('keeps its call open while it decides', async () => {
     const serverId = await makeServer('talks', { ...commandOf('talks-old'), timeoutMs: 1_500 })
     const client = await connect('sdk 2', serverId, {
       capabilities: { elicitation: {} },
@@ -193,7 +193,7 @@ describe('a client with a session that can be asked', () => {
     expect(jsonOf(await client.callTool('talks_ask'))).toEqual(ANSWER)
   })
 
-  it('tells an upstream that its roots have changed', async () => {
+  it('notifies an upstream that its roots have changed', async () => {
     const serverId = await makeServer('talks', commandOf('talks-old'))
     let changed = (): Promise<void> => Promise.resolve()
     const client = await connect('sdk 1', serverId, {
@@ -210,8 +210,8 @@ describe('a client with a session that can be asked', () => {
   })
 })
 
-describe('the server of npm, which has tools for clients alone that can be asked', () => {
-  it.each(['sdk 1', 'sdk 2'] as const)('is called for those too by %s, and lists them to it', async kind => {
+describe('the everything server, some of whose tools need a client that can be asked', () => {
+  it.each(['sdk 1', 'sdk 2'] as const)('lists those tools to %s and runs them', async kind => {
     const serverId = await makeServer('every', everythingCommand())
     const { extras, asked } = answering()
     const client = await connect(kind, serverId, extras)
@@ -234,7 +234,7 @@ describe('the server of npm, which has tools for clients alone that can be asked
     await expect(other.callTool('every_trigger-sampling-request')).rejects.toThrow('Unknown tool')
   })
 
-  it('is called for those too by a stateless client', async () => {
+  it('runs them for a stateless client', async () => {
     const serverId = await makeServer('every', everythingCommand())
     const client = await connect('sdk 2 stateless', serverId, answering().extras)
     const { content } = await client.callTool('every_trigger-elicitation-request')
@@ -242,12 +242,12 @@ describe('the server of npm, which has tools for clients alone that can be asked
   })
 })
 
-describe('a server that groups, with tools for clients alone that can be asked', () => {
+describe('a grouped server with tools that need a client that can be asked', () => {
   const namesOf = async (client: Awaited<ReturnType<typeof connect>>): Promise<string[]> =>
     jsonOf<{ name: string }[]>(await client.callTool('get_dynamic_tools', { group: 'every' })).map(({ name }) => name)
   const elicit = { group: 'every', name: 'trigger-elicitation-request' }
 
-  it.each(['sdk 1', 'sdk 2'] as const)('calls and lists them to %s', async kind => {
+  it.each(['sdk 1', 'sdk 2'] as const)('lists them to %s and runs them', async kind => {
     const serverId = await makeServer('every', everythingCommand())
     await operator.expectOk('PATCH', `/servers/${serverId}`, { presentation: 'grouped' })
     const client = await connect(kind, serverId, answering().extras)
@@ -261,7 +261,7 @@ describe('a server that groups, with tools for clients alone that can be asked',
     })
   })
 
-  it('calls them for a client without a session', async () => {
+  it('runs them for a client without a session', async () => {
     const serverId = await makeServer('every', everythingCommand())
     await operator.expectOk('PATCH', `/servers/${serverId}`, { presentation: 'grouped' })
     const client = await connect('sdk 2 stateless', serverId, answering().extras)
@@ -269,7 +269,7 @@ describe('a server that groups, with tools for clients alone that can be asked',
   })
 })
 
-describe('the state that a stateless client gives back', () => {
+describe('the state that a stateless client returns', () => {
   const META = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
     'io.modelcontextprotocol/clientCapabilities': { elicitation: {} },
@@ -277,7 +277,7 @@ describe('the state that a stateless client gives back', () => {
   const Result = z.looseObject({
     result: z.looseObject({ inputRequests: z.record(z.string(), z.unknown()), requestState: z.string() }),
   })
-  /** One request, as it is on the wire. */
+  /** Sends one raw request. */
   const call = async (serverId: string, more: object = {}, name = 'talks_ask') => {
     const response = await fetch(`${patchbay.origin}/s/${serverId}`, {
       method: 'POST',
@@ -298,7 +298,7 @@ describe('the state that a stateless client gives back', () => {
     const answer: unknown = await response.json()
     return answer
   }
-  /** The state of a request that asks for more, and the answers to what it asks. */
+  /** The state of a request that needs more input, and the answers to its questions. */
   const begin = async (serverId: string) => {
     const { inputRequests, requestState } = Result.parse(await call(serverId)).result
     return { requestState, inputResponses: Object.fromEntries(Object.keys(inputRequests).map(key => [key, ANSWER])) }
@@ -322,7 +322,7 @@ describe('the state that a stateless client gives back', () => {
     },
   )
 
-  it('is of a call that waits once: what is brought too late is told so, and what is lacking is asked for again', async () => {
+  it('works once while its call waits: late answers are rejected, and missing ones are requested again', async () => {
     const serverId = await makeServer('talks', commandOf('talks-old'))
     const { requestState, inputResponses } = await begin(serverId)
     const again = Result.parse(await call(serverId, { requestState })).result

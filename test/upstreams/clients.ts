@@ -17,12 +17,12 @@ import { z } from 'zod'
 export const CLIENT_KINDS = ['sdk 1', 'sdk 1 over sse', 'sdk 2', 'sdk 2 stateless'] as const
 export type ClientKind = (typeof CLIENT_KINDS)[number]
 
-/** Both lines of servers, each with every kind of client. */
+/** Both eras of servers, each with every kind of client. */
 export const PAIRS = CLIENT_KINDS.flatMap(kind => (['talks-old', 'talks-new'] as const).map(line => ({ kind, line })))
 
 /**
- * Each kind of client once and each line of servers twice, for what goes the same way through Patchbay as something
- * that all pairs are tried with.
+ * Each kind of client once and each era of servers twice, for features that take the same path through Patchbay as one
+ * that is tested with all pairs.
  */
 export const SOME_PAIRS = [
   { kind: 'sdk 1', line: 'talks-old' },
@@ -35,20 +35,19 @@ type LogLevel = 'debug' | 'info' | 'warning' | 'error'
 type CallOptions = { signal?: AbortSignal; onprogress?: (progress: object) => void }
 type Answer = Record<string, unknown>
 
-/** What the clients of both generations and eras can do, as far as the tests use it. */
+/** What the clients of both SDK generations and eras have in common, as far as the tests use it. */
 export type AnyClient = {
   callTool: (name: string, args?: Record<string, unknown>, options?: CallOptions) => Promise<Answer>
   request: (method: string, params?: Record<string, unknown>) => Promise<Answer>
-  /** For the session, or in the stateless era for the requests from now on. */
+  /** For the session, or in the stateless era for all later requests. */
   setLevel: (level: LogLevel) => Promise<void>
-  /** Answers how to end it. */
+  /** Returns a function that ends it. */
   subscribe: (uri: string) => Promise<() => Promise<void>>
   capabilities: () => Record<string, unknown>
-  /** Log messages so far. */
   logs: { level: string; logger?: unknown; data?: unknown }[]
-  /** URIs of resources that were told as updated. */
+  /** URIs of resources that were announced as updated. */
   updated: string[]
-  /** Ends its session, where it has one. */
+  /** Ends its session, if it has one. */
   end: () => Promise<void>
   close: () => Promise<void>
 }
@@ -56,7 +55,7 @@ export type AnyClient = {
 export type ClientExtras = {
   token?: string | undefined
   capabilities?: NonNullable<ClientOptions['capabilities']>
-  /** Sets its handlers, before it is connected. */
+  /** Sets its handlers before it connects. */
   prepare1?: (client: Client1) => void
   prepare2?: (client: Client2) => void
 }
@@ -131,7 +130,7 @@ const connectSecond = async (url: string, isStateless: boolean, extras: ClientEx
   }
 }
 
-/** A connected official client of one generation and era, for as long as a test. */
+/** Connects an official client of one SDK generation and era until the test ends. */
 export const connectClient = async (kind: ClientKind, url: string, extras: ClientExtras = {}): Promise<AnyClient> => {
   const client = kind.startsWith('sdk 1')
     ? await connectFirst(url, kind === 'sdk 1 over sse', extras)
@@ -142,5 +141,5 @@ export const connectClient = async (kind: ClientKind, url: string, extras: Clien
 
 const Content = z.object({ content: z.array(z.object({ text: z.string() })) })
 
-/** The JSON in the text that a tool answered. */
+/** Parses the JSON in a tool's text result. */
 export const jsonOf = <T>(answer: Answer): T => JSON.parse(Content.parse(answer).content[0]?.text ?? 'null')

@@ -5,7 +5,7 @@ import { callTool, commandOf, faultOf, openUpstream, remote, stateOf } from './s
 
 const NOWHERE = remote('http', 'http://api.test:1/mcp')
 
-/** An upstream of the least of the older era, which can be made to fail, or not to answer calls. */
+/** A minimal upstream of the session era that can be told to fail, or not to respond to calls. */
 const startFlaky = async (): Promise<Api & { isDown: boolean; isStuck: boolean; opened: number }> => {
   const flaky = { isDown: false, isStuck: false, opened: 0 }
   const api = await startApi((request, response) => {
@@ -40,7 +40,7 @@ const secondsToNextTry = (state: UpstreamState): number =>
     : Number.NaN
 
 describe('an upstream that cannot be reached', () => {
-  it('is tried again after 2, 4, 8 and 30 s, and after five failures no call tries before that', async () => {
+  it('is retried after 2, 4, 8 and 30 s, and after five failures calls do not retry earlier', async () => {
     const upstream = openUpstream(NOWHERE)
     const waits: number[] = []
     upstream.onState(state => {
@@ -56,7 +56,7 @@ describe('an upstream that cannot be reached', () => {
     expect((await faultOf(callTool(upstream, 'x'))).kind).toBe('unavailable')
   })
 
-  it('says since when it is so', async () => {
+  it('shows since when it has failed', async () => {
     const upstream = openUpstream(NOWHERE)
     await faultOf(upstream.get())
     const first = upstream.state()
@@ -66,7 +66,7 @@ describe('an upstream that cannot be reached', () => {
     expect('since' in second && 'since' in first && second.since).toEqual('since' in first && first.since)
   })
 
-  it('comes back in the background once it can be reached', async () => {
+  it('is reconnected in the background once it is reachable', async () => {
     const api = await startFlaky()
     api.isDown = true
     const upstream = openUpstream(remote('http', `http://api.test:${api.port}/mcp`), {
@@ -87,7 +87,7 @@ describe('an upstream that cannot be reached', () => {
     expect(await callTool(upstream, 'x')).toBe('well')
   })
 
-  it('holds up nobody else: one call fails, another upstream answers', async () => {
+  it('delays no other upstream', async () => {
     const hanging = await startApi(() => {})
     const api = await startFlaky()
     const slow = openUpstream(remote('http', `http://api.test:${hanging.port}/mcp`))
@@ -99,7 +99,7 @@ describe('an upstream that cannot be reached', () => {
     expect((await waiting).kind).toBe('aborted')
   })
 
-  it('lets a caller give up waiting, while the others wait on', async () => {
+  it('lets a caller cancel while the others keep waiting', async () => {
     const upstream = openUpstream(commandOf('hostile'))
     const stop = new AbortController()
     const impatient = faultOf(callTool(upstream, 'pid', {}, stop.signal))
@@ -110,8 +110,8 @@ describe('an upstream that cannot be reached', () => {
   })
 })
 
-describe('an upstream that stops answering', () => {
-  it('is given up after five times, not called meanwhile, and connected to anew', async () => {
+describe('an upstream that stops responding', () => {
+  it('is disconnected after five timeouts, not called until the retry, and reconnected then', async () => {
     const api = await startFlaky()
     const upstream = openUpstream(remote('http', `http://api.test:${api.port}/mcp`), {
       timeoutMs: 500,
@@ -134,8 +134,8 @@ describe('an upstream that stops answering', () => {
   })
 })
 
-describe('a configuration that cannot be resolved', () => {
-  it('is told as it is', async () => {
+describe('an upstream whose configuration cannot be resolved', () => {
+  it('fails with the reason', async () => {
     const upstream = openUpstream(NOWHERE, { resolveError: new Error('The global API_KEY has no value yet.') })
     const { kind, message } = await faultOf(upstream.get())
     expect([kind, message]).toEqual(['misconfigured', 'The global API_KEY has no value yet.'])

@@ -36,7 +36,7 @@ const Messages = z.looseObject({ messages: z.array(z.looseObject({ content: z.lo
 type Kind = 'sdk 1' | 'sdk 2 stateless'
 const ERAS: readonly Kind[] = ['sdk 1', 'sdk 2 stateless']
 
-describe('a server that groups', () => {
+describe('a grouped server', () => {
   const patchbay = runPatchbay(undefined, { PATCHBAY_ALLOW_STDIO: 'true' })
   const api = runFakeApi()
   let operator: ApiClient & { userId: string }
@@ -69,7 +69,7 @@ describe('a server that groups', () => {
   }
   const textOf = (answer: unknown): string => Text.parse(answer).content[0].text
 
-  /** Four HTTP tools in two toolkits, one of which has the title of an upstream, and an upstream of npm. */
+  /** Four HTTP tools in two toolkits, one of which has the title of an upstream, and a published MCP server. */
   const makeMixed = async () => {
     const tools = [
       { name: 'forecast', method: 'GET', url: `${api.origin}/forecast/{{string:city}}`, description: 'Tomorrow' },
@@ -81,51 +81,56 @@ describe('a server that groups', () => {
     return { serverId, toolkitId }
   }
 
-  it.each(ERAS)('has two tools: one lists those of a toolkit or upstream, the other calls them (%s)', async kind => {
-    const { serverId } = await makeMixed()
-    const client = await open(kind, serverId)
-    const { tools, _meta } = Listed.parse(await client.request('tools/list'))
-    expect(tools.map(({ name }) => name)).toEqual(['call_dynamic_tool', 'get_dynamic_tools'])
-    expect(_meta?.['patchbay/missing']).toBeUndefined()
-    expect(tools).toMatchObject([
-      {
-        inputSchema: { properties: { group: { type: 'string' }, name: { type: 'string' }, args: { type: 'object' } } },
-      },
-      { inputSchema: { properties: { group: { type: 'string' } }, required: ['group'] } },
-    ])
-    expect(tools[1]?.description).toMatch(
-      /- every \(\d+ tools\): What npm has\.\n- every 2 \(2 tools\): Weather by city\.$/,
-    )
+  it.each(ERAS)(
+    'has two tools: one lists the tools of a toolkit or upstream, the other calls them (%s)',
+    async kind => {
+      const { serverId } = await makeMixed()
+      const client = await open(kind, serverId)
+      const { tools, _meta } = Listed.parse(await client.request('tools/list'))
+      expect(tools.map(({ name }) => name)).toEqual(['call_dynamic_tool', 'get_dynamic_tools'])
+      expect(_meta?.['patchbay/missing']).toBeUndefined()
+      expect(tools).toMatchObject([
+        {
+          inputSchema: {
+            properties: { group: { type: 'string' }, name: { type: 'string' }, args: { type: 'object' } },
+          },
+        },
+        { inputSchema: { properties: { group: { type: 'string' } }, required: ['group'] } },
+      ])
+      expect(tools[1]?.description).toMatch(
+        /- every \(\d+ tools\): What npm has\.\n- every 2 \(2 tools\): Weather by city\.$/,
+      )
 
-    const answer = await client.get('every')
-    const { structuredContent } = Tools.parse(answer)
-    expect(JSON.parse(textOf(answer))).toEqual(structuredContent.tools)
-    expect(structuredContent.tools.find(({ name }) => name === 'echo')).toMatchObject({
-      description: expect.any(String),
-      inputSchema: { properties: { message: { type: 'string' } } },
-    })
-    const own = Tools.parse(await client.get('every 2')).structuredContent.tools
-    expect(own).toMatchObject([
-      {
-        name: 'forecast',
-        description: 'Tomorrow',
-        inputSchema: { required: ['city'] },
-        annotations: { readOnlyHint: true },
-      },
-      { name: 'report', outputSchema: { type: 'object' } },
-    ])
+      const answer = await client.get('every')
+      const { structuredContent } = Tools.parse(answer)
+      expect(JSON.parse(textOf(answer))).toEqual(structuredContent.tools)
+      expect(structuredContent.tools.find(({ name }) => name === 'echo')).toMatchObject({
+        description: expect.any(String),
+        inputSchema: { properties: { message: { type: 'string' } } },
+      })
+      const own = Tools.parse(await client.get('every 2')).structuredContent.tools
+      expect(own).toMatchObject([
+        {
+          name: 'forecast',
+          description: 'Tomorrow',
+          inputSchema: { required: ['city'] },
+          annotations: { readOnlyHint: true },
+        },
+        { name: 'report', outputSchema: { type: 'object' } },
+      ])
 
-    expect(textOf(await client.call('every', 'echo', { message: 'hello' }))).toBe('Echo: hello')
-    const image = await client.call('every', 'get-tiny-image')
-    expect(image.content).toContainEqual(expect.objectContaining({ type: 'image', mimeType: 'image/png' }))
-    expect(await client.call('every', 'get-structured-content', { location: 'New York' })).toMatchObject({
-      structuredContent: { temperature: expect.any(Number) },
-    })
-    expect(textOf(await client.call('every 2', 'forecast', { city: 'Oslo' }))).toContain('/forecast/Oslo')
-    expect(await client.call('every 2', 'report')).toMatchObject({ structuredContent: { method: 'POST' } })
-  })
+      expect(textOf(await client.call('every', 'echo', { message: 'hello' }))).toBe('Echo: hello')
+      const image = await client.call('every', 'get-tiny-image')
+      expect(image.content).toContainEqual(expect.objectContaining({ type: 'image', mimeType: 'image/png' }))
+      expect(await client.call('every', 'get-structured-content', { location: 'New York' })).toMatchObject({
+        structuredContent: { temperature: expect.any(Number) },
+      })
+      expect(textOf(await client.call('every 2', 'forecast', { city: 'Oslo' }))).toContain('/forecast/Oslo')
+      expect(await client.call('every 2', 'report')).toMatchObject({ structuredContent: { method: 'POST' } })
+    },
+  )
 
-  it('records the inner tool, and what is wrong with its arguments is the inner tool’s to say', async () => {
+  it('records the inner tool, which validates its own arguments', async () => {
     const { serverId } = await makeMixed()
     const client = await open('sdk 1', serverId)
     const refused = await client.call('every 2', 'forecast', { town: 'Oslo' })
@@ -143,7 +148,7 @@ describe('a server that groups', () => {
     })
   })
 
-  it.each(ERAS)('answers what is wrong with the arguments of its own two tools, and what there is (%s)', async kind => {
+  it.each(ERAS)('explains invalid arguments of its two tools, and lists what is available (%s)', async kind => {
     const { serverId } = await makeMixed()
     const client = await open(kind, serverId)
     const wrong = async (answer: Promise<unknown>): Promise<string> => {
@@ -234,7 +239,7 @@ describe('a server that groups', () => {
     expect(Listed.parse(await client.request('tools/list', { group: 'alpha' })).tools).toHaveLength(2)
   })
 
-  it('leaves out nothing whose name something else would have without groups', async () => {
+  it('omits nothing that would have a name conflict without groups', async () => {
     const serverId = await makeGrouped()
     await attachKnown(serverId, { name: 'one', prefix: 'same', ...commandOf('large', 'one') })
     const second = await attachKnown(serverId, { name: 'two', prefix: 'same', ...commandOf('large', 'two') })
@@ -254,7 +259,7 @@ describe('a server that groups', () => {
     expect((await listSkipped()).length).toBeGreaterThan(0)
   })
 
-  it('keeps to features and patterns, and calls tools by what one sees of their names', async () => {
+  it('respects features and patterns, and calls tools by their visible names', async () => {
     const serverId = await makeGrouped()
     const features = { tools: false }
     await attachKnown(serverId, { name: 'books', features, ...commandOf('large', 'books') })
@@ -274,7 +279,7 @@ describe('a server that groups', () => {
     expect(await client.call('odd', 'whole')).toMatchObject({ 'x-own': 'kept', _meta: { 'example.com/own': 1 } })
   })
 
-  it.each(ERAS)('lets an upstream’s call be followed, and given up, as without groups (%s)', async kind => {
+  it.each(ERAS)("reports progress of an upstream's call and cancels it, as without groups (%s)", async kind => {
     const serverId = await makeGrouped()
     await attachKnown(serverId, { name: 'talks', ...commandOf('talks-old') })
     const client = await open(kind, serverId)
@@ -304,7 +309,7 @@ describe('a server that groups', () => {
     expect(jsonOf(await client.call('talks', 'ask'))).toEqual(answer)
   })
 
-  it.each(ERAS)('completes arguments and tells of updates under the names of its groups (%s)', async kind => {
+  it.each(ERAS)('completes arguments and announces updates under the names of its groups (%s)', async kind => {
     const serverId = await makeGrouped()
     for (const name of ['alpha', 'beta']) await attachKnown(serverId, { name, ...commandOf('talks-old') })
     const client = await open(kind, serverId)
@@ -327,7 +332,7 @@ describe('a server that groups', () => {
     await unsubscribe()
   })
 
-  it('bounds what it says of its groups, however many there are and however much is said of them', async () => {
+  it('limits the descriptions of its groups, however many and long they are', async () => {
     const serverId = await makeGrouped()
     const description = 'As long as a description may be. '.repeat(300)
     const names = Array.from({ length: 100 }, (_, index) => `upstream-${String(index).padStart(3, '0')}`)
@@ -342,7 +347,7 @@ describe('a server that groups', () => {
     expect(textOf(await client.get('x')).length).toBeLessThan(5_000)
   })
 
-  it('costs a model a few hundred tokens, whatever its thousands of tools', async () => {
+  it('costs a model a few hundred tokens with thousands of tools', async () => {
     const serverId = await makeGrouped()
     await attachKnown(serverId, { name: 'alpha', ...commandOf('large', 'alpha') })
     await attachKnown(serverId, { name: 'beta', ...commandOf('large', 'beta') })
@@ -388,7 +393,7 @@ describe('a server that groups', () => {
     },
   )
 
-  it.each(ERAS)('lets a token that may only read list tools, and call those that change nothing (%s)', async kind => {
+  it.each(ERAS)('lets a read-only token list tools and call read-only ones (%s)', async kind => {
     const hint = { annotations: { readOnlyHint: true } }
     const tools = [
       { name: 'look', method: 'GET', url: `${api.origin}/look`, ...hint },
@@ -412,7 +417,7 @@ describe('a server that groups', () => {
   })
 })
 
-/** Starts only while the file is there. */
+/** Starts only while the file exists. */
 const whileThere = (file: string, { command, args }: ReturnType<typeof commandOf>) => ({
   transport: 'stdio',
   command: '/bin/sh',
@@ -430,7 +435,7 @@ describe('an upstream that fails', () => {
   const missingOf = (answer: unknown): unknown =>
     z.looseObject({ _meta: z.record(z.string(), z.unknown()).optional() }).parse(answer)._meta?.['patchbay/missing']
 
-  /** A server with an upstream that works and one that does not while there is no file. */
+  /** A server with an upstream that works and one that fails while the file is missing. */
   const makeFailing = async (presentation: string) => {
     const folder = mkdtempSync(join(tmpdir(), 'patchbay-late-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
@@ -495,7 +500,7 @@ describe('an upstream that fails', () => {
     for (const method of lists) expect(missingOf(await client.request(method))).toBeUndefined()
   })
 
-  it.each(['legacy', 'auto'] as const)('is named where groups are listed, for as long as it does (%s)', async mode => {
+  it.each(['legacy', 'auto'] as const)('is named in the list of groups until it recovers (%s)', async mode => {
     const { serverId, appear, vanish, refresh } = await makeFailing('grouped')
     const { client, told, describe } = await connectListening(serverId, mode)
     const failed = /- late \(tools not known yet; failed: [^\n]*code 3[^\n]*\): Comes late\.$/

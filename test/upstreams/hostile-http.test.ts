@@ -6,7 +6,7 @@ import { startTestApp, type TestApp } from '../support/app.ts'
 import { textOf } from './official-clients.ts'
 import { commandOf, runServer } from './support.ts'
 
-/** Where nothing serves, by the path of the hostile server, and what is said of each over either transport. */
+/** URLs that do not work, by path of the hostile server, and the error of each over either transport. */
 const BAD = [
   ['hangs', 'The upstream did not respond within'],
   ['html', 'The URL responds with something other than MCP'],
@@ -23,7 +23,7 @@ const State = z.object({
   state: z.object({ kind: z.string(), why: z.string().optional(), nextTryAt: z.string().optional() }),
 })
 
-/** Sockets and processes of this process, by their kind. */
+/** Counts this process's sockets and child processes by kind. */
 const listHandles = (): string[] =>
   process
     .getActiveResourcesInfo()
@@ -40,7 +40,7 @@ const call = (name: string, args: Record<string, unknown> = {}) => client.callTo
 const stateOf = async (name: string) =>
   State.parse((await operator.expectOk('GET', `/upstreams/${ids.get(name)}`)).body).state
 const refresh = (name: string) => operator.send('POST', `/upstreams/${ids.get(name)}/refresh`)
-/** Everything else on the same server goes on as if nothing were. */
+/** Expects everything else on the same server to be unaffected. */
 const expectNeighboursWell = async (): Promise<void> => {
   expect(textOf(await call('good_echo', { text: 'well' }))).toBe('well')
 }
@@ -60,7 +60,7 @@ beforeAll(async () => {
   await attach('slow', { transport: 'http', url: urlOf('serve'), timeoutMs: 300 })
   for (const transport of TRANSPORTS) {
     for (const [path] of BAD) {
-      // What floods is to be stopped by what it sends, not by its time.
+      // A flood must be stopped by its size, not by the timeout.
       const timeoutMs = path === 'hangs' ? 500 : 10_000
       await attach(`${path}_${transport}`, { transport, url: urlOf(path), timeoutMs })
     }
@@ -77,12 +77,12 @@ afterAll(async () => {
   await client.close()
   await app.close()
   await hostile.stop()
-  // Nothing is left open of all that was hung up on, timed out or cut off.
+  // No connection is left open after it was closed, timed out or cut off.
   await vi.waitFor(() => expect(listHandles()).toEqual(handles), 10_000)
 })
 
-describe('beside URLs at which nothing serves', () => {
-  it('the others are listed at once, and the list says who is missing', async () => {
+describe('upstreams beside URLs that do not work', () => {
+  it('are listed at once, and the list names the missing ones', async () => {
     const listed = await client.request({ method: 'tools/list' }, z.looseObject({ tools: z.array(z.unknown()) }))
     expect(listed.tools.length).toBeGreaterThan(20)
     const said = JSON.stringify(listed._meta)
@@ -99,7 +99,7 @@ describe('beside URLs at which nothing serves', () => {
         ['private', '10.0.0.1 is a private address'] as const,
       ].map(([path, why]) => [`${path}_${transport}`, why] as const),
     ),
-  )('each is told with its reason: %s', async (name, why) => {
+  )('are not affected, and the failed one reports its reason: %s', async (name, why) => {
     const refused = await refresh(name)
     expect([refused.status, refused.body]).toEqual([
       503,
@@ -115,7 +115,7 @@ describe('beside URLs at which nothing serves', () => {
   })
 })
 
-describe('a URL that serves and then does not', () => {
+describe('an upstream that works and then misbehaves', () => {
   it.each([
     ['html', 'responds with something other than MCP'],
     ['teapot', 'HTTP 418'],
@@ -129,7 +129,7 @@ describe('a URL that serves and then does not', () => {
     ['large-json', 'is larger than 10485760 bytes'],
     ['large-event', 'is larger than 10485760 bytes'],
     ['many-events', 'The upstream sent more than 64 MiB in 10 s'],
-  ])('answers the call with what happened, and the next one as ever: %s', async (tool, why) => {
+  ])('fails the call with the reason and serves the next one: %s', async (tool, why) => {
     const [failed] = await Promise.all([call(`turncoat_${tool}`), expectNeighboursWell()])
     expect(failed.isError).toBe(true)
     expect(textOf(failed)).toMatch(/^The upstream "turncoat" failed: /)
@@ -137,13 +137,13 @@ describe('a URL that serves and then does not', () => {
     expect(textOf(await call('turncoat_echo', { text: 'as ever' }))).toBe('as ever')
   })
 
-  it('and never answers ends the call with its time', async () => {
+  it('times the call out if it never responds', async () => {
     const failed = await call('slow_hang')
     expect(textOf(failed)).toContain('failed: The upstream did not respond within 300 ms')
     expect(textOf(await call('slow_echo', { text: 'as ever' }))).toBe('as ever')
   })
 
-  it('is heard once where it answers twice', async () => {
+  it('is read once if it responds twice', async () => {
     expect(textOf(await call('turncoat_twice'))).toBe('first')
     expect(textOf(await call('turncoat_echo', { text: 'as ever' }))).toBe('as ever')
   })

@@ -10,11 +10,11 @@ import { textOf } from './official-clients.ts'
 import { commandOf, gone } from './support.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'patchbay-hostile-'))
-/** How the process of `turncoat` behaves from its next start on. */
+/** How the process of `turncoat` behaves from its next start. */
 const behaviour = join(folder, 'behaviour')
 const behaveAs = (how: string): void => writeFileSync(behaviour, how)
 
-/** Upstreams that never serve, and what is said of each. */
+/** Upstreams that never start, and the error of each. */
 const BAD = [
   ['lost', { ...commandOf('hostile'), command: '/nowhere/server' }, 'The command /nowhere/server was not found'],
   ['exits', commandOf('hostile', 'exits'), 'The process exited with code 3'],
@@ -37,7 +37,7 @@ const call = (name: string, args: Record<string, unknown> = {}) => client.callTo
 const stateOf = async (name: string) =>
   State.parse((await operator.expectOk('GET', `/upstreams/${idOf(name)}`)).body).state
 const refresh = (name: string) => operator.send('POST', `/upstreams/${idOf(name)}/refresh`)
-/** Everything else on the same server goes on as if nothing were. */
+/** Expects everything else on the same server to be unaffected. */
 const expectNeighboursWell = async (): Promise<void> => {
   expect(textOf(await call('good_echo'))).toBe('from the older line')
 }
@@ -55,7 +55,7 @@ beforeAll(async () => {
     ids.set(name, (await operator.create(`/servers/${serverId}/upstreams`, { name, ...body })).id)
   }
   await attach('good', commandOf('sdk-old'))
-  // A busy machine takes its time to read what it prints.
+  // Reading its output takes a while on a busy machine.
   await attach('turncoat', { ...commandOf('hostile', `@${behaviour}`), timeoutMs: 25_000 })
   await attach('slow', { ...commandOf('hostile'), timeoutMs: 500 })
   for (const [name, command] of BAD) await attach(name, command)
@@ -72,8 +72,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-describe('beside commands that never serve', () => {
-  it('the others are listed at once, and the list says who is missing', async () => {
+describe('upstreams beside commands that never start', () => {
+  it('are listed at once, and the list names the missing ones', async () => {
     const listed = await client.request({ method: 'tools/list' }, z.looseObject({ tools: z.array(z.unknown()) }))
     expect(listed.tools.length).toBeGreaterThan(2)
     const said = JSON.stringify(listed._meta)
@@ -81,28 +81,31 @@ describe('beside commands that never serve', () => {
     await expectNeighboursWell()
   })
 
-  it.each(BAD)('each is told with its reason, to the builder and to the model: %s', async (name, _command, why) => {
-    const refused = await refresh(name)
-    expect([refused.status, refused.body]).toEqual([
-      503,
-      expect.objectContaining({ detail: expect.stringContaining(why) }),
-    ])
-    expect(await stateOf(name)).toMatchObject({
-      kind: 'failed',
-      why: expect.stringContaining(why),
-      nextTryAt: expect.any(String),
-    })
-    await expect(call(`${name}_anything`)).rejects.toThrow(`The upstream "${name}" is unavailable: ${why}`)
-    await expectNeighboursWell()
-  })
+  it.each(BAD)(
+    'are not affected, and builder and model are told why the other failed: %s',
+    async (name, _command, why) => {
+      const refused = await refresh(name)
+      expect([refused.status, refused.body]).toEqual([
+        503,
+        expect.objectContaining({ detail: expect.stringContaining(why) }),
+      ])
+      expect(await stateOf(name)).toMatchObject({
+        kind: 'failed',
+        why: expect.stringContaining(why),
+        nextTryAt: expect.any(String),
+      })
+      await expect(call(`${name}_anything`)).rejects.toThrow(`The upstream "${name}" is unavailable: ${why}`)
+      await expectNeighboursWell()
+    },
+  )
 })
 
-describe('a command that serves and then does not', () => {
+describe('a command that works and then misbehaves', () => {
   it.each([
     ['dies', 'die', 'The process exited with code 7'],
     ['prints a line of 100 MB', 'long-line', 'The process printed a line of more than 10485760 bytes'],
     ['prints 300 MB in lines', 'many-lines', 'The process wrote more than 64 MiB in 10 s'],
-  ])('answers the call that it %s in with what happened, and the next one as ever', async (_, tool, why) => {
+  ])('fails the call during which it %s with the reason and serves the next one', async (_, tool, why) => {
     const [failed] = await Promise.all([call(`turncoat_${tool}`), expectNeighboursWell()])
     expect(failed.isError).toBe(true)
     expect(textOf(failed)).toMatch(/^The upstream "turncoat" failed: /)
@@ -110,19 +113,19 @@ describe('a command that serves and then does not', () => {
     expect(textOf(await call('turncoat_echo', { text: 'as ever' }))).toBe('as ever')
   })
 
-  it('and never answers ends the call with its time', async () => {
+  it('times the call out if it never responds', async () => {
     const failed = await call('slow_hang')
     expect(textOf(failed)).toContain('failed: The upstream did not respond within 500 ms')
     expect(textOf(await call('slow_echo', { text: 'as ever' }))).toBe('as ever')
   })
 
-  it('is heard once where it answers twice, and through rubbish', async () => {
+  it('is read once if it responds twice, and despite output that is not MCP', async () => {
     expect(textOf(await call('turncoat_twice'))).toBe('first')
     expect(textOf(await call('turncoat_chatter'))).toBe('after rubbish')
     expect(textOf(await call('turncoat_echo', { text: 'as ever' }))).toBe('as ever')
   })
 
-  it('keeps its tools in the list while it does not start, with an error for whoever calls one, and comes back', async () => {
+  it('keeps its tools listed while it cannot start, fails calls with an error, and recovers', async () => {
     const pid = Number(textOf(await call('turncoat_pid')))
     behaveAs('exits')
     process.kill(pid, 'SIGKILL')
@@ -140,7 +143,7 @@ describe('a command that serves and then does not', () => {
     expect(await stateOf('turncoat')).toEqual({ kind: 'connected' })
   })
 
-  it('takes what it forked with it when it is switched off, whatever group that is in', async () => {
+  it('is stopped together with the processes it forked, in any process group', async () => {
     const pids = textOf(await call('turncoat_fork'))
       .split(' ')
       .map(Number)
@@ -154,9 +157,8 @@ describe('a command that serves and then does not', () => {
   })
 })
 
-it('of all that failed nothing runs, and what was started is written down', () => {
+it('no process of a failed upstream keeps running, and every start is logged', () => {
   const ledger = join(app.settings.dataDirectory, 'processes')
   const entries = readdirSync(ledger).map(file => readFileSync(join(ledger, file), 'utf8'))
-  // Those of the two that are still well.
   expect(entries).toHaveLength(2)
 })

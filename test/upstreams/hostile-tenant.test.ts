@@ -6,21 +6,21 @@ import { signInToPages } from '../support/signed-in.ts'
 import { connectClient } from './clients.ts'
 import { runScriptedUpstreams } from './scripted-upstream.ts'
 
-/** Far more than any stack has room for, when each level is a call. */
+/** Overflows the stack of every recursive parser. */
 const LEVELS = 100_000
 const DEEP = `${'['.repeat(LEVELS)}${']'.repeat(LEVELS)}`
 const notice = (method: string, params: string): string => `{"jsonrpc":"2.0","method":"${method}","params":${params}}`
 
-/** Compiled, it would hold up everybody else for seconds. */
+/** Compiling it would block everybody else for seconds. */
 const dearSchema = (patterns: number): object => ({
   type: 'object',
   patternProperties: Object.fromEntries(Array.from({ length: patterns }, (_, at) => [`^p${at}$`, { type: 'string' }])),
 })
 
 const SHORT = 'fixture-secret'
-/** Begins as the other one does. */
+/** Begins like the other one. */
 const LONG = `${SHORT}-of-the-account`
-/** Stands where texts are cut after so many characters, so that only its beginning would be left. */
+/** Places the secret where texts are cut after so many characters, so that only its beginning would remain. */
 const atTheCut = (chars: number): string => `${'x'.repeat(chars - 20)} ${LONG}`
 
 const patchbay = runPatchbay()
@@ -34,7 +34,7 @@ const upstreams = runScriptedUpstreams({
   },
   templates: {
     capabilities: { resources: {} },
-    // Each is looked for all along a URI of this kind.
+    // Matching each against a URI like this is slow.
     templates: Array.from({ length: 4_000 }, (_, at) => ({
       uriTemplate: `x{a}${'z'.repeat(100)}${at}{b}`,
       name: `t${at}`,
@@ -70,7 +70,7 @@ const upstreams = runScriptedUpstreams({
     ],
   },
   restless: {
-    // Each list is another one, and makes whoever has it ask again.
+    // Every list is different, and triggers another request for it.
     tools: times => [{ name: 'work', description: `the ${times}th`, inputSchema: { type: 'object' } }],
     notices: ({ method }) => (method === 'tools/list' ? [notice('notifications/tools/list_changed', '{}')] : []),
   },
@@ -104,8 +104,8 @@ const attach = async (path: string) => {
   return { serverId, id, url: `${patchbay.origin}/s/${serverId}` }
 }
 
-describe('an upstream that would have more than its share', () => {
-  it('is not connected where it says too much of itself', async () => {
+describe('an upstream that consumes too much', () => {
+  it('is not connected if its description is too large', async () => {
     const { id } = await attach('large-introduction')
     expect(await builder.send('POST', `/upstreams/${id}/refresh`)).toMatchObject({
       status: 503,
@@ -113,14 +113,14 @@ describe('an upstream that would have more than its share', () => {
     })
   })
 
-  it('keeps no output schema that takes long to compile', async () => {
+  it('loses output schemas that take too long to compile', async () => {
     const { id } = await attach('dear-schemas')
     const { body } = await builder.expectOk('POST', `/upstreams/${id}/refresh`)
     const message = 'its outputSchema is too large, alone or with the others; left out'
     expect(body).toMatchObject({ tools: ['cheap', 'dear'], flags: [{ kind: 'tool', item: 'dear', message }] })
   })
 
-  it('has the tokens of what is very long estimated by its beginning', async () => {
+  it('has the tokens of very long texts estimated from the beginning', async () => {
     const { id, serverId } = await attach('dense')
     await builder.expectOk('POST', `/upstreams/${id}/refresh`)
     const person = await signInToPages(patchbay.origin, builder.email)
@@ -130,7 +130,7 @@ describe('an upstream that would have more than its share', () => {
     expect(Math.abs(tokens - 100_000)).toBeLessThan(5_000)
   })
 
-  it('holds nobody up by templates that a long URI is compared with', async () => {
+  it('does not block others with templates that match a long URI slowly', async () => {
     const { id, url } = await attach('templates')
     await builder.expectOk('POST', `/upstreams/${id}/refresh`)
     const client = await connectClient('sdk 2', url)
@@ -139,7 +139,7 @@ describe('an upstream that would have more than its share', () => {
     await client.close()
   })
 
-  it('has no more of its names compared with patterns than holds nobody up: the last are not let through', async () => {
+  it('has only as many names matched with patterns as block nobody; the rest are not listed', async () => {
     const { id, serverId } = await attach('names')
     await builder.expectOk('PATCH', `/upstreams/${id}`, { deny: Array.from({ length: 200 }, () => '*aaab*') })
     await builder.expectOk('POST', `/upstreams/${id}/refresh`)
@@ -147,10 +147,10 @@ describe('an upstream that would have more than its share', () => {
     expect(offers[0]?.tools).toHaveLength(Math.floor(100_000_000 / (2_004 * 200)))
   })
 
-  it('is asked ever more seldom where it tells of changes without end', async () => {
+  it('is listed less and less often if it announces changes endlessly', async () => {
     const { id } = await attach('restless')
     await builder.expectOk('POST', `/upstreams/${id}/refresh`)
-    // The first ten come at once, then each after twice as long as the one before.
+    // The first ten are requested at once, then each after twice the previous delay.
     await expect.poll(() => upstreams.timesAsked('restless', 'tools/list'), { timeout: 15_000 }).toBeGreaterThan(12)
     const before = upstreams.timesAsked('restless', 'tools/list')
     await setTimeout(2_000)
@@ -158,8 +158,8 @@ describe('an upstream that would have more than its share', () => {
   })
 })
 
-describe('an upstream that sends JSON nested beyond all measure', () => {
-  it('gets an error in place of its answer', async () => {
+describe('an upstream that sends extremely nested JSON', () => {
+  it('fails the call with an error', async () => {
     const { url } = await attach('deep-answer')
     const client = await connectClient('sdk 2', url)
     expect(await client.callTool('up_work')).toEqual({
@@ -174,7 +174,7 @@ describe('an upstream that sends JSON nested beyond all measure', () => {
     await client.close()
   })
 
-  it('has its notifications dropped, and nothing else: Patchbay goes on', async () => {
+  it('loses only these notifications', async () => {
     const { url } = await attach('deep-notice')
     const client = await connectClient('sdk 2', url)
     await client.setLevel('debug')
@@ -187,8 +187,8 @@ describe('an upstream that sends JSON nested beyond all measure', () => {
   })
 })
 
-describe('an upstream that tells what it was given, or hides what it says', () => {
-  it('has no part of a secret shown, wherever texts are cut and secrets begin alike', async () => {
+describe('an upstream that repeats secrets or hides text', () => {
+  it('shows no part of a secret, even where texts are cut or secrets have a common beginning', async () => {
     const { serverId, id, url } = await attach('telling')
     const secrets = { one: SHORT, two: LONG }
     for (const [key, value] of Object.entries(secrets)) {
@@ -212,7 +212,7 @@ describe('an upstream that tells what it was given, or hides what it says', () =
     expect(JSON.stringify(kept)).not.toMatch(/fixture|-of-the/)
   })
 
-  it('has taken out what no reader sees, and keeps what makes a sign an emoji', async () => {
+  it('has hidden characters removed, except those that are part of an emoji', async () => {
     const { id, url } = await attach('hiding')
     const { body } = await builder.expectOk('POST', `/upstreams/${id}/refresh`)
     expect(body).toMatchObject({
@@ -229,7 +229,7 @@ describe('an upstream that tells what it was given, or hides what it says', () =
 })
 
 describe('an upstream whose changes are reviewed', () => {
-  it('tells no model by failing what nobody has approved', async () => {
+  it('cannot reach a model through error texts that nobody approved', async () => {
     const { serverId, id, url } = await attach('failing')
     const listed = async (change: object): Promise<string> => {
       await builder.expectOk('PATCH', `/servers/${serverId}`, change)
@@ -249,7 +249,7 @@ describe('an upstream whose changes are reviewed', () => {
     })
   })
 
-  it('fills no entry of the audit log with the names of its tools', async () => {
+  it('cannot flood an audit entry with the names of its tools', async () => {
     const { serverId, id } = await attach('many')
     await builder.expectOk('PATCH', `/servers/${serverId}`, { reviewUpstreamChanges: true })
     await builder.expectOk('POST', `/upstreams/${id}/refresh`)

@@ -24,8 +24,8 @@ const connect = async (url: string): Promise<Client> => {
   return client
 }
 
-describe('a process of an upstream that is killed under load', () => {
-  it('takes the calls in flight with it, each with a clear error, and no other: the next call brings another', async () => {
+describe('an upstream process that is killed under load', () => {
+  it('fails only the calls in progress, each with a clear error; the next call starts it again', async () => {
     const app = await startTestApp({ env: { PATCHBAY_ALLOW_STDIO: 'true' } })
     apps.push(app)
     const operator = await signUp(app.origin, 'operator@example.com')
@@ -41,7 +41,7 @@ describe('a process of an upstream that is killed under load', () => {
     const kill = async (): Promise<void> => {
       const pid = Number(textOf(await call('frail_pid')))
       if (!Number.isSafeInteger(pid)) return kill()
-      // One at least is in flight: it would never be answered.
+      // At least one call is in progress.
       const hanging = call('frail_hang')
       await call('other_echo', { text: 'meanwhile' })
       pids.add(pid)
@@ -71,7 +71,7 @@ describe('a process of an upstream that is killed under load', () => {
         'The upstream "frail" failed: The process was ended by SIGKILL. Its log may say why. The next call restarts it.',
       ]),
     )
-    // Each was answered once, or told that it was lost: of each kill those that were in flight.
+    // Each call got one result, or an error if it was in progress during a kill.
     expect(answered.length + lost.length - KILLS).toBe(CALLS)
     expect(new Set(answered).size).toBe(answered.length)
     expect(lost.length).toBeLessThanOrEqual(KILLS * (CALLERS + 1))
@@ -81,8 +81,8 @@ describe('a process of an upstream that is killed under load', () => {
   })
 })
 
-describe.runIf(process.platform === 'linux')('a Patchbay that is killed', () => {
-  it('leaves its processes to the next start, which ends them and serves as before', async () => {
+describe.runIf(process.platform === 'linux')('Patchbay killed with SIGKILL', () => {
+  it('leaves processes that the next start ends, and serves as before', async () => {
     const env = { PATCHBAY_ALLOW_STDIO: 'true' }
     const before = await startPatchbay({ env })
     const operator = await signUp(before.origin, 'operator@example.com')
@@ -100,7 +100,7 @@ describe.runIf(process.platform === 'linux')('a Patchbay that is killed', () => 
     before.kill('SIGKILL')
     await before.ended
     expect(pids.map(isAlive)).toEqual([true, true, true])
-    // It was told of nothing: the connection is gone.
+    // It received nothing, because its connection is closed.
     expect(await hanging).toBeInstanceOf(Error)
     await client.close().catch(() => {})
 

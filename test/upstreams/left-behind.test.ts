@@ -18,7 +18,6 @@ const META = {
   'io.modelcontextprotocol/clientCapabilities': { elicitation: {} },
 }
 const POST = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
-/** At once, as a crowd that comes and goes. */
 const AT_ONCE = 50
 
 const inCrowds = async (count: number, work: (index: number) => Promise<unknown>): Promise<void> => {
@@ -27,14 +26,14 @@ const inCrowds = async (count: number, work: (index: number) => Promise<unknown>
   }
 }
 
-/** What keeps the process of Patchbay, which is this one, busy: by kind, how many. */
+/** Counts the active resources of this process, which runs Patchbay, by kind. */
 const countResources = (): Record<string, number> => {
   const kinds = process.getActiveResourcesInfo()
   return Object.fromEntries([...new Set(kinds)].map(kind => [kind, kinds.filter(each => each === kind).length]))
 }
 
-describe('clients that come, subscribe and are cut off, by the hundred', () => {
-  it('leave no subscription, process, stream or timer behind', async () => {
+describe('hundreds of clients that connect, subscribe and are cut off', () => {
+  it('leave no subscriptions, processes, streams or timers behind', async () => {
     const { id: serverId } = await operator.create('/servers', { name: 'Left', access: 'public' })
     const { id } = await operator.create(`/servers/${serverId}/upstreams`, {
       name: 'talks',
@@ -46,7 +45,7 @@ describe('clients that come, subscribe and are cut off, by the hundred', () => {
     const subscribed = async () =>
       jsonOf<{ subscribed: string[] }>(await watcher.callTool('talks_told')).subscribed.toSorted()
 
-    /** A stream that is opened and cut off once it says the first thing. */
+    /** Opens a stream and cuts it off after its first event. */
     const cut = (method: string, headers: Record<string, string>, path = '', body?: object): Promise<void> =>
       new Promise((resolve, reject) => {
         const sent = request(`${url}${path}`, { method, headers, agent: false }, response => {
@@ -60,7 +59,7 @@ describe('clients that come, subscribe and are cut off, by the hundred', () => {
         sent.on('close', resolve)
         sent.end(body && JSON.stringify(body))
       })
-    /** By a connection of its own: none is kept for the next. */
+    /** Without keep-alive, so that no connection is reused. */
     const port = Number(new URL(patchbay.origin).port)
     const path = `/s/${serverId}`
     const call = (headers: Record<string, string>, body: JsonObject) =>
@@ -96,7 +95,7 @@ describe('clients that come, subscribe and are cut off, by the hundred', () => {
     await vi.waitFor(() => {
       const after = countResources()
       for (const kind of ['ProcessWrap', 'PipeWrap', 'TCPSocketWrap', 'Timeout']) {
-        // A connection or two that is kept for the next request is no leak; hundreds would be.
+        // One or two idle connections are kept for reuse. Hundreds would be a leak.
         expect([kind, (after[kind] ?? 0) - (before[kind] ?? 0) < 20]).toEqual([kind, true])
       }
     }, 5_000)

@@ -6,7 +6,7 @@ import { startTestApp, type TestApp } from '../support/app.ts'
 import { textOf } from './official-clients.ts'
 import { commandOf, runServer } from './support.ts'
 
-/** Where those of them lead that are down: each is down in its own way. */
+/** URLs of the upstreams that are down, each in its own way. */
 const DOWN_PATHS = ['hangs', 'html', 'fails', 'loops', 'cuts']
 const UPSTREAMS = 50
 const DOWN = 20
@@ -42,7 +42,6 @@ const connect = async (): Promise<Client> => {
   return client
 }
 const Tools = z.looseObject({ tools: z.array(z.object({ name: z.string() })), nextCursor: z.string().optional() })
-/** Of every page. */
 const listNames = async (client: Client): Promise<string[]> => {
   const { tools, nextCursor } = await client.request({ method: 'tools/list' }, Tools)
   const names = tools.map(({ name }) => name)
@@ -54,7 +53,7 @@ const listNames = async (client: Client): Promise<string[]> => {
   return names
 }
 
-it('of fifty upstreams twenty of which are down the first client lists and calls thirty, while the others still hang', async () => {
+it('with twenty of fifty upstreams hanging, the first client lists and calls the other thirty', async () => {
   const client = await connect()
   await vi.waitFor(async () => {
     const prefixes = new Set((await listNames(client)).map(name => name.split('_')[0]))
@@ -67,7 +66,7 @@ it('of fifty upstreams twenty of which are down the first client lists and calls
   expect((await Promise.all(calls)).map(textOf)).toEqual(
     Array.from({ length: UPSTREAMS - DOWN }, (_, index) => `up${DOWN + index}`),
   )
-  // Those that hang are still being tried: nobody waited for them. The others are tried again now and then.
+  // The hanging ones are still connecting, and nobody waited for them. The others are retried.
   await vi.waitFor(async () => {
     const { body } = await operator.expectOk('GET', `/servers/${serverId}/upstreams?limit=200`)
     const states = Listed.parse(body).items.map(({ name, state }) => `${name.replace(/\d+/, '')} ${state.kind}`)

@@ -8,7 +8,7 @@ import { CLIENT_LINES, type OfficialClient, textOf } from './official-clients.ts
 import { BLOB, CONTENT, MEMO, MESSAGES, META, STRUCTURED } from './servers/contents.ts'
 import { commandOf, everythingCommand, npmCommand, runServer } from './support.ts'
 
-/** What holds them all: servers of npm, and servers that answer with everything, of both lines of the SDK. */
+/** Servers with all of them: published ones, and ones that return every kind of content, with both SDK generations. */
 const patchbay = runPatchbay(undefined, { PATCHBAY_ALLOW_STDIO: 'true' })
 const folder = mkdtempSync(join(tmpdir(), 'patchbay-npm-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -46,14 +46,14 @@ beforeAll(async () => {
   await Promise.all(made.map(upstream => operator.expectOk('POST', `/upstreams/${upstream.id}/refresh`)))
 })
 
-describe.each(CLIENT_LINES)('to a client of $title', ({ connect }) => {
+describe.each(CLIENT_LINES)('published MCP servers, to client $title', ({ connect }) => {
   let client: OfficialClient
   beforeAll(async () => {
     client = await connect(url)
   })
   afterAll(() => client.close())
 
-  it('every tool of every upstream is listed, whatever its transport, its line and its era', async () => {
+  it('list every tool, over each transport and in each era', async () => {
     const names = (await client.listTools()).tools.map(({ name }) => name)
     expect(names).toEqual(
       expect.arrayContaining([
@@ -65,7 +65,7 @@ describe.each(CLIENT_LINES)('to a client of $title', ({ connect }) => {
     )
   })
 
-  it.each(['every', 'everyhttp', 'everysse'])('the server of npm answers as it does to any client: %s', async name => {
+  it.each(['every', 'everyhttp', 'everysse'])('respond as they do directly: %s', async name => {
     const call = (tool: string, args: Record<string, unknown>) =>
       client.callTool({ name: `${name}_${tool}`, arguments: args })
     expect(textOf(await call('echo', { message: 'hello' }))).toBe('Echo: hello')
@@ -84,7 +84,7 @@ describe.each(CLIENT_LINES)('to a client of $title', ({ connect }) => {
     expect(JSON.stringify(messages)).toContain('Bern')
   })
 
-  it('the file system is written, read and guarded', async () => {
+  it('write, read and protect files', async () => {
     const path = join(folder, 'note.txt')
     const call = (tool: string, args: Record<string, unknown>) =>
       client.callTool({ name: `files_${tool}`, arguments: args })
@@ -96,7 +96,7 @@ describe.each(CLIENT_LINES)('to a client of $title', ({ connect }) => {
     expect(textOf(outside)).toMatch(/denied/i)
   })
 
-  it('what one client has the memory learn, all know', async () => {
+  it('share their memory between clients', async () => {
     const entity = { name: 'Ada', entityType: 'person', observations: ['wrote notes'] }
     await client.callTool({ name: 'memory_create_entities', arguments: { entities: [entity] } })
     expect(await client.callTool({ name: 'memory_open_nodes', arguments: { names: ['Ada'] } })).toMatchObject({
@@ -121,8 +121,8 @@ describe.each(CLIENT_LINES)('to a client of $title', ({ connect }) => {
   )
 })
 
-describe.each(CLIENT_LINES)('resources of one upstream to a client of $title', ({ connect }) => {
-  it.each(['old', 'new'])('are listed and read as they are, texts and bytes, by template too: %s', async line => {
+describe.each(CLIENT_LINES)('resources of an upstream, to client $title', ({ connect }) => {
+  it.each(['old', 'new'])('are listed and read unchanged, text and binary, also by template: %s', async line => {
     const { id } = await operator.create('/servers', { name: 'Memos', access: 'public' })
     const upstream = await operator.create(`/servers/${id}/upstreams`, { name: line, ...commandOf('contents', line) })
     await operator.expectOk('POST', `/upstreams/${upstream.id}/refresh`)

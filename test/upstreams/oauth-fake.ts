@@ -3,27 +3,27 @@ import { answerJson, type SeenRequest, startFakeApi } from '../support/fake-api.
 
 type Reply = { status?: number; headers?: Record<string, string>; body: unknown }
 
-/** What the authorization server and its guarded server do otherwise than they should; each by itself. */
+/** How the authorization server and the protected MCP server deviate from the standards, each independently. */
 export type Behaviour = {
-  /** Of the tokens given out, in seconds. */
+  /** Lifetime of issued tokens, in seconds. */
   expiresIn: number | undefined
-  /** Whether tokens that were given out are taken. */
+  /** Whether issued tokens are accepted. */
   refusesTokens: boolean
-  /** In place of what the guarded server's metadata and the authorization server's say. */
+  /** Overrides the metadata of the protected server and of the authorization server. */
   resource: (origin: string) => Record<string, unknown> | Reply
   server: (origin: string) => Record<string, unknown> | Reply
-  /** The challenge of the guarded server. */
+  /** The protected server's challenge. */
   challenge: (origin: string) => string
   registration: Reply | undefined
-  /** In place of tokens. */
+  /** Sent instead of tokens. */
   token: Reply | undefined
-  /** In place of renewed ones. */
+  /** Sent instead of renewed tokens. */
   renewal: Reply | undefined
-  /** Whether a GET is answered by a stream that nobody ends, whatever becomes of its token. */
+  /** Whether a GET returns a stream that stays open even if its token is revoked. */
   streams: boolean
-  /** What renewing waits for. */
+  /** Delays renewals until it resolves. */
   beforeRenewal: () => Promise<void>
-  /** What the answer to a revocation waits for. */
+  /** Delays the response to a revocation until it resolves. */
   afterRevocation: () => Promise<void>
   scopeNeeded: string | undefined
 }
@@ -63,7 +63,7 @@ const resultOf = ({ method, params }: ReturnType<typeof rpc>, authorization: str
   return { content, isError: params?.name === 'fail' }
 }
 
-/** An MCP server that wants a token, and the authorization server that gives it out: one process that does as it is told. */
+/** An MCP server that requires a token, with the authorization server that issues it, in one scriptable process. */
 export const startOAuthFake = async () => {
   let behaviour = usual()
   const codes = new Set<string>()
@@ -94,7 +94,7 @@ export const startOAuthFake = async () => {
     if (form.get('grant_type') === 'refresh_token') {
       await behaviour.beforeRenewal()
       if (behaviour.renewal !== undefined) return behaviour.renewal
-      // Good for one use.
+      // Can be used once.
       if (!refresh.delete(form.get('refresh_token') ?? '')) return { status: 400, body: { error: 'invalid_grant' } }
       return { body: issue() }
     }
@@ -175,13 +175,13 @@ export const startOAuthFake = async () => {
     seen: api.seen,
     exchanges,
     revoked,
-    /** Every token that was ever given out. */
+    /** Every token issued so far. */
     given,
-    /** What it does otherwise from now on; the rest as usual. */
+    /** Changes its deviations from now on. */
     behave: (changes: Partial<Behaviour> = {}): void => {
       behaviour = { ...usual(), ...changes }
     },
-    /** Agrees at once: where the browser is sent back to; `changes` to what the address says, undefined takes away. */
+    /** Consents at once and returns the redirect URL. `changes` overrides parameters of the request; undefined removes one. */
     agree: (href: string, changes: Record<string, string | undefined> = {}): string => {
       const asked = new URL(href).searchParams
       const code = `code-${random()}`
@@ -192,7 +192,7 @@ export const startOAuthFake = async () => {
       return back.href
     },
     renewals: (): number => exchanges.filter(({ form }) => form.get('grant_type') === 'refresh_token').length,
-    /** Takes none of the access tokens any more that it has given out. */
+    /** Rejects all access tokens issued so far. */
     endAccess: (): void => access.clear(),
     close: api.close,
   }

@@ -149,8 +149,8 @@ const METADATA: readonly { name: string; behaviour: Partial<Behaviour>; says: Re
   },
 ]
 
-describe('an upstream that is to be connected and names', () => {
-  it.each(METADATA)('$name is refused with the reason, and nobody is sent anywhere', async ({ behaviour, says }) => {
+describe('connecting an upstream whose metadata names', () => {
+  it.each(METADATA)('$name is refused with the reason, without a redirect', async ({ behaviour, says }) => {
     const upstreamId = await attachNew()
     fake.behave(behaviour)
     const page = await startConnecting(owner.visitor, upstreamId)
@@ -161,7 +161,7 @@ describe('an upstream that is to be connected and names', () => {
     expect(page.text).not.toContain('rel="noreferrer"')
   })
 
-  it('another host where browsers are to be sent is connected by who has seen that', async () => {
+  it('another host for the browser requires a confirmation', async () => {
     const upstreamId = await attachNew()
     fake.behave({ server: () => ({ authorization_endpoint: 'https://login.example.com/authorize?tenant=1' }) })
     const page = await startConnecting(owner.visitor, upstreamId)
@@ -171,8 +171,8 @@ describe('an upstream that is to be connected and names', () => {
   })
 })
 
-describe('the way to an authorization server', () => {
-  it('asks for nothing that is not shown, whatever the address of it says', async () => {
+describe('an authorization request', () => {
+  it('contains only what the page shows, whatever its URL contains', async () => {
     const upstreamId = await attachNew()
     const says =
       'tenant=1&scope=admin&prompt=none&request_uri=https://evil.test/r&response_mode=fragment&state=s&client_id=c'
@@ -196,7 +196,7 @@ describe('the way to an authorization server', () => {
     expect(searchParams.get('client_id')).toMatch(/^c-/)
   })
 
-  it('says for what, by PKCE, and comes back to one address alone', async () => {
+  it('names the resource, uses PKCE and has one redirect URI', async () => {
     const { searchParams } = new URL(leavingLink(await startConnecting(owner.visitor, await attachNew())))
     expect(Object.fromEntries(searchParams)).toMatchObject({
       response_type: 'code',
@@ -209,7 +209,7 @@ describe('the way to an authorization server', () => {
     })
   })
 
-  it('is by the client that was registered, and by a new one where that stood idle', async () => {
+  it('uses the registered client, or a new one if that was unused for too long', async () => {
     const upstreamId = await attachNew()
     const begin = async () =>
       new URL(leavingLink(await startConnecting(owner.visitor, upstreamId))).searchParams.get('client_id')
@@ -220,7 +220,7 @@ describe('the way to an authorization server', () => {
     expect(await begin()).not.toBe(first)
   })
 
-  it('asks for the scopes that the builder says, by the client that the builder brings', async () => {
+  it('uses the scopes and the client that the builder configured', async () => {
     const secret = 's3cret+with/odd=characters and blanks'
     const auth = { type: 'oauth', clientId: 'brought by hand', clientSecret: secret, scopes: ['parcels:read', 'x'] }
     const { upstreamId, serverId } = await attach(owner, fake.url, auth)
@@ -250,14 +250,14 @@ describe('the way to an authorization server', () => {
   })
 })
 
-describe('a client secret that the builder brings', () => {
+describe('a client secret that the builder configured', () => {
   let other: OAuthFake
   beforeAll(async () => {
     other = await startOAuthFake()
   })
   afterAll(() => other.close())
 
-  it('goes to no other authorization server than it was used at, until it is entered again', async () => {
+  it('is sent only to the authorization server where it was first used, until it is entered again', async () => {
     const auth = { type: 'oauth', clientId: 'brought', clientSecret: 'for the first alone' }
     const { upstreamId } = await attach(owner, fake.url, auth)
     const readTime = async () => {
@@ -277,7 +277,7 @@ describe('a client secret that the builder brings', () => {
     expect(refused.text).toContain('but the client secret was used with')
     expect(refused.text).toContain(other.origin)
     await owner.expectOk('PATCH', `/upstreams/${upstreamId}`, { auth: { ...auth, clientSecret: 'for both' } })
-    // What was begun by the secret before goes nowhere.
+    // An authorization started with the previous secret fails.
     const stale = fake.exchanges.length
     expect((await owner.visitor.get(fake.agree(early))).status).toBe(409)
     expect(fake.exchanges.length).toBe(stale)
@@ -290,7 +290,7 @@ describe('a client secret that the builder brings', () => {
     expect((await begin()).status).toBe(409)
   })
 
-  it('is no newer one’s for an account at an authorization server that it was not used at', async () => {
+  it('is not used for an account at an authorization server where it was never used', async () => {
     const auth = { type: 'oauth', clientId: 'brought', clientSecret: 'the old one' }
     const { upstreamId } = await attach(owner, fake.url, auth)
     await owner.visitor.get(fake.agree(leavingLink(await startConnecting(owner.visitor, upstreamId))))
@@ -329,8 +329,8 @@ const ANSWERS: readonly { name: string; changes: Record<string, string | undefin
   { name: 'with another state', changes: { state: 'made up' }, says: /not started in this browser/ },
 ]
 
-describe('an answer', () => {
-  it.each(ANSWERS)('$name connects nothing, and its code is not shown to anybody', async ({ changes, says }) => {
+describe('a response', () => {
+  it.each(ANSWERS)('$name connects nothing, and its code is shown to nobody', async ({ changes, says }) => {
     const upstreamId = await attachNew()
     const href = leavingLink(await startConnecting(owner.visitor, upstreamId))
     const asked = fake.exchanges.length
@@ -343,11 +343,11 @@ describe('an answer', () => {
   })
 })
 
-describe('somebody who is away to connect', () => {
+describe('an authorization in progress', () => {
   it.each([
     ['an account of their own', 'caller', 'server'],
     ['the account of all', 'server', 'caller'],
-  ])('%s connects nothing where that was changed meanwhile', async (_, per, changed) => {
+  ])('%s connects nothing after the upstream changed', async (_, per, changed) => {
     const upstreamId = await attachNew({ type: 'oauth', per })
     const href = leavingLink(await startConnecting(owner.visitor, upstreamId))
     await owner.expectOk('PATCH', `/upstreams/${upstreamId}`, { auth: { type: 'oauth', per: changed } })
@@ -378,8 +378,8 @@ const TOKENS: readonly { name: string; token: NonNullable<Behaviour['token']> }[
   { name: 'a list', token: { body: [good] } },
 ]
 
-describe('an authorization server that gives out', () => {
-  it.each(TOKENS)('$name in place of tokens connects nothing', async ({ token }) => {
+describe('an authorization server that returns', () => {
+  it.each(TOKENS)('$name instead of tokens connects nothing', async ({ token }) => {
     const upstreamId = await attachNew()
     const href = leavingLink(await startConnecting(owner.visitor, upstreamId))
     fake.behave({ token })
@@ -390,7 +390,7 @@ describe('an authorization server that gives out', () => {
     expect(await accounts(upstreamId)).toBe(0)
   })
 
-  it.each([-5, 0, 1e300])('tokens that last %d seconds is connected all the same', async seconds => {
+  it.each([-5, 0, 1e300])('tokens that last %d seconds is connected', async seconds => {
     const upstreamId = await attachNew()
     const href = leavingLink(await startConnecting(owner.visitor, upstreamId))
     fake.behave({ expiresIn: seconds })
@@ -399,7 +399,7 @@ describe('an authorization server that gives out', () => {
   })
 })
 
-describe('an upstream that is reached by an account', () => {
+describe('an upstream with an account', () => {
   it.each([
     [{ transport: 'stdio', command: 'x', url: undefined }, 'auth'],
     [{ headers: { Authorization: 'Bearer x' } }, 'headers.Authorization'],
@@ -407,7 +407,7 @@ describe('an upstream that is reached by an account', () => {
     [{ auth: { type: 'oauth', per: 'everybody' } }, 'auth.per'],
     [{ auth: { type: 'oauth', scopes: ['two words'] } }, 'auth.scopes[0]'],
     [{ auth: { type: 'magic' } }, 'auth.type'],
-  ])('cannot be one with %j', async (changes, path) => {
+  ])('cannot have %j', async (changes, path) => {
     const { id } = await owner.create('/servers', { name: 'Refused', access: 'private' })
     const body = { name: 'back', transport: 'http', url: fake.url, auth: { type: 'oauth' }, ...changes }
     const answer = await owner.send('POST', `/servers/${id}/upstreams`, body)
@@ -415,7 +415,7 @@ describe('an upstream that is reached by an account', () => {
     expect(answer.body).toMatchObject({ errors: expect.arrayContaining([expect.objectContaining({ path })]) })
   })
 
-  it('is offered as a client by its metadata document, where the installation has https', async () => {
+  it('identifies Patchbay by its metadata document if the base URL is https', async () => {
     const secure = await startTestApp({ env: { PATCHBAY_BASE_URL: 'https://patch.example.com' } })
     try {
       const response = await fetch(`${secure.origin}/connect/client.json`)

@@ -29,7 +29,7 @@ beforeAll(async () => {
     await makePerson(back.origin, 'ann.there@example.com'),
     await makePerson(back.origin, 'bob.there@example.com'),
   ]
-  // Anybody with an account there may use that server.
+  // Every user with an account there may use that server.
   await back.owner.expectOk('PATCH', `/servers/${back.serverId}`, {
     access: 'private',
     allowedUsers: [annThere.email, bobThere.email],
@@ -40,7 +40,7 @@ afterAll(() => worlds.close())
 const attachOwn = (server: object = { access: 'public' }, more: object = {}) =>
   attach(worlds.owner, worlds.back.url, { type: 'oauth', per: 'caller' }, { server, ...more })
 
-/** Who called there, as its owner sees it. */
+/** The callers, as its owner sees them. */
 const callersThere = async (): Promise<unknown[]> => {
   const { back } = worlds
   const { body } = await back.owner.expectOk('GET', `/servers/${back.serverId}/executions?limit=200`)
@@ -50,8 +50,8 @@ const callersThere = async (): Promise<unknown[]> => {
     .items.map(({ caller }) => caller)
 }
 
-describe('an upstream that each caller reaches by an account of their own', () => {
-  it('answers with the link until a caller has connected, and then calls as that caller', async () => {
+describe('an upstream with an account per caller', () => {
+  it('returns the link until the caller has connected, and then runs calls as that caller', async () => {
     const { connect, front } = worlds
     const { upstreamId, url } = await attachOwn()
     await connect(ann.visitor, upstreamId, annThere.visitor)
@@ -71,7 +71,7 @@ describe('an upstream that each caller reaches by an account of their own', () =
     expect((await callersThere()).slice(0, 2)).toEqual([annThere.userId, bobThere.userId])
   })
 
-  it('keeps answers for each caller alone, also where its builder says that they are the same for all', async () => {
+  it('caches results per caller, even if its builder shares them', async () => {
     const kept = { cacheSeconds: 600, cacheShared: true, readOnly: true }
     const { upstreamId, url } = await attachOwn({ access: 'public' }, { toolAnswers: { get_shipment: kept } })
     await worlds.connect(ann.visitor, upstreamId, annThere.visitor)
@@ -83,7 +83,7 @@ describe('an upstream that each caller reaches by an account of their own', () =
     const all = await callersThere()
     const since = all.slice(0, all.length - before)
     expect(since).toEqual([bobThere.userId, annThere.userId])
-    // What was kept goes with the account that it came by.
+    // Cached results are dropped with their account.
     const { body } = await ann.expectOk('GET', '/me/upstream-accounts')
     const Accounts = z.object({ items: z.array(z.object({ id: z.string(), upstream: z.object({ id: z.string() }) })) })
     const own = Accounts.parse(body).items.find(({ upstream }) => upstream.id === upstreamId)
@@ -92,7 +92,7 @@ describe('an upstream that each caller reaches by an account of their own', () =
     await expect.poll(refused).toContain('not connected your own account')
   })
 
-  it('gives nobody what was kept of the account they had before', async () => {
+  it('does not reuse cached results of a previous account', async () => {
     const kept = { cacheSeconds: 600, readOnly: true }
     const { upstreamId, url } = await attachOwn({ access: 'public' }, { toolAnswers: { get_shipment: kept } })
     const before = (await callersThere()).length
@@ -104,7 +104,7 @@ describe('an upstream that each caller reaches by an account of their own', () =
     expect(all.slice(0, all.length - before)).toEqual([bobThere.userId, annThere.userId])
   })
 
-  it('tells a caller without a name that there can be no account of theirs', async () => {
+  it('tells anonymous callers that they cannot have an account', async () => {
     const { upstreamId, url } = await attachOwn()
     await worlds.connect(ann.visitor, upstreamId, annThere.visitor)
     const refused = await callServer(url, undefined, 'back_get_shipment', { id: '1' })
@@ -112,7 +112,7 @@ describe('an upstream that each caller reaches by an account of their own', () =
     expect(refused._meta?.['patchbay/connect']).toBeUndefined()
   })
 
-  it('is no matter of who may not call the server', async () => {
+  it('can be connected only by users who may call the server', async () => {
     const { upstreamId } = await attachOwn({ access: 'private', allowedUsers: [ann.email] })
     expect((await ann.visitor.get(`/connect/${upstreamId}`)).status).toBe(200)
     const page = await bob.visitor.get(`/connect/${upstreamId}`)
@@ -120,7 +120,7 @@ describe('an upstream that each caller reaches by an account of their own', () =
     expect(page.text).not.toContain('Front')
   })
 
-  it('is listed among the accounts of who connected it, and of nobody else, and ends there', async () => {
+  it("is listed, and disconnected, only among its own user's accounts", async () => {
     const { upstreamId, url } = await attachOwn()
     await worlds.connect(ann.visitor, upstreamId, annThere.visitor)
     expect((await callServer(url, ann.token, 'back_get_shipment', { id: '1' })).isError).not.toBe(true)
@@ -139,7 +139,7 @@ describe('an upstream that each caller reaches by an account of their own', () =
     expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('not connected your own account') })
   })
 
-  it('takes nobody else’s way back: a state is good in the session that began, once', async () => {
+  it('accepts a state once, only in the session that started it', async () => {
     const { back } = worlds
     const { upstreamId } = await attachOwn()
     const location = await back.agree(annThere.visitor, leavingLink(await startConnecting(ann.visitor, upstreamId)))
@@ -149,7 +149,7 @@ describe('an upstream that each caller reaches by an account of their own', () =
     expect((await bob.visitor.get('/account/upstreams')).text).not.toContain(upstreamId)
   })
 
-  it('is asked for its lists by nobody’s account who may not call the server any more', async () => {
+  it('is not listed with the account of a user who lost access', async () => {
     const { owner } = worlds
     const { serverId, upstreamId } = await attachOwn({ access: 'private', allowedUsers: [ann.email] })
     await worlds.connect(ann.visitor, upstreamId, annThere.visitor)
@@ -161,7 +161,7 @@ describe('an upstream that each caller reaches by an account of their own', () =
     expect(await refresh()).not.toMatchObject({ detail: asked })
   })
 
-  it('begins a session anew with another account, also over the connection of a client that can be asked', async () => {
+  it('starts a new session for another account, also over a dedicated connection', async () => {
     const fake = await startOAuthFake()
     onTestFinished(fake.close)
     const { upstreamId, url } = await attach(worlds.owner, fake.url, { type: 'oauth', per: 'caller' })
@@ -185,7 +185,7 @@ describe('an upstream that each caller reaches by an account of their own', () =
     expect(began.map(({ headers }) => headers.authorization)).toEqual([`Bearer ${token}`])
   })
 
-  it('has no token left once a user, the upstream or the server is gone', async () => {
+  it('keeps no tokens after the user, the upstream or the server was deleted', async () => {
     const { front, owner, connect } = worlds
     const count = (upstreamId: string) => front.services.db.upstreamAccount.count({ where: { upstreamId } })
     const one = await attachOwn()

@@ -54,11 +54,11 @@ const ENDS: readonly {
 ]
 
 describe('an account at an upstream', () => {
-  /** The tokens that the authorization server was told of since. */
+  /** The tokens revoked since. */
   const toldSince = (count: number) => fake.revoked.slice(count).map(form => form.get('token'))
   const kept = (upstreamId: string) => patchbay.services.db.upstreamAccount.count({ where: { upstreamId } })
 
-  it.each(ENDS)('is revoked where it was given when $name goes', async ({ per, end }) => {
+  it.each(ENDS)('is revoked at its authorization server when $name is deleted', async ({ per, end }) => {
     const attached = await attach(owner, fake.url, { type: 'oauth', per })
     await connect(owner, attached.upstreamId)
     const given = fake.given.slice(-2)
@@ -68,7 +68,7 @@ describe('an account at an upstream', () => {
     expect(await kept(attached.upstreamId)).toBe(0)
   })
 
-  it('is revoked where it was given when its user goes, with their organization and its servers', async () => {
+  it('is revoked at its authorization server when its user is deleted with their organization and servers', async () => {
     const carol = await makePerson(patchbay.origin, 'carol@example.com')
     const hers = await attach(carol, fake.url, { type: 'oauth' })
     await connect(carol, hers.upstreamId)
@@ -81,7 +81,7 @@ describe('an account at an upstream', () => {
     expect(await kept(others.upstreamId)).toBe(0)
   })
 
-  it('goes at once, whether or not its authorization server answers', async () => {
+  it('is deleted at once, even if its authorization server does not respond', async () => {
     const { upstreamId } = await attach(owner, fake.url, { type: 'oauth' })
     await connect(owner, upstreamId)
     const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]

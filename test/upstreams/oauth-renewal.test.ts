@@ -5,7 +5,7 @@ import { databaseKinds } from '../support/databases.ts'
 import { type OAuthFake, startOAuthFake } from './oauth-fake.ts'
 import { attach, callServer, leavingLink, listTools, makePerson, startConnecting } from './oauth-support.ts'
 
-/** So short a life that it is time to renew as soon as it is there. */
+/** So short that the token must be renewed at once. */
 const AT_ONCE = 0.002
 
 let fake: OAuthFake
@@ -22,7 +22,7 @@ const connect = async ({ visitor }: Person, upstreamId: string): Promise<void> =
   if (page.status !== 200) throw new Error(`not connected: ${page.status} ${page.text}`)
 }
 
-describe.each(databaseKinds)('the token of an account, on $kind', ({ create }) => {
+describe.each(databaseKinds)("an account's token, on $kind", ({ create }) => {
   let database: Awaited<ReturnType<typeof create>>
   let patchbay: TestApp
   let other: TestApp
@@ -49,11 +49,11 @@ describe.each(databaseKinds)('the token of an account, on $kind', ({ create }) =
     (await patchbay.services.db.upstreamAccount.findFirstOrThrow({ where: { upstreamId } })).id
   const stateOf = async (upstreamId: string) => (await owner.expectOk('GET', `/upstreams/${upstreamId}`)).body
 
-  it('is renewed once when it is about to end, however many calls wait for it, at two processes', async () => {
+  it('is renewed once before it expires, however many calls of two processes wait for it', async () => {
     fake.behave({ expiresIn: AT_ONCE })
     const { url } = await attachConnected()
     const elsewhere = url.replace(patchbay.origin, other.origin)
-    // Both have a connection of theirs.
+    // Each process has its own connection.
     await callServer(url, owner.token, 'back_whoami')
     await callServer(elsewhere, owner.token, 'back_whoami')
     fake.behave()
@@ -65,7 +65,7 @@ describe.each(databaseKinds)('the token of an account, on $kind', ({ create }) =
     expect(fake.renewals() - before).toBe(1)
   })
 
-  it('is renewed once where the upstream refuses it, and the call goes on', async () => {
+  it('is renewed once if the upstream rejects it, and the call continues', async () => {
     const { url } = await attachConnected()
     await callServer(url, owner.token, 'back_whoami')
     fake.endAccess()
@@ -74,20 +74,20 @@ describe.each(databaseKinds)('the token of an account, on $kind', ({ create }) =
     expect(fake.renewals() - before).toBe(1)
   })
 
-  it('that is refused renewed or not says that the account must be reconnected', async () => {
+  it('requires reconnecting the account if it is rejected even after a renewal', async () => {
     const { url, upstreamId } = await attachConnected()
     fake.behave({ refusesTokens: true })
     const before = fake.renewals()
     const refused = await callServer(url, owner.token, 'back_whoami')
     expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('must reconnect it') })
     expect(fake.renewals() - before).toBe(1)
-    // From time to time it is tried anew.
+    // It is retried now and then.
     await expect
       .poll(() => stateOf(upstreamId))
       .toMatchObject({ state: { kind: 'failed', why: expect.stringContaining('must reconnect it') } })
   })
 
-  it('that its authorization server does not renew any more is good for nothing until it is connected anew', async () => {
+  it('is unusable once its authorization server refuses to renew it, until the account is reconnected', async () => {
     const { url, upstreamId } = await attachConnected()
     fake.endAccess()
     fake.behave({ renewal: { status: 400, body: { error: 'invalid_grant', error_description: '<b>gone</b>' } } })
@@ -109,7 +109,7 @@ describe.each(databaseKinds)('the token of an account, on $kind', ({ create }) =
     expect(await stateOf(upstreamId)).toMatchObject({ auth: { connection: { brokenSince: null } } })
   })
 
-  it('stays with the account while its authorization server is out of order, and is renewed when it is back', async () => {
+  it('stays while its authorization server is down, and is renewed once that is back', async () => {
     const { url, upstreamId } = await attachConnected()
     fake.endAccess()
     fake.behave({ renewal: { status: 503, body: 'out of order' } })
@@ -117,12 +117,12 @@ describe.each(databaseKinds)('the token of an account, on $kind', ({ create }) =
     expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('did not renew the token') })
     expect(await stateOf(upstreamId)).toMatchObject({ auth: { connection: { brokenSince: null } } })
     fake.behave()
-    // A renewal that was under way for a list, at either process, may still fail, and a call that waited for it with it.
+    // A renewal in progress in either process may still fail, together with the calls that wait for it.
     const callAgain = async () => (await callServer(url, owner.token, 'back_whoami')).isError
     await expect.poll(callAgain, { timeout: 10_000 }).not.toBe(true)
   })
 
-  it('that is disconnected while it is renewed in vain is shown no more', async () => {
+  it('is gone if the account is disconnected during a failing renewal', async () => {
     fake.behave({ expiresIn: 4 })
     const { url, upstreamId } = await attach(owner, fake.url, { type: 'oauth', per: 'caller' })
     await connect(owner, upstreamId)
@@ -135,14 +135,14 @@ describe.each(databaseKinds)('the token of an account, on $kind', ({ create }) =
         return answered.promise
       },
     })
-    // Good for two seconds more when it is time to renew it.
+    // Still valid for two seconds when it is due for renewal.
     while ((await Promise.race([asked.promise, call()])) !== 'asked');
     await owner.expectOk('DELETE', `/me/upstream-accounts/${await accountIdOf(upstreamId)}`)
     answered.resolve()
     for (let times = 0; times < 20; times++) expect((await call()).text).toContain('not connected your own account')
   })
 
-  it('goes nowhere but to the address that was connected', async () => {
+  it('is sent only to the address that was connected', async () => {
     const { upstreamId } = await attachConnected()
     const elsewhere = await startOAuthFake()
     try {
@@ -159,14 +159,14 @@ describe.each(databaseKinds)('the token of an account, on $kind', ({ create }) =
     }
   })
 
-  it('that may not do what is asked says which scope that takes', async () => {
+  it('names the missing scope if it does not suffice', async () => {
     const { url } = await attachConnected()
     fake.behave({ scopeNeeded: 'parcels:write' })
     const refused = await callServer(url, owner.token, 'back_whoami')
     expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('"parcels:write"') })
   })
 
-  it('is revoked when it is disconnected, and is gone', async () => {
+  it('is revoked and deleted when the account is disconnected', async () => {
     const { url, upstreamId } = await attachConnected()
     const page = await owner.visitor.get(`/connect/${upstreamId}`)
     const { action, fields } = fieldsOf(page, '/disconnection')
@@ -179,7 +179,7 @@ describe.each(databaseKinds)('the token of an account, on $kind', ({ create }) =
     expect(await patchbay.services.db.upstreamAccount.count({ where: { upstreamId } })).toBe(0)
   })
 
-  it('stands in no answer, no history, no audit entry and no table, whatever the upstream says', async () => {
+  it('appears in no result, history, audit entry or table, whatever the upstream returns', async () => {
     const { url, upstreamId, serverId } = await attachConnected()
     const echoed = await callServer(url, owner.token, 'back_whoami')
     expect(echoed.text).toContain('you showed')
@@ -199,7 +199,7 @@ describe.each(databaseKinds)('the token of an account, on $kind', ({ create }) =
         await db.session.findMany(),
       ]),
     ]
-    // Nor does the upstream see whose token it was that called.
+    // The upstream does not see the caller's token either.
     expect(JSON.stringify(fake.seen.map(({ headers, body }) => [headers, body]))).not.toContain(owner.token)
     for (const token of fake.given) for (const text of shown) expect(text.includes(token)).toBe(false)
   })

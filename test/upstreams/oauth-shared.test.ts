@@ -18,8 +18,8 @@ beforeAll(async () => {
 })
 afterAll(() => worlds.close())
 
-describe('an upstream that all callers reach by one account', () => {
-  it('says that it is not connected, then is connected by its builder and called', async () => {
+describe('an upstream with one account for all callers', () => {
+  it('reports that it is not connected, and works once its builder has connected it', async () => {
     const { owner, back, connect } = worlds
     const { serverId, upstreamId, url } = await attach(owner, back.url, { type: 'oauth' })
     const before = await owner.expectOk('GET', `/upstreams/${upstreamId}`)
@@ -33,14 +33,14 @@ describe('an upstream that all callers reach by one account', () => {
     expect(answered.isError).not.toBe(true)
   })
 
-  it('is connected over the older transport as well, with a token for the same server', async () => {
+  it('can also be connected over the older transport, with a token for the same server', async () => {
     const { owner, back, connect } = worlds
     const { upstreamId, url } = await attach(owner, `${back.url}/sse`, { type: 'oauth' }, { transport: 'sse' })
     expect((await connect(owner.visitor, upstreamId)).status).toBe(200)
     expect((await callServer(url, owner.token, 'back_get_shipment', { id: '7' })).text).toContain('/shipments/7')
   })
 
-  it('is connected by nobody who may not build, and not by who refuses there', async () => {
+  it('is not connected by users who may not build, or who refuse consent', async () => {
     const { owner, back, front } = worlds
     const { upstreamId, url } = await attach(owner, back.url, { type: 'oauth' }, { server: { access: 'public' } })
     const stranger = await makePerson(front.origin, 'stranger@example.com')
@@ -52,7 +52,7 @@ describe('an upstream that all callers reach by one account', () => {
     expect(await listTools(url, owner.token)).toEqual([])
   })
 
-  it('stays connected when what was read of it is sent back, and when its form is saved', async () => {
+  it('stays connected when it is saved unchanged through the API or its form', async () => {
     const { owner, back, connect } = worlds
     const { serverId, upstreamId, url } = await attach(owner, back.url, {
       type: 'oauth',
@@ -74,7 +74,7 @@ describe('an upstream that all callers reach by one account', () => {
     expect(saved.text).toContain('Change or disconnect')
     expect((await callServer(url, owner.token, 'back_get_shipment', { id: '4' })).isError).not.toBe(true)
 
-    // Each their own: what all shared is gone.
+    // One account per caller: the shared one is deleted.
     const next = fieldsOf(await owner.visitor.get(path), path, 'version')
     const changed = await owner.visitor.post(action, {
       ...form,
@@ -91,7 +91,7 @@ describe('an upstream that all callers reach by one account', () => {
     )
   })
 
-  it('is told in the audit log, and never shown the token of who calls', async () => {
+  it("is recorded in the audit log, and never receives the caller's token", async () => {
     const { owner, back, connect, front } = worlds
     const { upstreamId, url } = await attach(owner, back.url, { type: 'oauth' })
     await connect(owner.visitor, upstreamId)

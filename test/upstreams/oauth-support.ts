@@ -9,7 +9,7 @@ import { answerJson, type FakeApi, startFakeApi } from '../support/fake-api.ts'
 type Person = ApiClient & { email: string; userId: string }
 type Somebody = Person & { visitor: Visitor }
 
-/** Somebody with an account, a token and a browser that is signed in. */
+/** A user with an account, a token and a signed-in browser. */
 export const makePerson = async (origin: string, email: string): Promise<Somebody> => {
   const person = await signUp(origin, email)
   const visitor = createVisitor(origin)
@@ -24,7 +24,7 @@ const Result = z.looseObject({
 })
 const Answer = z.looseObject({ result: z.unknown().optional(), error: z.unknown().optional() })
 
-/** One request to a server, as a client of the stateless era sends it. */
+/** Sends one request of the stateless era. */
 const askServer = async (
   url: string,
   token: string | undefined,
@@ -69,21 +69,21 @@ export const listTools = async (url: string, token: string | undefined): Promise
 const decode = (html: string): string =>
   html.replaceAll('&amp;', '&').replaceAll('&#39;', "'").replaceAll('&quot;', '"')
 
-/** Where the button leads that takes a browser to an authorization server. */
+/** The URL of the button that leads to the authorization server. */
 export const leavingLink = (page: Page): string => {
   const [, href] = /rel="noreferrer" href="([^"]*)"/.exec(page.text) ?? []
   if (href === undefined) throw new Error(`no way on: ${page.status} ${page.text.slice(0, 3_000)}`)
   return decode(href)
 }
 
-/** Begins to connect, by the page of it; the page that says where it leads, or why it cannot be. */
+/** Starts connecting on its page. Returns the page that names the destination, or the reason for a failure. */
 export const startConnecting = async (visitor: Visitor, upstreamId: string): Promise<Page> => {
   const path = `/connect/${upstreamId}`
   const { action, fields } = fieldsOf(await visitor.get(path), path)
   return visitor.post(action, fields)
 }
 
-/** An authorization server and its guarded server: another Patchbay, whose API echoes what it is asked. */
+/** A real authorization server with its protected MCP server: another Patchbay, whose tool echoes its request. */
 const startBack = async () => {
   const app = await startTestApp({ env: { PATCHBAY_TRUST_PROXY: '127.0.0.0/8' } })
   const api: FakeApi = await startFakeApi((request, response) =>
@@ -104,7 +104,7 @@ const startBack = async () => {
     url: made.url,
     origin: app.origin,
     serverId: made.serverId,
-    /** Agrees, signed in there, and answers where the browser is sent back to. */
+    /** Consents as the signed-in user and returns the redirect URL. */
     agree: async (visitor: Visitor, href: string, answer: 'yes' | 'no' = 'yes'): Promise<string> => {
       const back = await answerConsent(visitor, await visitor.get(href), answer)
       const location = back.headers.get('location')
@@ -119,7 +119,7 @@ const startBack = async () => {
 }
 export type Attached = { serverId: string; upstreamId: string; url: string }
 
-/** A server of somebody's with an upstream that wants an account. */
+/** Creates a server with an upstream that requires an account. */
 export const attach = async (
   owner: ApiClient,
   url: string,
@@ -150,7 +150,7 @@ export const startOAuthWorlds = async (options: Parameters<typeof startTestApp>[
     back,
     front,
     owner,
-    /** All the way: the browser of a person here, and that of one there. */
+    /** Completes the whole flow with the browsers of a user here and a user there. */
     connect: async (visitor: Visitor, upstreamId: string, there: Visitor = back.owner.visitor): Promise<Page> => {
       const location = await back.agree(there, leavingLink(await startConnecting(visitor, upstreamId)))
       return visitor.get(location)

@@ -17,7 +17,7 @@ let url = ''
 let flags: string[] = []
 beforeAll(async () => {
   operator = await signUp(patchbay.origin, 'operator@example.com')
-  // A tool of the server's own, which one of the upstream's would be called as.
+  // The server's own tool with the same name as one of the upstream's.
   const own = [{ name: 'odd_sound', method: 'GET', url: 'http://127.0.0.1:1/' }]
   ;({ serverId, url } = await makeServer(operator, own))
   const odd = await operator.create(`/servers/${serverId}/upstreams`, {
@@ -30,8 +30,8 @@ beforeAll(async () => {
   flags = Offer.parse(body).flags.map(({ kind, item, message }) => `${kind} ${item}: ${message}`)
 })
 
-describe.each(CLIENT_LINES)('beside an upstream with lists that are not as MCP has them, for $title', ({ connect }) => {
-  it('the others are listed, and what is sound of it', async () => {
+describe.each(CLIENT_LINES)('an upstream with invalid lists, to client $title', ({ connect }) => {
+  it('does not affect others, and its valid items are listed', async () => {
     const client = await connect(url)
     const { tools } = await client.listTools()
     expect(tools.map(({ name }) => name)).toEqual([
@@ -53,8 +53,8 @@ describe.each(CLIENT_LINES)('beside an upstream with lists that are not as MCP h
   })
 })
 
-describe('an upstream with lists that are not as MCP has them', () => {
-  it('is flagged for each, with what is the matter', () => {
+describe('an upstream with invalid lists', () => {
+  it('is flagged for each, with the reason', () => {
     const misfit = (what: string): string => `its ${what} does not conform to MCP; left out`
     expect(flags).toEqual([
       'upstream tools: An item that is not an object was left out.',
@@ -73,7 +73,7 @@ describe('an upstream with lists that are not as MCP has them', () => {
     ])
   })
 
-  it('has its lists left out where those of the others leave no room, and says so', async () => {
+  it('has its lists omitted, and flagged, if those of the others leave no room', async () => {
     const { id } = await operator.create('/servers', { name: 'Full', access: 'public' })
     const counts: number[] = []
     const said: string[] = []
@@ -90,7 +90,7 @@ describe('an upstream with lists that are not as MCP has them', () => {
     ])
   })
 
-  it('takes no name from a tool of the server: that one answers', async () => {
+  it("does not take the name of one of the server's own tools", async () => {
     const [line] = CLIENT_LINES
     const client = await line?.connect(url)
     expect(textOf((await client?.callTool({ name: 'odd_sound' })) ?? {})).toContain('127.0.0.1:1')

@@ -5,7 +5,7 @@ import { StreamableHTTPClientTransport as Http1 } from '@modelcontextprotocol/sd
 
 type Named = { name: string }
 
-/** What every official client can do, as far as these tests use it: its results as the client gives them. */
+/** What all official clients have in common, as far as these tests use it. Results are the client's own. */
 export type OfficialClient = {
   listTools: () => Promise<{ tools: Named[] }>
   callTool: (call: Named & { arguments?: Record<string, unknown> }) => Promise<Record<string, unknown>>
@@ -35,7 +35,7 @@ const first = async (transport: Http1 | Sse1): Promise<OfficialClient> => {
   return client
 }
 
-/** Every official client that may come: both lines of the SDK, the newer one in both eras of the protocol. */
+/** Every official client: both SDK generations, the newer one in both eras of the protocol. */
 export const CLIENT_LINES: readonly ClientLine[] = [
   { title: 'SDK 1', connect: url => first(new Http1(new URL(url))) },
   { title: 'SDK 1 over SSE', connect: url => first(new Sse1(new URL(`${url}/sse`))) },
@@ -43,7 +43,7 @@ export const CLIENT_LINES: readonly ClientLine[] = [
   { title: 'SDK 2, without sessions', connect: second('auto') },
 ]
 
-/** The text that a result begins with. */
+/** Returns the first text of a result. */
 export const textOf = ({ content }: Record<string, unknown>): string => {
   const [block]: unknown[] = Array.isArray(content) ? content : []
   return typeof block === 'object' && block !== null && 'text' in block ? String(block.text) : ''

@@ -10,7 +10,7 @@ const Listed = z.object({ tools: z.array(z.looseObject({ name: z.string() })) })
 
 type AnyClient = { client: Client; changes: string[][] }
 
-describe.each(databaseKinds)('tools of upstreams on $kind', kind => {
+describe.each(databaseKinds)('tools of upstreams, on $kind', kind => {
   const patchbay = runPatchbay(kind, { PATCHBAY_ALLOW_STDIO: 'true' })
   let operator: ApiClient & { userId: string }
   beforeAll(async () => {
@@ -40,7 +40,7 @@ describe.each(databaseKinds)('tools of upstreams on $kind', kind => {
     return first?.type === 'text' ? first.text : ''
   }
 
-  it('of a command are listed with its prefix and called, and in the history', async () => {
+  it('are listed with their prefix, called and recorded', async () => {
     const serverId = await makeServer()
     await attach(serverId, { name: 'every', ...everythingCommand() })
     const { client } = await connect(serverId)
@@ -55,7 +55,7 @@ describe.each(databaseKinds)('tools of upstreams on $kind', kind => {
     expect(textOf(result)).toBe('Echo: hello')
     const image = await client.callTool({ name: 'every_get-tiny-image', arguments: {} })
     expect(image.content.map(({ type }) => type)).toContain('image')
-    // A busy machine writes it down later than is waited for by whoever reads.
+    // The history is written later on a busy machine.
     await vi.waitFor(async () => {
       const { body } = await operator.expectOk('GET', `/servers/${serverId}/executions?tool=every_echo`)
       expect(body).toMatchObject({
@@ -64,7 +64,7 @@ describe.each(databaseKinds)('tools of upstreams on $kind', kind => {
     }, 10_000)
   })
 
-  it('are whole, but for what is hidden in them; those that cannot be passed on are left out and flagged', async () => {
+  it('are complete except for masked secrets; invalid ones are omitted and flagged', async () => {
     const serverId = await makeServer()
     const { id } = await attach(serverId, { name: 'odd', ...commandOf('odd-lists', 'names') })
     const { body: offer } = await operator.expectOk('POST', `/upstreams/${id}/refresh`)
@@ -114,7 +114,7 @@ describe.each(databaseKinds)('tools of upstreams on $kind', kind => {
     })
   })
 
-  it('that would have one name with another are left out, and the log says which both are', async () => {
+  it('are omitted if two have the same name, and the log names both', async () => {
     const serverId = await makeServer()
     await attach(serverId, { name: 'first', prefix: 'same', ...commandOf('sdk-old') })
     const { id } = await attach(serverId, { name: 'second', prefix: 'same', ...commandOf('sdk-new') })
@@ -126,7 +126,7 @@ describe.each(databaseKinds)('tools of upstreams on $kind', kind => {
     }, 10_000)
   })
 
-  it.each(['sdk-old', 'sdk-new'] as const)('that come later reach a client as a changed list: %s', async line => {
+  it.each(['sdk-old', 'sdk-new'] as const)('that appear later reach clients as a changed list: %s', async line => {
     const serverId = await makeServer()
     const { id } = await attach(serverId, { name: 'own', ...commandOf(line) })
     await operator.expectOk('POST', `/upstreams/${id}/refresh`)
@@ -136,7 +136,7 @@ describe.each(databaseKinds)('tools of upstreams on $kind', kind => {
     await vi.waitFor(() => expect(changes.at(-1)).toEqual(['own_echo', 'own_grow', 'own_grown']), 10_000)
   })
 
-  it('of a process that dies answer what happened, and the next call starts it again', async () => {
+  it('report that their process died, and the next call starts it again', async () => {
     const serverId = await makeServer()
     const { id } = await attach(serverId, { name: 'frail', ...commandOf('hostile') })
     await operator.expectOk('POST', `/upstreams/${id}/refresh`)
@@ -147,7 +147,7 @@ describe.each(databaseKinds)('tools of upstreams on $kind', kind => {
     expect(textOf(await client.callTool({ name: 'frail_echo', arguments: { text: 'back' } }))).toBe('back')
   })
 
-  it('hide the values of secrets that they answer', async () => {
+  it('have secrets masked in their results', async () => {
     const serverId = await makeServer()
     await operator.expectOk('PUT', `/servers/${serverId}/globals/key`, { value: 'sk-canary-77', secret: true })
     const { id } = await attach(serverId, { name: 'told', ...commandOf('hostile'), env: { SECRET: '{{key}}' } })
@@ -158,7 +158,7 @@ describe.each(databaseKinds)('tools of upstreams on $kind', kind => {
     expect(text).not.toContain('sk-canary-77')
   })
 
-  it('are gone once it is disabled, and so is its process', async () => {
+  it('disappear with their process once the upstream is disabled', async () => {
     const serverId = await makeServer()
     const { id } = await attach(serverId, { name: 'brief', ...commandOf('hostile') })
     await operator.expectOk('POST', `/upstreams/${id}/refresh`)
@@ -203,7 +203,7 @@ describe.each(databaseKinds)('tools of upstreams on $kind', kind => {
     },
   )
 
-  it('are all that there is where the other features are off', async () => {
+  it('are all that is offered if the other features are off', async () => {
     const serverId = await makeServer()
     const features = { resources: false, prompts: false }
     const { id } = await attach(serverId, { name: 'every', ...everythingCommand(), features })
@@ -221,7 +221,7 @@ describe.each(databaseKinds)('tools of upstreams on $kind', kind => {
     expect((await client.listTools()).tools.length).toBeGreaterThan(5)
   })
 
-  it('of an upstream that is attached, or leads elsewhere, while clients are connected come as a change', async () => {
+  it('are announced as a change when an upstream is attached or its URL changes', async () => {
     const serverId = await makeServer()
     const { client, changes } = await connect(serverId)
     expect((await client.listTools()).tools).toEqual([])
@@ -231,7 +231,7 @@ describe.each(databaseKinds)('tools of upstreams on $kind', kind => {
     await vi.waitFor(() => expect(changes.at(-1)).toContain('late_whole'), 10_000)
   })
 
-  it('are missing where it never answered, which the list says, and hold up nobody', async () => {
+  it('are reported missing if their upstream never responded, and delay nobody', async () => {
     const serverId = await makeServer()
     await attach(serverId, { name: 'mute', ...commandOf('hostile', 'is-silent') })
     await attach(serverId, { name: 'gone', ...commandOf('hostile', 'exits') })
@@ -250,7 +250,7 @@ describe.each(databaseKinds)('tools of upstreams on $kind', kind => {
     })
   })
 
-  it('over HTTP pass its allow and deny patterns', async () => {
+  it('are filtered by allow and deny patterns over HTTP', async () => {
     const port = await startEverything('streamableHttp')
     const serverId = await makeServer()
     await attach(serverId, {

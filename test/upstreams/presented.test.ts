@@ -44,7 +44,7 @@ describe.each(databaseKinds)('what clients see of upstreams, on $kind', kind => 
   const skippedOf = async (id: string) =>
     Skipped.parse((await operator.expectOk('GET', `/upstreams/${id}`)).body).skipped
 
-  it('names what is left out because its name is taken, with both names, wherever it is asked', async () => {
+  it('names tools omitted because of a name conflict, with both names, everywhere', async () => {
     const { serverId } = await makeDesk()
     const tools = [
       { name: 'read', inputSchema },
@@ -73,7 +73,7 @@ describe.each(databaseKinds)('what clients see of upstreams, on $kind', kind => 
     expect(await skippedOf(first.id)).toEqual([])
   })
 
-  it('counts on the cards of servers, as far as patterns and reviews let it through', async () => {
+  it('is what the cards of servers count: tools that pass patterns and reviews', async () => {
     const { serverId } = await makeDesk()
     const tools = ['one', 'two', 'three'].map(name => ({ name, inputSchema }))
     const { id } = await attach(serverId, { name: 'counted' }, tools)
@@ -93,7 +93,7 @@ describe.each(databaseKinds)('what clients see of upstreams, on $kind', kind => 
     expect(history.html).toContain('far_read')
   })
 
-  it('stands among the tools that the history is filtered by', async () => {
+  it("appears in the history's tool filter", async () => {
     const { serverId } = await makeDesk()
     await attach(serverId, { name: 'heard' }, [{ name: 'read', inputSchema }])
     const person = createPageBrowser(patchbay.origin)

@@ -17,7 +17,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true, force: true })
 })
 
-/** Starts an owner of a server that has children, one in its process group and one outside. */
+/** Starts a process that owns an upstream with two children, one inside its process group and one outside. */
 const startOwner = async (): Promise<{ owner: ChildProcess; server: number; children: number[] }> => {
   const args = ['--disable-warning=ExperimentalWarning', serverFile('owner'), directory, serverFile('hostile')]
   const owner = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -30,8 +30,8 @@ const endOf = (child: ChildProcess): Promise<unknown> => new Promise(resolve => 
 
 const onLinux = process.platform === 'linux'
 
-describe.runIf(onLinux)('after a kill -9 of Patchbay', () => {
-  it('the next start ends what it had started, and nothing else', async () => {
+describe.runIf(onLinux)('the processes of a killed Patchbay', () => {
+  it('are ended by the next start, and no other process is', async () => {
     const { owner, server, children } = await startOwner()
     const ended = endOf(owner)
     owner.kill('SIGKILL')
@@ -44,7 +44,7 @@ describe.runIf(onLinux)('after a kill -9 of Patchbay', () => {
     expect(next.reap()).toBe(0)
   })
 
-  it('a process that has the number of one of them now is left alone', async () => {
+  it('are not confused with a process that now has the same PID', async () => {
     const { owner } = await startOwner()
     const ended = endOf(owner)
     owner.kill('SIGKILL')
@@ -65,8 +65,8 @@ describe.runIf(onLinux)('after a kill -9 of Patchbay', () => {
   })
 })
 
-describe.runIf(onLinux)('while another Patchbay runs on the same data', () => {
-  it('its processes are left alone', async () => {
+describe.runIf(onLinux)('the processes of another Patchbay on the same data', () => {
+  it('are not ended', async () => {
     const { owner, server } = await startOwner()
     expect(startProcesses({ directory }).reap()).toBe(0)
     expect([isAlive(owner.pid ?? 0), isAlive(server)]).toEqual([true, true])
@@ -74,7 +74,7 @@ describe.runIf(onLinux)('while another Patchbay runs on the same data', () => {
   })
 })
 
-it.runIf(onLinux)('a Patchbay that ends in a hurry takes its processes along', async () => {
+it.runIf(onLinux)('Patchbay ends its processes when it exits early', async () => {
   const { owner, server, children } = await startOwner()
   const ended = endOf(owner)
   owner.kill('SIGUSR2')
@@ -82,7 +82,7 @@ it.runIf(onLinux)('a Patchbay that ends in a hurry takes its processes along', a
   await gone([server, ...children])
 })
 
-it.runIf(onLinux)('files in the ledger that say nothing are removed', () => {
+it.runIf(onLinux)('PID files without content are removed', () => {
   writeFileSync(join(directory, 'broken.json'), '{"scope":')
   expect(startProcesses({ directory }).reap()).toBe(0)
   expect(readdirSync(directory)).toEqual([])

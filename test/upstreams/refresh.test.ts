@@ -5,9 +5,8 @@ import { signUp } from '../support/api-client.ts'
 
 const patchbay = runPatchbay()
 
-/** How many lists were read. */
 let lists = 0
-/** Those that were read, and are not told yet. */
+/** Requests whose response is held back. */
 let held: (() => void)[] | undefined
 const upstream = runFakeApi((request, response) => {
   const { id, method } = request.body === '' ? {} : JSON.parse(request.body)
@@ -28,7 +27,7 @@ const upstream = runFakeApi((request, response) => {
 
 const Offer = z.object({ tools: z.tuple([z.coerce.number()]) })
 
-it('asking an upstream anew tells what it offers by then, though it is being asked already', async () => {
+it('refreshing an upstream returns its current lists, even if a refresh is already running', async () => {
   const api = await signUp(patchbay.origin)
   const { id: serverId } = await api.create('/servers', { name: 'Asked' })
   const { id } = await api.create(`/servers/${serverId}/upstreams`, {
@@ -48,7 +47,7 @@ it('asking an upstream anew tells what it offers by then, though it is being ask
   await vi.waitFor(() => expect(reading).toHaveLength(1))
   held = undefined
   const others = [expectNew(), expectNew()]
-  // Both have come, and wait.
+  // Both requests have arrived and wait.
   await api.expectOk('GET', `/servers/${serverId}`)
   for (const tell of reading) tell()
   await Promise.all([first, ...others])

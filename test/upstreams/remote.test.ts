@@ -24,7 +24,7 @@ const buildNewer = (): McpServer => {
 const isRequest = (request: IncomingMessage): request is IncomingMessage & { method: string; url: string } =>
   request.method !== undefined && request.url !== undefined
 
-/** The newest SDK over HTTP: the newer era alone. */
+/** The newest SDK over HTTP, in the stateless era only. */
 const startNewer = async () => {
   const seen: IncomingMessage[] = []
   const handler = createMcpHandler(buildNewer, { legacy: 'reject' })
@@ -36,7 +36,7 @@ const startNewer = async () => {
   return Object.assign(api, { seen, tellChanged: () => handler.notify.toolsChanged() })
 }
 
-/** The SDK's older line over HTTP, with sessions, which `forget` makes it lose. */
+/** The SDK's older generation over HTTP, with sessions that `forget` drops. */
 const startOlder = async () => {
   const sessions = new Map<string, StreamableHTTPServerTransport>()
   const opened: string[] = []
@@ -71,7 +71,7 @@ const startOlder = async () => {
   return Object.assign(api, { opened, ended, forget: () => sessions.clear() })
 }
 
-/** Reads a request's JSON, and answers by its method; what it does not know it knows not. */
+/** Responds to JSON-RPC requests by method; unknown methods get an error. */
 type Answer = (response: ServerResponse, id: unknown) => void
 const startByHand = (answers: Readonly<Record<string, Answer>>): Promise<Api> =>
   startApi((request, response) => {
@@ -95,7 +95,7 @@ const initialize: Answer = (response, id) =>
     result: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'hand', version: '1' } },
   })
 
-describe('a server of npm', () => {
+describe('a published MCP server', () => {
   it.each([
     ['streamableHttp', 'http', '/mcp'],
     ['sse', 'sse', '/sse'],
@@ -119,8 +119,8 @@ describe('a server of npm', () => {
   })
 })
 
-describe('a server over HTTP', () => {
-  it('of the newer line is spoken to without sessions, with the headers that are configured', async () => {
+describe('an upstream over HTTP', () => {
+  it('is called without sessions in the stateless era, with the configured headers', async () => {
     const api = await startNewer()
     const upstream = openUpstream(remote('http', urlOf(api), { 'x-key': 'k' }))
     expect((await upstream.get()).getProtocolEra()).toBe('modern')
@@ -130,7 +130,7 @@ describe('a server over HTTP', () => {
     )
   })
 
-  it('of the newer line tells of changed lists by a stream, which is opened again when it breaks off', async () => {
+  it('announces changed lists over a stream in the stateless era, which is reopened if it breaks', async () => {
     const api = await startNewer()
     const upstream = openUpstream(remote('http', urlOf(api)))
     const told: string[] = []
@@ -143,10 +143,10 @@ describe('a server over HTTP', () => {
       api.tellChanged()
       return told.length
     }
-    // Until it is heard: the request is there before the stream that answers it.
+    // Repeats until it arrives, because the request precedes the stream.
     await expect.poll(tell).toBeGreaterThan(0)
     for (const socket of api.open) socket.destroy()
-    // What changed while the stream was away is told once it is back.
+    // Changes during an interruption are announced after it.
     const before = told.length
     await expect.poll(listens).toBe(2)
     await expect.poll(() => told.length).toBeGreaterThan(before)
@@ -154,7 +154,7 @@ describe('a server over HTTP', () => {
     expect(upstream.state()).toEqual({ kind: 'connected' })
   })
 
-  it('of the older line has one session, which is ended when the connection is', async () => {
+  it('has one session in the session era, which ends with the connection', async () => {
     const api = await startOlder()
     const upstream = openUpstream(remote('http', urlOf(api)))
     await Promise.all(Array.from({ length: 10 }, () => callTool(upstream, 'echo')))
@@ -167,7 +167,7 @@ describe('a server over HTTP', () => {
     await expect.poll(() => api.open.size).toBe(0)
   })
 
-  it('that forgets its sessions gets another one, and the call goes through', async () => {
+  it('gets a new session if it has forgotten the old one, and the call succeeds', async () => {
     const api = await startOlder()
     const upstream = openUpstream(remote('http', urlOf(api)))
     await callTool(upstream, 'echo')
@@ -176,7 +176,7 @@ describe('a server over HTTP', () => {
     expect(api.opened).toHaveLength(2)
   })
 
-  it('has the request of a cancelled call cut off', async () => {
+  it('has its request aborted when a call is cancelled', async () => {
     const cut = Promise.withResolvers<void>()
     const begun = Promise.withResolvers<void>()
     const api = await startByHand({
@@ -195,7 +195,7 @@ describe('a server over HTTP', () => {
     await cut.promise
   })
 
-  it('that answers with an error is heard as it is', async () => {
+  it('has its errors passed on unchanged', async () => {
     const api = await startByHand({
       initialize,
       'tools/call': (response, id) =>
@@ -207,7 +207,7 @@ describe('a server over HTTP', () => {
     expect(error).toMatchObject({ code: -32_602, message: expect.stringContaining('no such tool'), data: { a: 1 } })
   })
 
-  it('whose answer to the opening is an error is quoted, without what could not be seen', async () => {
+  it('is quoted if it responds to initialize with an error, without hidden characters', async () => {
     const api = await startByHand({
       initialize: (response, id) => {
         const message = `\u202ebad\u0007 ${'x'.repeat(1_000)}`
@@ -221,7 +221,7 @@ describe('a server over HTTP', () => {
     expect(upstream.log().map(({ source, text }) => [source, text])).toEqual([['patchbay', message]])
   })
 
-  it('ends the calls under way when the connection is closed', async () => {
+  it('fails calls in progress when the connection is closed', async () => {
     const api = await startOlder()
     const upstream = openUpstream(remote('http', urlOf(api)))
     await upstream.get()
@@ -231,7 +231,7 @@ describe('a server over HTTP', () => {
     expect((await hanging).kind).toBe('aborted')
   })
 
-  it('that answers twice is heard once', async () => {
+  it('is read once if it responds twice', async () => {
     const api = await startByHand({
       initialize,
       'tools/call': (response, id) => {
@@ -247,7 +247,7 @@ describe('a server over HTTP', () => {
   it.each([
     ['in its stream of events', 'text/event-stream', ': begun\n\n'],
     ['in its JSON', 'application/json', '{"jsonrpc":"2.0",'],
-  ])('that closes %s ends the call at once', async (_, type, beginning) => {
+  ])('fails the call at once if it closes %s', async (_, type, beginning) => {
     const api = await startByHand({
       initialize,
       'tools/call': response => {
@@ -259,13 +259,13 @@ describe('a server over HTTP', () => {
     expect(upstream.state()).toEqual({ kind: 'connected' })
   })
 
-  it('that answers with more than it may ends the call', async () => {
+  it('fails the call if its response is too large', async () => {
     const api = await startByHand({ initialize, 'tools/call': response => void response.end('x'.repeat(100_000)) })
     const upstream = openUpstream(remote('http', urlOf(api)), { network: { maxResponseBytes: 50_000 } })
     expect((await faultOf(callTool(upstream, 'x'))).kind).toBe('too_large')
   })
 
-  it('resumes the stream of an answer where it broke off', async () => {
+  it('has a broken response stream resumed', async () => {
     const resumed: unknown[] = []
     const api = await startApi((request, response) => {
       const send = (event: string): void =>
@@ -299,8 +299,8 @@ describe('a server over HTTP', () => {
   })
 })
 
-describe('a server over SSE', () => {
-  it('that closes its stream ends the calls under way, and the next call opens another', async () => {
+describe('an upstream over SSE', () => {
+  it('fails calls in progress when it closes its stream, and the next call opens another', async () => {
     const port = await startEverything('sse')
     const proxy = await startProxy(port)
     const upstream = openUpstream(remote('sse', `http://127.0.0.1:${proxy.port}/sse`), {
@@ -317,7 +317,7 @@ describe('a server over SSE', () => {
   })
 })
 
-/** Passes everything on to a port, over sockets that can be cut. */
+/** Forwards everything to a port over sockets that can be cut. */
 const startProxy = (port: number): Promise<Api> =>
   listen(
     createServer(socket => {
@@ -349,42 +349,42 @@ describe.each(['http', 'sse'] as const)('a URL for the transport %s', transport 
     return error
   }
 
-  it('that nobody listens at is refused', async () => {
+  it('is refused if nothing listens there', async () => {
     const upstream = openUpstream(remote(transport, 'http://api.test:1/mcp'))
     const { kind, message } = await faultOf(upstream.get())
     expect([kind, message]).toEqual(['refused', expect.stringContaining('refused the connection')])
   })
 
-  it('of no known name is refused', async () => {
+  it('is refused if its host is unknown', async () => {
     const { message } = await faultOf(openUpstream(remote(transport, 'http://nowhere.test/mcp')).get())
     expect(message).toContain('The name nowhere.test does not resolve')
   })
 
-  it('that hangs is silent', async () => {
+  it('times out if it hangs', async () => {
     const { kind, message } = await fault(() => {}, { timeoutMs: 100 })
     expect([kind, message]).toEqual(['no_response', expect.stringContaining('within 100 ms')])
   })
 
-  it('that answers with HTML is no MCP', async () => {
+  it('is reported as not MCP if it returns HTML', async () => {
     expect((await fault(html)).kind).toBe('not_mcp')
     expect((await fault(missing)).message).toContain('HTTP 404')
   })
 
-  it('that wants authorization is said so', async () => {
+  it('is reported as requiring authorization', async () => {
     expect((await fault(status(401))).kind).toBe('unauthorized')
     expect((await fault(status(403))).kind).toBe('unauthorized')
   })
 
-  it('that fails by itself is said so', async () => {
+  it('is reported with its own failure', async () => {
     expect((await fault(status(503))).message).toContain('HTTP 503')
   })
 
-  it('that redirects in a loop is refused', async () => {
+  it('is refused if it redirects in a loop', async () => {
     const { message } = await fault((_, response) => void response.writeHead(307, { location: '/mcp' }).end())
     expect(message).toContain('redirected again after 3 redirects')
   })
 
-  it('that points inward is blocked, at first and after a redirect', async () => {
+  it('is blocked if it leads to a private address, directly or by a redirect', async () => {
     const inward = openUpstream(remote(transport, 'http://10.0.0.1/mcp'))
     expect((await faultOf(inward.get())).kind).toBe('blocked')
     const redirected = await fault(
@@ -401,13 +401,13 @@ describe.each(['http', 'sse'] as const)('a URL for the transport %s', transport 
     expect((await faultOf(named.get())).message).toContain('resolves to an address that is not public')
   })
 
-  it('that speaks no HTTP is no MCP', async () => {
+  it('is reported as not MCP if it does not speak HTTP', async () => {
     const api = await startRawApi(socket => socket.end('SSH-2.0-OpenSSH_9.9\r\n'))
     expect((await faultOf(openUpstream(remote(transport, urlOf(api))).get())).kind).toBe('not_mcp')
   })
 })
 
-it('an upstream in JSON that is no JSON-RPC is no MCP', async () => {
+it('an upstream whose JSON is not JSON-RPC is reported as not MCP', async () => {
   const api = await startApi((_, response) => json(response, { hello: 'world' }))
   expect((await faultOf(openUpstream(remote('http', urlOf(api))).get())).kind).toBe('not_mcp')
 })

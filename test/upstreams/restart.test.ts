@@ -5,8 +5,8 @@ import { startTestApp } from '../support/app.ts'
 import { databaseKinds } from '../support/databases.ts'
 import { callTool, commandOf, gone, runEverything } from './support.ts'
 
-describe.each(databaseKinds)('after a restart on $kind', kind => {
-  it('a list is there at once though its upstream is not, and a call says why and when it is tried again', async () => {
+describe.each(databaseKinds)('after a restart, on $kind', kind => {
+  it('a list is available before its upstream is, and a call reports the reason and the next retry', async () => {
     const database = await kind.create()
     onTestFinished(() => database.drop())
     const before = await startTestApp({ databaseUrl: database.url })
@@ -35,7 +35,7 @@ describe.each(databaseKinds)('after a restart on $kind', kind => {
     expect(said?.type === 'text' && said.text).toMatch(/^The upstream "far" failed: .* It is retried in \d+ s/)
   })
 
-  it('an eager upstream is connected without being asked for, and its process ends with Patchbay', async () => {
+  it('an eager upstream is connected without a call, and its process ends with Patchbay', async () => {
     const database = await kind.create()
     onTestFinished(() => database.drop())
     const env = { PATCHBAY_ALLOW_STDIO: 'true' }

@@ -3,20 +3,20 @@ import type { SeenRequest } from '../support/fake-api.ts'
 
 export type Asked = { id?: unknown; method: string; params?: Record<string, unknown> }
 
-/** What an upstream does in place of what an honest one would; what is left out is done honestly. */
+/** Overrides of an upstream's behaviour. Everything else follows the protocol. */
 export type Script = {
   serverInfo?: object
   capabilities?: object
   tools?: (timesAsked: number) => readonly object[]
   templates?: readonly object[]
-  /** The error that a call of a tool is answered with. */
+  /** The error of every tool call. */
   refusal?: string
   instructions?: string
-  /** The error that it is opened with. */
+  /** The error of initialize. */
   unopened?: string
-  /** The text of the result of whatever else is asked. */
+  /** The JSON of the result of all other requests. */
   result?: (asked: Asked) => string
-  /** Texts of notifications before the answer to such a request. */
+  /** Notifications, as JSON, sent before the response to a request. */
   notices?: (asked: Asked) => readonly string[]
 }
 
@@ -38,7 +38,7 @@ const resultOf = (script: Script, asked: Asked, timesAsked: number): string => {
   return script.result?.(asked) ?? '{"content":[{"type":"text","text":"done"}]}'
 }
 
-/** MCP servers over Streamable HTTP that say what a test has them say, each at a path of its own. */
+/** Scripted MCP servers over Streamable HTTP, each at its own path. */
 export const runScriptedUpstreams = (scripts: Readonly<Record<string, Script>>) => {
   const asked = new Map<string, number>()
   const count = (path: string, method: string): number => {
@@ -73,7 +73,7 @@ export const runScriptedUpstreams = (scripts: Readonly<Record<string, Script>>) 
   })
   return {
     urlOf: (path: string): string => `${api.origin}/${path}`,
-    /** How often that was asked of it. */
+    /** Returns how many requests of a method it received. */
     timesAsked: (path: string, method: string): number => asked.get(`${path} ${method}`) ?? 0,
   }
 }

@@ -9,7 +9,7 @@ const ROWS = Array.from({ length: 40_000 }, (_, id) => ({ id, note: 'x'.repeat(1
 const text = (said: string) => ({ type: 'text', text: said })
 const nested = (depth: number): string => `${'['.repeat(depth)}1${']'.repeat(depth)}`
 
-/** What each tool answers, as JSON. */
+/** The result of each tool, as JSON. */
 const RESULTS: Readonly<Record<string, () => string>> = {
   large: () => JSON.stringify({ content: [text(JSON.stringify(ROWS))] }),
   many: () => JSON.stringify({ content: Array.from({ length: 3_000 }, (_, id) => text(`{"id":${id},"link":1}`)) }),
@@ -34,7 +34,7 @@ const toolOf = (name: string) => ({
 const DROP = { response: { dropFields: ['**.link'] } }
 const ENDLESS = '($f := function($n) { $f($n + 1) }; $f(0))'
 
-describe('answers of upstreams that are not as one hopes', () => {
+describe('unusual results of upstreams', () => {
   const patchbay = runPatchbay()
   const upstreams = runScriptedUpstreams({ odd: { tools: () => NAMES.map(toolOf), result: resultOf } })
   let operator: ApiClient
@@ -51,7 +51,7 @@ describe('answers of upstreams that are not as one hopes', () => {
   const shape = async (tool: string, answers: object = DROP) =>
     callText(await connect((await attach({ [tool]: answers })).url), `up_${tool}`)
 
-  it('5 MB of JSON, and thousands of texts, are shaped', async () => {
+  it('of 5 MB of JSON or thousands of texts are shaped', async () => {
     const large = await shape('large')
     expect(JSON.parse(large.text)).toEqual(ROWS.map(({ link: _link, ...row }) => row))
     const client = await connect((await attach({ many: DROP })).url)
@@ -70,7 +70,7 @@ describe('answers of upstreams that are not as one hopes', () => {
     expect(await shape(tool)).toEqual({ text: said, isError: false })
   })
 
-  it('what is nested deeper than any, and blocks that are none, end nothing but their own call', async () => {
+  it('that are nested too deeply, or have invalid blocks, fail only their own call', async () => {
     const { text: said } = await shape('deep')
     expect(said.slice(0, 200)).toMatch(/cannot be shaped|^\[\[\[/)
     const client = await connect((await attach({ odd: DROP, scalar: DROP, twice: DROP })).url)
@@ -78,7 +78,7 @@ describe('answers of upstreams that are not as one hopes', () => {
     expect((await callText(client, 'up_twice')).text).toBe('{"a":2}')
   })
 
-  it('a schema that cannot be compiled here fits nothing that was shaped, and all that was not', async () => {
+  it('that were shaped fail against a schema that cannot be compiled; others pass', async () => {
     const client = await connect((await attach({ looks_back: DROP })).url)
     const shaped = await client.callTool({ name: 'up_looks_back', arguments: {} }).catch(String)
     expect(JSON.stringify(shaped)).toContain('the schema cannot be compiled')
@@ -87,14 +87,14 @@ describe('answers of upstreams that are not as one hopes', () => {
     expect(JSON.stringify(passed)).not.toContain('the schema cannot be compiled')
   })
 
-  it('an endless transform is ended and named, while another server is answered', async () => {
+  it('with an endless transform fail with an error that names it, while other servers continue', async () => {
     const endless = shape('twice', { response: { transform: { language: 'jsonata', expression: ENDLESS } } })
     expect((await shape('twice')).text).toBe('{"a":2}')
     const { text: said, isError } = await endless
     expect([isError, said]).toEqual([true, expect.stringMatching(/^The transform of this tool \(JSONata\) /)])
   })
 
-  it('transforms that take seconds to read are refused, and hold nobody up for as long', async () => {
+  it('with a transform that takes seconds to parse are refused without blocking others', async () => {
     const { id } = await attach({})
     const expression = `${'%.(a).%.'.repeat(1_240)}a`
     const slow = { response: { transform: { language: 'jsonata', expression } } }
@@ -106,7 +106,7 @@ describe('answers of upstreams that are not as one hopes', () => {
     )
   })
 
-  it('a tool that is called as no member may be has nothing said of it', async () => {
+  it("of a tool named like an object's built-in member are not shaped", async () => {
     const { id } = await attach({})
     const toolAnswers: unknown = JSON.parse('{"__proto__": {"readOnly": true}}')
     expect((await operator.send('PATCH', `/upstreams/${id}`, { toolAnswers })).status).toBe(400)

@@ -25,7 +25,7 @@ const PIXEL = 'iVBORw0KGgo='
 const text = (said: string) => ({ type: 'text', text: said })
 const structured = { content: [text('Thirty users, as structured content.')], structuredContent: LIST }
 
-/** What each tool answers. */
+/** The result of each tool. */
 const RESULTS: Readonly<Record<string, object>> = {
   users: { content: [text(JSON.stringify(LIST))] },
   several: { content: [text('Two of them:'), text('{"id":1,"x":2}'), text('{"id":2,"x":3}')] },
@@ -73,7 +73,7 @@ const call = async (client: Client, name: string, args: Record<string, unknown> 
   }
 }
 
-describe('what is done with the answers of tools of upstreams', () => {
+describe('shaping results of upstream tools', () => {
   const patchbay = runPatchbay(undefined, { PATCHBAY_ALLOW_STDIO: 'true' })
   const upstreams = runScriptedUpstreams({ shaped: { tools: () => TOOLS, result: resultOf } })
   let operator: ApiClient
@@ -123,7 +123,7 @@ describe('what is done with the answers of tools of upstreams', () => {
     expect((await shape(tool, response)).texts).toEqual(texts)
   })
 
-  it('images stay where they were, and errors are errors', async () => {
+  it('keeps images in place and errors unchanged', async () => {
     expect((await shape('picture', { dropFields: ['b'] })).kinds).toEqual(['image', 'text'])
     expect((await shape('fails', jsonata('a'))).isError).toBe(true)
   })
@@ -131,7 +131,7 @@ describe('what is done with the answers of tools of upstreams', () => {
   it.each([
     ['no JSON', 'words', jsonata('a'), /^The transform of this tool \(JSONata\) needs JSON/],
     ['what throws', 'users', jsonata('$error("nothing here")'), /^The transform of this tool .*nothing here$/],
-  ])('%s is an error that says so, in the history as well', async (_what, tool, response, said) => {
+  ])('reports %s as an error, also in the history', async (_what, tool, response, said) => {
     const { client, serverId } = await attach({ toolAnswers: { [tool]: { response } } })
     const { isError, texts } = await call(client, `up_${tool}`)
     expect([isError, texts[0]]).toEqual([true, expect.stringMatching(said)])
@@ -139,12 +139,12 @@ describe('what is done with the answers of tools of upstreams', () => {
     expect(body).toMatchObject({ items: [{ outcome: 'error', error: expect.stringMatching(said) }] })
   })
 
-  it('what is structured is shaped, and sent as the text that was only a remark', async () => {
+  it('shapes structured content and generates the text from it', async () => {
     const { texts, structured: value } = await shape('structured', { dropFields: ['users'] })
     expect([texts, value]).toEqual([['{"total":30}'], undefined])
   })
 
-  it('a tool with an output schema is held to it after the last step, and answers by it', async () => {
+  it('validates the output schema after the last step', async () => {
     const fits = await shape('declared', { dropFields: ['users'] })
     expect(fits).toMatchObject({ texts: ['{"total":30}'], structured: { total: 30 }, isError: false })
     const { client } = await attach({ toolAnswers: { declared: { response: jsonata('users.name') } } })
@@ -152,7 +152,7 @@ describe('what is done with the answers of tools of upstreams', () => {
     expect(JSON.stringify(fails)).toMatch(/does not fit the tool's output schema/)
   })
 
-  it('a tool with an output schema and a budget of its own is shown without, and held to nothing', async () => {
+  it('lists a tool with its own budget without its output schema, and validates nothing', async () => {
     const { client } = await attach({
       toolAnswers: { declared: { response: jsonata('$count(users)') } },
       responseTokens: { declared: 300 },
@@ -162,7 +162,7 @@ describe('what is done with the answers of tools of upstreams', () => {
     expect(await call(client, 'up_declared')).toMatchObject({ texts: ['30'], structured: undefined })
   })
 
-  it('is done before the budget, and what is kept of a cut answer is what was made', async () => {
+  it('happens before the budget applies, so that a cut result stores the shaped form', async () => {
     const { client } = await attach(
       { toolAnswers: { users: { response: { dropFields: ['users[].links'] } } } },
       { maxResponseTokens: 300 },
@@ -177,7 +177,7 @@ describe('what is done with the answers of tools of upstreams', () => {
     )
   })
 
-  it('holds in groups, and for whatever is called through search', async () => {
+  it('applies to grouped tools and to tools called through search', async () => {
     const rules = { toolAnswers: { users: { response: jsonata('total') } } }
     const grouped = await attach(rules, { presentation: 'grouped' })
     const inner = await call(grouped.client, 'call_dynamic_tool', { group: 'up', name: 'users', args: {} })
@@ -186,14 +186,14 @@ describe('what is done with the answers of tools of upstreams', () => {
     expect((await call(searched.client, 'call_tool', { name: 'up_users', arguments: {} })).texts).toEqual(['30'])
   })
 
-  it('lists of like objects are tables where the server sends tables, but not where a schema is declared', async () => {
+  it('turns lists of similar objects into tables if the server sends tables and no schema is declared', async () => {
     const { client } = await attach({}, { compactTables: true })
     expect((await call(client, 'up_users')).texts[0]).toContain('"columns":["id","name","links","bio"]')
     expect((await call(client, 'up_declared')).structured).toEqual(LIST)
     expect((await call(client, 'up_structured')).structured).toEqual(LIST)
   })
 
-  it('is counted as saved: what the upstream answered, and what was sent of it', async () => {
+  it("counts the tokens of the upstream's result and of what was sent", async () => {
     const { client, serverId } = await attach({ toolAnswers: { users: { response: jsonata('total') } } })
     await call(client, 'up_users')
     const Counted = z.object({ items: z.tuple([z.object({ tokensBefore: z.number(), tokensSent: z.number() })]) })
@@ -205,7 +205,7 @@ describe('what is done with the answers of tools of upstreams', () => {
     })
   })
 
-  it('changes without a new connection, and goes with null', async () => {
+  it('changes without a new connection, and is removed with null', async () => {
     const { id, client } = await attach()
     const opened = upstreams.timesAsked('shaped', 'initialize')
     const change = (toolAnswers: object | null) => operator.expectOk('PATCH', `/upstreams/${id}`, { toolAnswers })
@@ -255,7 +255,7 @@ describe('what is done with the answers of tools of upstreams', () => {
       'toolAnswers',
       /at most 1000/,
     ],
-  ])('%s is refused beside its field', async (_what, toolAnswers, path, said) => {
+  ])('refuses %s beside its field', async (_what, toolAnswers, path, said) => {
     const { id } = await attach()
     const refused = await operator.send('PATCH', `/upstreams/${id}`, { toolAnswers })
     expect(refused.status).toBe(400)
@@ -265,7 +265,7 @@ describe('what is done with the answers of tools of upstreams', () => {
     expect(errors.find(error => error.path === path)?.message).toMatch(said)
   })
 
-  it('a server of npm is shaped as any other, and its schema held', async () => {
+  it('shapes results of a published server and validates its schema', async () => {
     const { id: serverId } = await operator.create('/servers', { name: 'Npm', access: 'public' })
     const response = { dropFields: ['humidity'] }
     const upstream = await operator.create(`/servers/${serverId}/upstreams`, {
@@ -283,7 +283,7 @@ describe('what is done with the answers of tools of upstreams', () => {
     expect(JSON.stringify(broken)).toMatch(/does not fit the tool's output schema.*humidity/)
   })
 
-  describe('kept for the next call', () => {
+  describe('a cached result', () => {
     const count = (client: Client, args: object = {}, tool = 'count') => call(client, `up_${tool}`, { ...args })
 
     const isKept = async (client: Client): Promise<boolean> => {
@@ -291,7 +291,7 @@ describe('what is done with the answers of tools of upstreams', () => {
       return one.texts[0] === two.texts[0]
     }
 
-    it('of a tool that says it only reads: the same arguments find it, others do not, and history says so', async () => {
+    it('is reused for the same arguments of a read-only tool, and marked in the history', async () => {
       const { client, serverId } = await attach({ toolAnswers: { count: { cacheSeconds: 60, cacheShared: true } } })
       const first = await count(client)
       expect((await count(client)).texts).toEqual(first.texts)
@@ -301,14 +301,14 @@ describe('what is done with the answers of tools of upstreams', () => {
       expect(ages.items.map(({ answerAgeMs }) => answerAgeMs === null)).toEqual([true, false, true])
     })
 
-    it('not of an error, nor of a stranger where each caller has their own', async () => {
+    it("is never an error, nor another caller's", async () => {
       const { client } = await attach({ toolAnswers: { count: { cacheSeconds: 60, cacheShared: true } } })
       expect((await count(client, { fail: 1 })).texts).not.toEqual((await count(client, { fail: 1 })).texts)
       const own = await attach({ toolAnswers: { count: { cacheSeconds: 60 } } })
       expect((await count(own.client)).texts).not.toEqual((await count(own.client)).texts)
     })
 
-    it('not for a client that says something else of itself, nor of one that can be asked something', async () => {
+    it('is not shared with clients with other metadata, or that can be asked questions', async () => {
       const { client, serverId } = await attach({ toolAnswers: { count: { cacheSeconds: 60, cacheShared: true } } })
       const say = async (by: Client, _meta?: Record<string, unknown>) =>
         JSON.stringify((await by.callTool({ name: 'up_count', arguments: {}, ...(_meta && { _meta }) })).content)
@@ -324,7 +324,7 @@ describe('what is done with the answers of tools of upstreams', () => {
       expect(await say(client)).toBe(plain)
     })
 
-    it('goes with a change of what is said of the tool', async () => {
+    it("is dropped when the tool's settings change", async () => {
       const { client, id } = await attach({ toolAnswers: { count: { cacheSeconds: 60, cacheShared: true } } })
       const first = await count(client)
       const response = { maxStringLength: 100 }
@@ -334,7 +334,7 @@ describe('what is done with the answers of tools of upstreams', () => {
       await expect.poll(async () => (await count(client)).texts).not.toEqual(first.texts)
     })
 
-    it('only by somebody’s word that it changes nothing', async () => {
+    it('requires the tool to be declared or marked read-only', async () => {
       const unsaid = await attach({ toolAnswers: { unsaid: { cacheSeconds: 60, cacheShared: true } } })
       const unkept = await count(unsaid.client, {}, 'unsaid')
       expect((await count(unsaid.client, {}, 'unsaid')).texts).not.toEqual(unkept.texts)

@@ -8,7 +8,7 @@ const COMMAND = { transport: 'stdio', command: 'npx', args: ['-y', 'a-server', '
 const REMOTE = { transport: 'http', url: 'https://mcp.example.com/mcp' }
 const Refused = z.object({ errors: z.array(z.object({ path: z.string(), message: z.string() })) })
 
-/** The operator with a server, and a builder of the same organization. */
+/** Creates the operator with a server, and a builder of the same organization. */
 const makePeople = async (patchbay: ReturnType<typeof runPatchbay>) => {
   const { db } = patchbay.services
   const operator = await signUp(patchbay.origin, 'operator@example.com')
@@ -19,7 +19,7 @@ const makePeople = async (patchbay: ReturnType<typeof runPatchbay>) => {
   return { operator, builder }
 }
 
-describe.each(databaseKinds)('commands as upstreams where they are allowed, on $kind', kind => {
+describe.each(databaseKinds)('commands as upstreams, if allowed, on $kind', kind => {
   const patchbay = runPatchbay(kind, { PATCHBAY_ALLOW_STDIO: 'true' })
   let operator: ApiClient
   let builder: ApiClient
@@ -33,7 +33,7 @@ describe.each(databaseKinds)('commands as upstreams where they are allowed, on $
     return { serverId, path: `/upstreams/${made.id}`, id: made.id, made }
   }
 
-  it('are attached by the operator, with the arguments as they were written', async () => {
+  it('can be attached by the operator, with their arguments unchanged', async () => {
     const { made, serverId, id } = await attach()
     expect(made).toMatchObject({ ...COMMAND, env: {}, cwd: null, url: null, headers: null, globals: ['place'] })
     await operator.expectOk('PUT', `/servers/${serverId}/globals/place`, { value: '$(id) `id` "; ls' })
@@ -43,7 +43,7 @@ describe.each(databaseKinds)('commands as upstreams where they are allowed, on $
     })
   })
 
-  it('are attached by nobody else, not even an owner of the organization, nor out of another upstream', async () => {
+  it('cannot be attached by others, not even by an owner or by changing another upstream', async () => {
     const serverId = await makeServer()
     const refused = { status: 403, body: { detail: expect.stringContaining('Only the operator') } }
     expect(await builder.send('POST', `/servers/${serverId}/upstreams`, { name: 'x', ...COMMAND })).toMatchObject(
@@ -66,13 +66,13 @@ describe.each(databaseKinds)('commands as upstreams where they are allowed, on $
     ['an argument', { args: ['-c', 'id'] }],
     ['a variable', { env: { NODE_OPTIONS: '--require x' } }],
     ['the directory', { cwd: '/tmp' }],
-  ])('keep %s from everybody else', async (_what, change) => {
+  ])('hide %s from everybody else', async (_what, change) => {
     const { path } = await attach()
     expect((await builder.send('PATCH', path, change)).status).toBe(403)
     expect((await operator.send('PATCH', path, change)).status).toBe(200)
   })
 
-  it('are described, filtered, switched off and removed by who may build, and switched on again by the operator', async () => {
+  it('can be described, filtered, disabled and removed by builders, but enabled only by the operator', async () => {
     const { path } = await attach()
     expect((await builder.send('PATCH', path, { description: 'mine', deny: ['rm_*'], enabled: false })).status).toBe(
       200,
@@ -82,7 +82,7 @@ describe.each(databaseKinds)('commands as upstreams where they are allowed, on $
     expect((await builder.send('DELETE', path)).status).toBe(204)
   })
 
-  it('keep the globals that they are made of from everybody else', async () => {
+  it('protect the globals that they use from everybody else', async () => {
     const { serverId, path } = await attach()
     const global = `/servers/${serverId}/globals/place`
     expect(await builder.send('PUT', global, { value: '--eval=x' })).toMatchObject({
@@ -107,7 +107,7 @@ describe.each(databaseKinds)('commands as upstreams where they are allowed, on $
     ['129 variables', { env: Object.fromEntries(Array.from({ length: 129 }, (_, at) => [`V${at}`, ''])) }, 'env.V128'],
     ['a directory that is not absolute', { cwd: 'data' }, 'cwd'],
     ['a URL', { url: 'https://mcp.example.com' }, 'url'],
-  ])('refuse %s, naming the field', async (_what, fault, path) => {
+  ])('reject %s, naming the field', async (_what, fault, path) => {
     const serverId = await makeServer()
     const answer = await operator.send('POST', `/servers/${serverId}/upstreams`, { name: 'bad', ...COMMAND, ...fault })
     expect(answer.status).toBe(400)
@@ -115,10 +115,10 @@ describe.each(databaseKinds)('commands as upstreams where they are allowed, on $
   })
 })
 
-describe('commands as upstreams where they are not allowed', () => {
+describe('commands as upstreams, if not allowed', () => {
   const patchbay = runPatchbay()
 
-  it('are attached by nobody, and one of before is not run', async () => {
+  it('cannot be attached, and existing ones do not run', async () => {
     const { operator, builder } = await makePeople(patchbay)
     const { id: serverId } = await operator.create('/servers', { name: 'Local' })
     const remote = await operator.create(`/servers/${serverId}/upstreams`, { name: 'remote', ...REMOTE })

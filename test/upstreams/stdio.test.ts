@@ -19,13 +19,13 @@ const hostile = (behaviour = 'serve') => commandOf('hostile', behaviour)
 const pidOf = async (upstream: ReturnType<typeof openUpstream>): Promise<number> =>
   Number(await callTool(upstream, 'pid'))
 
-// The last word of this file: whatever its tests did, nothing that they started is left.
+// After all tests of this file, none of their processes is left.
 afterAll(() => {
   expect(existsSync(LEDGER) ? readdirSync(LEDGER) : []).toEqual([])
 })
 
-describe('a server over stdio', () => {
-  it('of npm answers as it does to any client', async () => {
+describe('an upstream over stdio', () => {
+  it('responds as it does to any client', async () => {
     const upstream = openUpstream(everythingCommand())
     expect(upstream.state()).toEqual({ kind: 'idle' })
     const client = await upstream.get()
@@ -39,7 +39,7 @@ describe('a server over stdio', () => {
     expect([prompts.length > 0, resources.length > 0]).toEqual([true, true])
   })
 
-  it('is asked by a client of its own for what that client offers, and shared by nobody', async () => {
+  it('gets a dedicated process for a client that can be asked', async () => {
     const asked: unknown[] = []
     const shared = openUpstream(everythingCommand())
     const own = openUpstream(everythingCommand(), {
@@ -61,7 +61,7 @@ describe('a server over stdio', () => {
     expect(asked).toEqual([7])
   })
 
-  it('of the newer line is spoken to in the newer era, and tells of a changed list', async () => {
+  it('announces a changed list in the stateless era', async () => {
     const upstream = openUpstream(commandOf('sdk-new'))
     expect((await upstream.get()).getProtocolEra()).toBe('modern')
     expect(await callTool(upstream, 'echo', { text: 'hello' })).toBe('hello')
@@ -70,7 +70,7 @@ describe('a server over stdio', () => {
     expect(await told).toBe('notifications/tools/list_changed')
   })
 
-  it('of the older line is spoken to in the older era, and tells of a changed list', async () => {
+  it('announces a changed list in the session era', async () => {
     const upstream = openUpstream(commandOf('sdk-old'))
     expect((await upstream.get()).getProtocolEra()).toBe('legacy')
     const told = new Promise(resolve => upstream.onNotification(({ method }) => resolve(method)))
@@ -78,12 +78,12 @@ describe('a server over stdio', () => {
     expect(await told).toBe('notifications/tools/list_changed')
   })
 
-  it('that ends at a question of the newer era is asked as of old', async () => {
+  it('that exits when probed for the stateless era is called in the session era', async () => {
     const upstream = openUpstream(hostile('ends-at-questions'))
     expect(await callTool(upstream, 'echo', { text: 'still here' })).toBe('still here')
   })
 
-  it('that greets on stdout first is understood, and the greeting is in the log', async () => {
+  it('that prints a greeting to stdout works, and the greeting is logged', async () => {
     const upstream = openUpstream(hostile('greets'))
     expect(await callTool(upstream, 'echo', { text: 'a' })).toBe('a')
     expect(upstream.log().map(({ source, text }) => `${source} ${text}`)).toEqual([
@@ -92,7 +92,7 @@ describe('a server over stdio', () => {
     ])
   })
 
-  it('sees of the environment what is named, and what a command needs', async () => {
+  it('receives the configured environment variables and the basic ones', async () => {
     process.env.PATCHBAY_TEST_SECRET = 'must not be seen'
     const upstream = openUpstream({ ...hostile(), env: { SHOWN: 'yes; rm -rf /' } })
     const seen: Record<string, string> = JSON.parse(await callTool(upstream, 'environment'))
@@ -102,7 +102,7 @@ describe('a server over stdio', () => {
     expect(seen.SHOWN).toBe('yes; rm -rf /')
   })
 
-  it('is started without a shell, in its directory', async () => {
+  it('is started without a shell, in its working directory', async () => {
     const cwd = mkdtempSync(join(tmpdir(), 'patchbay-cwd-'))
     onTestFinished(() => rmSync(cwd, { recursive: true }))
     const config = hostile()
@@ -113,14 +113,14 @@ describe('a server over stdio', () => {
 })
 
 describe('a process', () => {
-  it('is started once, however many callers wait for it, and shared', async () => {
+  it('is started once and shared, however many callers wait for it', async () => {
     const upstream = openUpstream(hostile())
     const pids = await Promise.all(Array.from({ length: 20 }, () => pidOf(upstream)))
     expect(new Set(pids).size).toBe(1)
     expect(upstream.processes.count()).toBe(1)
   })
 
-  it('that is killed under calls ends those with a clear error, and the next call brings another', async () => {
+  it('that is killed fails calls in progress with a clear error, and the next call restarts it', async () => {
     const upstream = openUpstream(hostile())
     const pid = await pidOf(upstream)
     const calls = Array.from({ length: 10 }, () => faultOf(callTool(upstream, 'hang')))
@@ -136,7 +136,7 @@ describe('a process', () => {
     expect(upstream.processes.count()).toBe(1)
   })
 
-  it('that is killed over and over under load loses only the calls in flight', async () => {
+  it('that is killed repeatedly under load loses only the calls in progress', async () => {
     const upstream = openUpstream(hostile())
     for (let round = 0; round < 5; round++) {
       const pid = await pidOf(upstream)
@@ -148,7 +148,7 @@ describe('a process', () => {
     expect(await callTool(upstream, 'echo', { text: 'a' })).toBe('a')
   })
 
-  it('that is wanted always comes back by itself', async () => {
+  it('that should always run is restarted automatically', async () => {
     const upstream = openUpstream(hostile(), { isEager: true, limits: { retryDelaysMs: [10] } })
     await stateOf(upstream, ({ kind }) => kind === 'connected')
     const pid = await pidOf(upstream)
@@ -159,7 +159,7 @@ describe('a process', () => {
     expect(await pidOf(upstream)).not.toBe(pid)
   })
 
-  it('that nobody asks anything is ended, and comes back with the next call', async () => {
+  it('that is idle is stopped, and restarted by the next call', async () => {
     const upstream = openUpstream(hostile(), { limits: { idleMs: 50 } })
     const pid = await pidOf(upstream)
     await stateOf(upstream, ({ kind }) => kind === 'idle')
@@ -167,13 +167,13 @@ describe('a process', () => {
     expect(await pidOf(upstream)).not.toBe(pid)
   })
 
-  it('is not idle while a call is under way or it is held', async () => {
+  it('is not idle while a call is in progress or it is held', async () => {
     const upstream = openUpstream(hostile(), { limits: { idleMs: 20 } })
     const pid = await pidOf(upstream)
     const release = upstream.hold()
     const stop = new AbortController()
     const hanging = faultOf(callTool(upstream, 'hang', {}, stop.signal))
-    // Another one, with the same time, that nobody asks anything: it goes meanwhile.
+    // Another one with the same timeout, which stays idle and ends meanwhile.
     const other = openUpstream(hostile(), { limits: { idleMs: 20 } })
     await other.get()
     await stateOf(other, ({ kind }) => kind === 'idle')
@@ -185,7 +185,7 @@ describe('a process', () => {
     await gone([pid])
   })
 
-  it('ends with all that it has started, whatever group that is in', async () => {
+  it('is stopped with all its child processes, in any process group', async () => {
     const upstream = openUpstream(hostile())
     const pid = await pidOf(upstream)
     const children = (await callTool(upstream, 'fork')).split(' ').map(Number)
@@ -197,21 +197,21 @@ describe('a process', () => {
     expect(upstream.processes.count()).toBe(0)
   })
 
-  it('that crashes takes along what it has started', async () => {
+  it('that crashes takes its child processes along', async () => {
     const upstream = openUpstream(hostile())
     const children = (await callTool(upstream, 'fork')).split(' ').map(Number)
     expect((await faultOf(callTool(upstream, 'die'))).message).toContain('exited with code 7')
     await gone(children)
   })
 
-  it('that does not heed SIGTERM is killed', async () => {
+  it('that ignores SIGTERM is killed', async () => {
     const upstream = openUpstream(hostile('is-stubborn'), { processes: startProcesses({ endGraceMs: 50 }) })
     const pid = await pidOf(upstream)
     await upstream.close()
     await gone([pid])
   })
 
-  it('is ended while it is still being asked who it is', async () => {
+  it('can be stopped while it is initializing', async () => {
     const upstream = openUpstream(hostile('is-silent'))
     const opening = faultOf(upstream.get())
     await stateOf(upstream, ({ kind }) => kind === 'connecting')
@@ -223,7 +223,7 @@ describe('a process', () => {
 })
 
 describe('a command', () => {
-  it('that does not exist is named, and no process is there', async () => {
+  it('that does not exist is named in the error, and leaves no process', async () => {
     const upstream = openUpstream({ ...hostile(), command: '/nowhere/server' })
     const { kind, message } = await faultOf(upstream.get())
     expect(kind).toBe('command_not_found')
@@ -234,14 +234,14 @@ describe('a command', () => {
     expect(upstream.processes.count()).toBe(0)
   })
 
-  it('with a secret in it is named without that', async () => {
+  it('that contains a secret is named without it', async () => {
     const config = { ...hostile(), command: '/nowhere/s3cr3t-value' }
     const upstream = openUpstream(config, { secrets: ['s3cr3t-value'] })
     expect((await faultOf(upstream.get())).message).toContain('The command /nowhere/…')
     expect(JSON.stringify([upstream.state(), upstream.log()])).not.toContain('s3cr3t')
   })
 
-  it('that no system takes, or that cannot be written down, is not started', async () => {
+  it('that the system cannot run, or whose PID file cannot be written, is not started', async () => {
     const broken = { ...hostile(), args: ['a\0b'] }
     expect((await faultOf(openUpstream(broken).get())).message).toContain('could not be started')
     const processes = startProcesses({ directory: '/dev/null/processes' })
@@ -250,21 +250,21 @@ describe('a command', () => {
     expect(processes.count()).toBe(0)
   })
 
-  it('that may not be run, or whose directory does not exist, is said so', async () => {
+  it('that is not executable, or whose directory does not exist, is reported', async () => {
     const script = { ...hostile(), command: import.meta.filename }
     expect((await faultOf(openUpstream(script).get())).message).toContain('is not executable for Patchbay')
     const lost = { ...hostile(), cwd: '/nowhere' }
     expect((await faultOf(openUpstream(lost).get())).message).toContain('working directory /nowhere does not exist')
   })
 
-  it('that exits at once is told with its exit code, and its words are in the log', async () => {
+  it('that exits at once is reported with its exit code, and its output is logged', async () => {
     const upstream = openUpstream(hostile('exits'))
     const { kind, message } = await faultOf(upstream.get())
     expect([kind, message]).toEqual(['exited', expect.stringContaining('exited with code 3')])
     expect(upstream.log().map(({ text }) => text)).toContain('the configuration is missing')
   })
 
-  it('that exits at once is started once with each further try, and understood once it stays', async () => {
+  it('that exits at once is started once per retry, and works once it keeps running', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'patchbay-starts-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const script = 'echo start >> starts; test -e good || exit 3; exec "$0" "$@"'
@@ -282,7 +282,7 @@ describe('a command', () => {
     await expect.poll(() => callTool(upstream, 'echo', { text: 'good' }).catch(() => 'still bad')).toBe('good')
   })
 
-  it('that prints rubbish is ended', async () => {
+  it('that prints anything but MCP is stopped', async () => {
     const upstream = openUpstream(hostile('prints-rubbish'))
     expect((await faultOf(upstream.get())).kind).toBe('not_mcp_output')
     expect(upstream.log()[0]?.text).toBe('usage: line 0')
@@ -290,7 +290,7 @@ describe('a command', () => {
     expect(upstream.processes.count()).toBe(0)
   })
 
-  it('that never answers is silent, or prints rubbish, as the case may be', async () => {
+  it('that never responds is reported as silent, or as not MCP', async () => {
     const limits = { startTimeoutMs: 600 }
     const silent = await faultOf(openUpstream(hostile('is-silent'), { limits }).get())
     expect([silent.kind, silent.message]).toEqual(['no_response', expect.stringContaining('within 600 ms')])
@@ -300,21 +300,21 @@ describe('a command', () => {
   })
 })
 
-describe('an answer', () => {
-  it('that comes twice is taken once, and the server is still good', async () => {
+describe('a response', () => {
+  it('that comes twice is read once, and the upstream keeps working', async () => {
     const upstream = openUpstream(hostile())
     expect(await callTool(upstream, 'twice')).toBe('first')
     expect(await callTool(upstream, 'echo', { text: 'a' })).toBe('a')
   })
 
-  it('that does not keep to its own schema is passed on as it is', async () => {
+  it('that does not match its own schema is passed on unchanged', async () => {
     const upstream = openUpstream(hostile())
     await upstream.run(client => client.listTools())
     const result = await upstream.run((client, options) => client.callTool({ name: 'structured' }, options))
     expect(result.structuredContent).toEqual({ other: 1 })
   })
 
-  it('after rubbish is taken, and what was said is in the log without colours and secrets', async () => {
+  it('after other output is read, and that output is logged without colours and secrets', async () => {
     const secrets = ['s3cr3t-value']
     const upstream = openUpstream({ ...hostile(), env: { SECRET: 's3cr3t-value' } }, { secrets })
     expect(await callTool(upstream, 'chatter')).toBe('after rubbish')
@@ -328,7 +328,7 @@ describe('an answer', () => {
       .toEqual(['stderr red and …', 'stdout [1,2]', 'stdout this is no MCP', 'stdout {"jsonrpc":"1.0"}'])
   })
 
-  it('that never comes ends with the time of the call, and the server is still good', async () => {
+  it('that never comes times out, and the upstream keeps working', async () => {
     const upstream = openUpstream(hostile(), { timeoutMs: 1_000 })
     await upstream.get()
     const { kind, message } = await faultOf(callTool(upstream, 'hang'))
@@ -347,7 +347,7 @@ describe('an answer', () => {
     },
   )
 
-  it('that would take all memory ends the process', async () => {
+  it('that would exhaust the memory ends the process', async () => {
     const processes = startProcesses({ maxMemoryBytes: 400 * 1_024 * 1_024, memoryCheckIntervalMs: 20 })
     const upstream = openUpstream(hostile(), { processes })
     const pid = await pidOf(upstream)

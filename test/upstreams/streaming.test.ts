@@ -7,7 +7,7 @@ import { commandOf, everythingCommand, startEverything } from './support.ts'
 
 const PAIRS = CLIENT_KINDS.flatMap(kind => (['talks-old', 'talks-new'] as const).map(line => ({ kind, line })))
 
-describe('what an upstream says while it works', () => {
+describe('messages of an upstream during a call', () => {
   const patchbay = runPatchbay(undefined, {
     PATCHBAY_ALLOW_STDIO: 'true',
     PATCHBAY_ALLOW_PRIVATE_NETWORKS: '127.0.0.1',
@@ -30,8 +30,8 @@ describe('what an upstream says while it works', () => {
   const toldOf = async (client: AnyClient, prefix: string): Promise<{ told: string[]; subscribed: string[] }> =>
     jsonOf(await client.callTool(`${prefix}_told`))
 
-  describe.each(PAIRS)('from a server of the line $line to $kind', ({ kind, line }) => {
-    it('is progress, under the token of the call', async () => {
+  describe.each(PAIRS)('from an upstream of era $line to $kind', ({ kind, line }) => {
+    it("include progress with the call's token", async () => {
       const serverId = await makeServer({ talks: commandOf(line) })
       const client = await connect(kind, serverId)
       const [first, second] = [[], []] as [unknown[], unknown[]]
@@ -45,7 +45,7 @@ describe('what an upstream says while it works', () => {
       expect(second).toEqual(steps)
     })
 
-    it('answers a request that says what its client says in _meta, but for what is between client and server', async () => {
+    it("respond to a request with the client's _meta, except for fields of the connection", async () => {
       const serverId = await makeServer({ talks: commandOf(line) })
       const client = await connect(kind, serverId)
       const own = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', 'example.com/a': [1] }
@@ -59,7 +59,7 @@ describe('what an upstream says while it works', () => {
       expect(Object.keys(told).filter(key => key === 'group' || key.startsWith('patchbay/'))).toEqual([])
     })
 
-    it('is log messages, from the level on that the client has asked for', async () => {
+    it('include log messages from the requested level on', async () => {
       const serverId = await makeServer({ talks: commandOf(line) })
       const client = await connect(kind, serverId)
       await client.setLevel('warning')
@@ -73,7 +73,7 @@ describe('what an upstream says while it works', () => {
       if (line === 'talks-old') expect((await toldOf(client, 'talks')).told).toEqual(['level warning'])
     })
 
-    it('ends where the client gives up, and the upstream hears of it', async () => {
+    it('end when the client cancels, which the upstream is told', async () => {
       const serverId = await makeServer({ talks: commandOf(line) })
       const client = await connect(kind, serverId)
       const stop = new AbortController()
@@ -85,7 +85,7 @@ describe('what an upstream says while it works', () => {
     })
   })
 
-  it('keeps a call up that takes longer than one operation may', async () => {
+  it('keep a call open beyond the timeout of one operation', async () => {
     const serverId = await makeServer({ every: { ...everythingCommand(), timeoutMs: 2_000 } })
     const client = await connect('sdk 2', serverId)
     const steps: unknown[] = []
@@ -96,7 +96,7 @@ describe('what an upstream says while it works', () => {
     expect(await client.callTool('every_trigger-long-running-operation', args)).toMatchObject({ isError: true })
   })
 
-  it('comes over HTTP as well', async () => {
+  it('also arrive over HTTP', async () => {
     const port = await startEverything('streamableHttp')
     const serverId = await makeServer({ far: { transport: 'http', url: `http://127.0.0.1:${port}/mcp` } })
     const client = await connect('sdk 1', serverId)
@@ -109,7 +109,7 @@ describe('what an upstream says while it works', () => {
     await vi.waitFor(() => expect(client.logs.length).toBeGreaterThan(0))
   })
 
-  it('reaches nobody else: a log message goes to the client whose call it is', async () => {
+  it('reach only the client that made the call', async () => {
     const serverId = await makeServer({ talks: commandOf('talks-old') })
     const [one, other] = [await connect('sdk 2', serverId), await connect('sdk 1', serverId)]
     await one.setLevel('debug')

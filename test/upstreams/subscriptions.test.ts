@@ -20,8 +20,8 @@ const makeServer = async (): Promise<string> =>
   (await operator.create('/servers', { name: 'Streaming', maxResponseTokens: 0, access: 'public' })).id
 const connect = (kind: ClientKind, serverId: string) => connectClient(kind, `${patchbay.origin}/s/${serverId}`)
 
-describe.each(PAIRS)('a server of the line $line, to the client $kind', ({ kind, line }) => {
-  it('tells those who have subscribed to a resource that it is updated, and nobody else', async () => {
+describe.each(PAIRS)('an upstream of era $line, to client $kind', ({ kind, line }) => {
+  it('notifies only subscribers of a resource when it is updated', async () => {
     const serverId = await makeServer()
     await attach(serverId, 'talks', commandOf(line))
     const [one, both, none] = [
@@ -44,8 +44,8 @@ describe.each(PAIRS)('a server of the line $line, to the client $kind', ({ kind,
   })
 })
 
-describe.each(SOME_PAIRS)('a server of the line $line, to the client $kind', ({ kind, line }) => {
-  it('completes arguments of prompts and of resource templates', async () => {
+describe.each(SOME_PAIRS)('an upstream of era $line, to client $kind', ({ kind, line }) => {
+  it('completes arguments of prompts and resource templates', async () => {
     const serverId = await makeServer()
     await attach(serverId, 'talks', commandOf(line))
     await attach(serverId, 'plain', commandOf('sdk-old'))
@@ -63,7 +63,7 @@ describe.each(SOME_PAIRS)('a server of the line $line, to the client $kind', ({ 
     await expect(complete({ type: 'ref/prompt', name: 'greet' })).rejects.toThrow('names no prompt')
   })
 
-  it('is subscribed to again after it died, and tells that what happened meanwhile was not heard', async () => {
+  it('is subscribed to again after it died, and announces that updates may have been missed', async () => {
     const serverId = await makeServer()
     await attach(serverId, 'talks', commandOf(line))
     const client = await connect(kind, serverId)
@@ -76,7 +76,7 @@ describe.each(SOME_PAIRS)('a server of the line $line, to the client $kind', ({ 
 })
 
 describe('subscriptions to resources', () => {
-  it('to the server of npm are told its updates', async () => {
+  it('to a published server receive its updates', async () => {
     const serverId = await makeServer()
     await attach(serverId, 'every', everythingCommand())
     const client = await connect('sdk 1', serverId)
@@ -87,7 +87,7 @@ describe('subscriptions to resources', () => {
     await client.callTool('every_toggle-subscriber-updates')
   })
 
-  it('end with the last client who has them', async () => {
+  it('end with their last client', async () => {
     const serverId = await makeServer()
     await attach(serverId, 'talks', commandOf('talks-old'))
     const [one, other] = [await connect('sdk 1', serverId), await connect('sdk 2', serverId)]
@@ -104,7 +104,7 @@ describe('subscriptions to resources', () => {
     await vi.waitFor(async () => expect(await subscribed()).toEqual(['talks://one']))
   })
 
-  it('follow an upstream whose configuration is changed', async () => {
+  it("continue after the upstream's configuration changed", async () => {
     const serverId = await makeServer()
     const id = await attach(serverId, 'talks', commandOf('talks-old'))
     const client = await connect('sdk 2', serverId)
@@ -115,7 +115,7 @@ describe('subscriptions to resources', () => {
     await vi.waitFor(() => expect(client.updated).toHaveLength(2))
   })
 
-  it('are refused where the upstream refuses them, has none, or nobody has the resource', async () => {
+  it('are refused if the upstream refuses or does not support them, or nobody has the resource', async () => {
     const serverId = await makeServer()
     await attach(serverId, 'talks', commandOf('talks-old'))
     const client = await connect('sdk 1', serverId)
@@ -130,7 +130,7 @@ describe('subscriptions to resources', () => {
     await expect(other.subscribe('talks://one')).rejects.toThrow('Resource not found: talks://one')
   })
 
-  it('that are begun at once at an upstream that opens their streams in another order are all told, over one stream', async () => {
+  it('that start at the same time are all notified over one stream, even if the upstream opens streams out of order', async () => {
     const serverId = await makeServer()
     await attach(serverId, 'late', commandOf('listens-late'))
     const [one, two] = [await connect('sdk 1', serverId), await connect('sdk 2', serverId)]
@@ -144,7 +144,7 @@ describe('subscriptions to resources', () => {
     await vi.waitFor(async () => expect((await told()).open).toBe(0))
   })
 
-  it('that an upstream of the newer era does not take are refused', async () => {
+  it('that a stateless upstream rejects are refused', async () => {
     const serverId = await makeServer()
     await attach(serverId, 'late', commandOf('listens-late'))
     const client = await connect('sdk 1', serverId)
@@ -154,7 +154,7 @@ describe('subscriptions to resources', () => {
     await vi.waitFor(() => expect(client.updated).toEqual(['late://one']))
   })
 
-  it('that have just ended leave nothing open, however slow the upstream is', async () => {
+  it('that have just ended leave nothing open, even if the upstream is slow', async () => {
     const serverId = await makeServer()
     await attach(serverId, 'late', commandOf('listens-late'))
     const client = await connect('sdk 2 stateless', serverId)
@@ -166,7 +166,7 @@ describe('subscriptions to resources', () => {
     await vi.waitFor(async () => expect((await told()).open).toBe(0))
   })
 
-  it('of one session are so many and no more, though they are all begun at once', async () => {
+  it('are limited per session, even if all start at once', async () => {
     const serverId = await makeServer()
     await attach(serverId, 'talks', commandOf('talks-old'))
     const client = await connect('sdk 1', serverId)
@@ -193,7 +193,7 @@ describe('subscriptions to resources', () => {
     'io.modelcontextprotocol/clientCapabilities': {},
   }
 
-  it('of the stateless era end with the server, also one that is just being opened', async () => {
+  it('of the stateless era end with the server, even while they are being opened', async () => {
     const serverId = await makeServer()
     await attach(serverId, 'late', commandOf('listens-late'))
     const client = await connect('sdk 2 stateless', serverId)
@@ -208,7 +208,7 @@ describe('subscriptions to resources', () => {
     expect(text).toContain('notifications/subscriptions/acknowledged')
   })
 
-  it('are no request of the stateless era, which says so', async () => {
+  it('by resources/subscribe do not exist in the stateless era', async () => {
     const serverId = await makeServer()
     await attach(serverId, 'talks', commandOf('talks-old'))
     const response = await sendStateless(serverId, 'resources/subscribe', { uri: 'talks://one' })
@@ -217,11 +217,11 @@ describe('subscriptions to resources', () => {
   })
 })
 
-describe('subscriptions of a session that nobody listens to', () => {
-  // Looked at every second.
+describe('subscriptions of a session without an open stream', () => {
+  // Checked every second.
   const brisk = runPatchbay(undefined, { PATCHBAY_ALLOW_STDIO: 'true', PATCHBAY_MAX_SESSION_IDLE_MS: '24000' })
 
-  it('rest at the upstream, and are taken up and told when somebody listens again', async () => {
+  it('are suspended at the upstream, and resumed once a stream is opened', async () => {
     const owner = await signUp(brisk.origin, 'operator@example.com')
     const { id: serverId } = await owner.create('/servers', { name: 'Resting', access: 'public', maxResponseTokens: 0 })
     const talks = { name: 'talks', ...commandOf('talks-old') }

@@ -21,7 +21,7 @@ import { freePort } from '../support/free-port.ts'
 import { runMark } from '../support/leftovers.ts'
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'patchbay-upstreams-'))
-/** Processes that the tests of this file started, or those did: by the home that only they have. */
+/** Processes started by this file's tests, or by their children. Their HOME identifies them. */
 const listLeft = (): string[] =>
   (existsSync('/proc') ? readdirSync('/proc') : []).filter(pid => {
     try {
@@ -32,7 +32,7 @@ const listLeft = (): string[] =>
   })
 
 atEndOfFile(async () => {
-  // What is killed goes when the machine gets to it.
+  // A killed process may take a moment to disappear.
   await vi.waitFor(() => expect(listLeft()).toEqual([]), { timeout: 10_000 })
   rmSync(FOLDER, { recursive: true, force: true })
 })
@@ -47,7 +47,7 @@ const NPM_SERVERS = {
 
 const NODE_ARGS = ['--disable-warning=ExperimentalWarning']
 
-/** A command that runs one of the servers of this folder. */
+/** Returns a command that runs one of the servers of this folder. */
 export const commandOf = (server: string, ...args: string[]): StdioConfig => ({
   transport: 'stdio',
   command: process.execPath,
@@ -64,7 +64,7 @@ const commandOfFile = (file: string, args: readonly string[]): StdioConfig => ({
 
 export const everythingCommand = (...args: string[]): StdioConfig => commandOfFile(EVERYTHING, args)
 
-/** A command that runs another server of npm. */
+/** Returns a command that runs another published server. */
 export const npmCommand = (name: 'server-filesystem' | 'server-memory', ...args: string[]): StdioConfig =>
   commandOfFile(NPM_SERVERS[name], args)
 
@@ -75,8 +75,8 @@ export const remote = (transport: 'http' | 'sse', url: string, headers: Record<s
 })
 
 /**
- * Starts a server that listens: on the port of its environment, or on one that it prints. Answers that, and how to end
- * it, once it listens.
+ * Starts a server that listens on the port of its environment, or on one that it prints. Once it listens, returns the port
+ * and a function that ends it.
  */
 export const runServer = async ({
   command,
@@ -108,7 +108,7 @@ export const runServer = async ({
   }
 }
 
-/** Starts the server of npm over HTTP, for one test at most; answers its port, and how to end it, once it listens. */
+/** Starts the everything server over HTTP. Once it listens, returns its port and a function that ends it. */
 export const runEverything = async (
   mode: 'streamableHttp' | 'sse',
 ): Promise<{ port: number; stop: () => Promise<void> }> => {
@@ -117,7 +117,7 @@ export const runEverything = async (
   return running
 }
 
-/** As `runEverything`, for the whole of a test; answers its port. */
+/** Like `runEverything`, until the test ends. Returns its port. */
 export const startEverything = async (mode: 'streamableHttp' | 'sse'): Promise<number> =>
   (await runEverything(mode)).port
 
@@ -146,7 +146,7 @@ type Opening = {
   setup?: ClientSetup
 }
 
-/** A connection that may reach loopback; `api.test` and `other.test` are there too. */
+/** Opens a connection that may reach loopback; `api.test` and `other.test` resolve to it. */
 export const openUpstream = (
   config: StdioConfig | RemoteConfig,
   {
@@ -195,7 +195,7 @@ export const openUpstream = (
   return Object.assign(connection, { processes: started })
 }
 
-/** The error that a use of an upstream ends with; fails the test when there is none, or another. */
+/** Returns the error with which a use of an upstream fails. Fails the test if it succeeds or throws another error. */
 export const faultOf = async (outcome: Promise<unknown>): Promise<UpstreamError> => {
   const error: unknown = await outcome.then(
     () => undefined,
@@ -218,7 +218,7 @@ const textOf = ({ content }: Awaited<ReturnType<UpstreamClient['callTool']>>): s
   return first?.type === 'text' ? first.text : ''
 }
 
-/** Resolves with the first state from now on, or the one that is, that the test looks for. */
+/** Resolves with the first matching state, the current one included. */
 export const stateOf = (
   upstream: UpstreamConnection,
   isWanted: (state: UpstreamState) => boolean,
@@ -244,5 +244,5 @@ export const isAlive = (pid: number): boolean => {
   }
 }
 
-/** Resolves once none of them is there any more: what is killed goes when the machine gets to it. */
+/** Resolves once none of these processes exists any more. */
 export const gone = (pids: readonly number[]): Promise<void> => expect.poll(() => pids.filter(isAlive)).toEqual([])

@@ -11,7 +11,7 @@ describe('the text of an argument', () => {
     fc.record({ kind: fc.constant('global' as const), key, blanks: fc.constantFrom('', ' ', '  ') }),
   )
 
-  it('has each global replaced where it stands, and all else as it was', () => {
+  it('has each global replaced and nothing else changed', () => {
     fc.assert(
       fc.property(fc.array(piece), pieces => {
         const written = pieces.map(part => {
@@ -37,7 +37,7 @@ describe('the text of an argument', () => {
     },
   )
 
-  it(`keeps \${VAR} and single braces as they are`, () => {
+  it(`leaves \${VAR} and single braces unchanged`, () => {
     const text = `\${HOME}/{a}}} {"b":{"c":1}}`
     const parsed = parseReferences(text)
     expect(parsed.ok && fillText(parsed.value, () => '')).toBe(text)
@@ -45,7 +45,7 @@ describe('the text of an argument', () => {
 })
 
 describe('a pattern of tool names', () => {
-  it('matches as the expression does that has any characters for each star', () => {
+  it('matches like a regular expression with .* for each star', () => {
     const texts = fc.stringMatching(/^[ab*.]{0,8}$/)
     fc.assert(
       fc.property(texts, fc.stringMatching(/^[ab.]{0,12}$/), (pattern, name) => {
@@ -63,7 +63,7 @@ describe('a pattern of tool names', () => {
     [{ deny: ['*_file'] }, false],
     [{ allow: ['read_*'], deny: ['read_file'] }, false],
     [{ allow: ['*'], deny: ['*_dir'] }, true],
-  ])('decides of read_file by %j: %s', (lists, isAllowed) => {
+  ])('%j decides about read_file: %s', (lists, isAllowed) => {
     expect(isToolAllowed(lists, 'read_file')).toBe(isAllowed)
   })
 })

@@ -10,15 +10,15 @@ const PASSWORD = 'correct horse battery staple'
 const FOLDER = mkdtempSync(join(tmpdir(), 'patchbay-upstream-pages-'))
 afterAll(() => rmSync(FOLDER, { recursive: true, force: true }))
 
-/** A server over stdio whose tools stand in a file. */
+/** A server over stdio that reads its tools from a file. */
 const FROM_FILE = join(import.meta.dirname, 'servers', 'from-file.process.ts')
 const HOSTILE = '<script>alert(1)</script>'
 const REMOTE = { transport: 'http', url: 'https://mcp.example.com/mcp' }
 const COMMAND = { transport: 'stdio', command: 'npx', args: ['-y', 'a-server'] }
-/** Boxes that are ticked when the form is new. */
+/** Checkboxes that are ticked in a new form. */
 const TICKED = { tools: 'on', resources: 'on', prompts: 'on', enabled: 'on' }
 
-describe('the pages of the MCP servers that a server holds', () => {
+describe('the pages of attached MCP servers', () => {
   const patchbay = runPatchbay(undefined, { PATCHBAY_ALLOW_STDIO: 'true' })
   let operator: ApiClient & { email: string; userId: string }
   let builder: ApiClient & { email: string; userId: string }
@@ -50,7 +50,7 @@ describe('the pages of the MCP servers that a server holds', () => {
   }
   const readUpstream = async (id: string) => (await operator.expectOk('GET', `/upstreams/${id}`)).body
 
-  it('attach one with what is typed line by line, and show it among the sources', async () => {
+  it('attach one from a form with one value per line, and show it among the sources', async () => {
     const serverId = await makeServer()
     const sources = `/servers/${serverId}/sources`
     const person = await signIn(builder)
@@ -87,7 +87,7 @@ describe('the pages of the MCP servers that a server holds', () => {
     expect((await person.get(`/servers/${serverId}/globals`)).html).toContain('used by 1 MCP server')
   })
 
-  it('keep all that was typed, with a sentence beside each field that is wrong', async () => {
+  it('keep the input, with an error beside each invalid field', async () => {
     const path = `/servers/${await makeServer()}/sources/upstreams/new`
     const person = await signIn(builder)
     await person.get(path)
@@ -112,7 +112,7 @@ describe('the pages of the MCP servers that a server holds', () => {
     expect(last.html).toContain('The header Host is invalid')
   })
 
-  it('change one, and tell the second of two who edit at once what the first has saved', async () => {
+  it('change one, and show the second of two concurrent editors what the first has saved', async () => {
     const { id, path } = await attach({ name: 'docs', ...REMOTE, prefix: 'd', headers: { 'X-A': '1' } })
     const [first, second] = [await signIn(builder), await signIn(operator)]
     const version = inputsOf((await first.get(path)).html).get('version') ?? ''
@@ -130,7 +130,7 @@ describe('the pages of the MCP servers that a server holds', () => {
     expect(await readUpstream(id)).toMatchObject({ name: 'guides' })
   })
 
-  it('keep any argument and variable as it is when it is shown and saved again', async () => {
+  it('keep every argument and variable unchanged when the form is saved again', async () => {
     const args = ['', ' ', '"quoted"', 'two\nlines', '{"a": 1}', '-y', '\\{{x}}', '{{place}}']
     const env = { EMPTY: '', SPACED: ' x ', LINES: 'a\r\nb', PAIR: 'a=b', QUOTE: '"' }
     const { id, path } = await attach({ name: 'local', transport: 'stdio', command: 'npx', args, env, cwd: '/tmp' })
@@ -147,7 +147,7 @@ describe('the pages of the MCP servers that a server holds', () => {
     expect(await readUpstream(id)).toMatchObject({ args, env, cwd: '/tmp', enabled: true })
   })
 
-  it('let nobody but the operator type a command, whatever they send; all else of one may be changed', async () => {
+  it('let only the operator enter a command; its other settings can be changed', async () => {
     const { id, path, serverId } = await attach({ name: 'local', ...COMMAND })
     const person = await signIn(builder)
     const { html } = await person.get(path)
@@ -166,7 +166,7 @@ describe('the pages of the MCP servers that a server holds', () => {
     expect(await patchbay.services.db.upstream.count({ where: { serverId } })).toBe(1)
   })
 
-  it('show a viewer how it is attached, and no form', async () => {
+  it('show a viewer the settings without a form', async () => {
     const { path } = await attach({ name: 'seen', ...REMOTE, headers: { Authorization: 'Bearer {{token}}' } })
     const person = await signIn(viewer)
     const { html, status } = await person.get(path)
@@ -176,7 +176,7 @@ describe('the pages of the MCP servers that a server holds', () => {
     expect((await person.submit(path, { ...REMOTE, name: 'mine' })).status).toBe(403)
   })
 
-  it('remove one once its name is typed', async () => {
+  it('remove one after its name is entered', async () => {
     const { id, path, serverId } = await attach({ name: 'old', ...REMOTE })
     const person = await signIn(builder)
     await person.get(`${path}/remove`)
@@ -188,7 +188,7 @@ describe('the pages of the MCP servers that a server holds', () => {
     expect((await person.get(path)).status).toBe(404)
   })
 
-  it('count what clients see of its tools among those of the server', async () => {
+  it("count its visible tools among the server's", async () => {
     const file = join(FOLDER, 'tools.json')
     writeFileSync(
       file,
@@ -211,7 +211,7 @@ describe('the pages of the MCP servers that a server holds', () => {
     expect(bindings).not.toContain('No bindings yet')
   })
 
-  it('say why one that is there did not tell what it offers', async () => {
+  it('explain why a connected one could not be listed', async () => {
     const file = join(FOLDER, 'deep.json')
     writeFileSync(
       file,
@@ -226,7 +226,7 @@ describe('the pages of the MCP servers that a server holds', () => {
     expect(html).toContain('JSON that is nested more than 256 levels deep')
   })
 
-  it('say of a server that passes requests on what its tabs cannot show, and offer nothing that it refuses', async () => {
+  it('explain what tabs of a passthrough server cannot show, and offer nothing that it refuses', async () => {
     const server = { name: 'Way through', organizationId, presentation: 'passthrough' }
     const { id: serverId } = await operator.create('/servers', server)
     const person = await signIn(operator)
@@ -258,7 +258,7 @@ describe('the pages of the MCP servers that a server holds', () => {
     expect((await person.submit(`${path}/inspector?tool=any`, {})).status).toBe(409)
   })
 
-  it('warn where something secret is sent in the clear, beyond this machine', async () => {
+  it('warn if a secret is sent unencrypted beyond this machine', async () => {
     const at = (url: string, more: object = {}) => ({ name: 'far', transport: 'http', url, ...more })
     const headers = { Authorization: 'Bearer {{token}}' }
     const warned = await attach(at('http://mcp.example.com/mcp', { headers }))
@@ -289,7 +289,7 @@ describe('the pages of the MCP servers that a server holds', () => {
     expect((await operator.send('PATCH', `/upstreams/${warned.id}`, await readUpstream(warned.id))).status).toBe(200)
   })
 
-  it('answer 404 at the address of another server', async () => {
+  it('return 404 for an upstream of another server', async () => {
     const { id } = await attach({ name: 'here', ...REMOTE })
     const person = await signIn(builder)
     expect((await person.get(`/servers/${await makeServer()}/sources/upstreams/${id}`)).status).toBe(404)

@@ -9,7 +9,7 @@ const REMOTE = { transport: 'http', url: 'https://mcp.example.com/mcp' }
 const SECRET = 'sk-canary-0f3a'
 const Refused = z.object({ errors: z.array(z.object({ path: z.string(), message: z.string() })) })
 
-describe.each(databaseKinds)('upstreams of a server on $kind', kind => {
+describe.each(databaseKinds)('upstreams of a server, on $kind', kind => {
   const patchbay = runPatchbay(kind)
   let ada: ApiClient & { userId: string }
   let organizationId: string
@@ -22,7 +22,7 @@ describe.each(databaseKinds)('upstreams of a server on $kind', kind => {
   const makeServer = async () => (await ada.create('/servers', { name: 'Attached' })).id
   const pathOf = (serverId: string) => `/servers/${serverId}/upstreams`
 
-  it('are shown as they were written, with what they have by default, in the list and alone', async () => {
+  it('are returned as they were created, with defaults, in the list and alone', async () => {
     const serverId = await makeServer()
     const made = await ada.create(pathOf(serverId), { name: 'issues', ...REMOTE })
     const { id, ...rest } = made
@@ -64,7 +64,7 @@ describe.each(databaseKinds)('upstreams of a server on $kind', kind => {
     expect(second.nextCursor).toBeNull()
   })
 
-  it('change field by field, forget what null takes away, and can be sent back as they came', async () => {
+  it('change field by field, drop fields set to null, and can be sent back unchanged', async () => {
     const made = await ada.create(pathOf(await makeServer()), {
       name: 'docs',
       ...REMOTE,
@@ -92,7 +92,7 @@ describe.each(databaseKinds)('upstreams of a server on $kind', kind => {
     expect((await ada.send('GET', path)).status).toBe(404)
   })
 
-  it('name the globals that they refer to, and those that are missing; a connection gets the values, nobody else', async () => {
+  it('name the globals that they use and those that are missing; only the connection gets the values', async () => {
     const serverId = await makeServer()
     const { id } = await ada.create(pathOf(serverId), {
       name: 'keyed',
@@ -135,7 +135,7 @@ describe.each(databaseKinds)('upstreams of a server on $kind', kind => {
     ['credentials for the origin', { url: '{{v}}/mcp' }, `https://me:${SECRET}@mcp.example.com`],
     ['another scheme for the origin', { url: '{{v}}/mcp' }, 'file:///etc'],
     ['a path for a label of the host', { url: 'https://{{v}}.example.com/' }, 'a/b'],
-  ])('come to no connection by a global that holds %s, which is named and not shown', async (_what, fault, value) => {
+  ])('cannot connect with a global that contains %s, which is named but not shown', async (_what, fault, value) => {
     const serverId = await makeServer()
     const { id } = await ada.create(pathOf(serverId), { name: 'bent', ...REMOTE, ...fault })
     await ada.expectOk('PUT', `/servers/${serverId}/globals/v`, { value })
@@ -145,7 +145,7 @@ describe.each(databaseKinds)('upstreams of a server on $kind', kind => {
     expect(JSON.stringify(resolved)).not.toContain(SECRET)
   })
 
-  it('take a secret in the URL only where its origin is written out, whichever of the two comes first', async () => {
+  it('accept a secret in the URL only if the origin is fixed, whichever is set first', async () => {
     const serverId = await makeServer()
     const put = (key: string, value: string, secret: boolean) =>
       ada.send('PUT', `/servers/${serverId}/globals/${key}`, { value, secret })
@@ -205,7 +205,7 @@ describe.each(databaseKinds)('upstreams of a server on $kind', kind => {
       { headers: Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`X-${at}`, 'v'.repeat(4_000)])) },
       'url',
     ],
-  ])('refuse %s, naming the field', async (_what, fault, path) => {
+  ])('reject %s, naming the field', async (_what, fault, path) => {
     const serverId = await makeServer()
     const answer = await ada.send('POST', pathOf(serverId), { name: 'bad', ...REMOTE, ...fault })
     expect(answer.status).toBe(400)
@@ -216,7 +216,7 @@ describe.each(databaseKinds)('upstreams of a server on $kind', kind => {
     }
   })
 
-  it('have names that are taken once in a server, and again in another', async () => {
+  it('have names that are unique within a server', async () => {
     const serverId = await makeServer()
     await ada.create(pathOf(serverId), { name: 'one', ...REMOTE })
     const two = await ada.create(pathOf(serverId), { name: 'two', ...REMOTE })
@@ -226,7 +226,7 @@ describe.each(databaseKinds)('upstreams of a server on $kind', kind => {
     expect((await ada.send('POST', pathOf(await makeServer()), { name: 'one', ...REMOTE })).status).toBe(201)
   })
 
-  it('are 100 at most, and one more is refused by the number', async () => {
+  it('are limited to 100 per server', async () => {
     const serverId = await makeServer()
     const { id } = await ada.create(pathOf(serverId), { name: 'first', ...REMOTE })
     const { db } = patchbay.services
@@ -240,7 +240,7 @@ describe.each(databaseKinds)('upstreams of a server on $kind', kind => {
     })
   })
 
-  it('are written down in the audit log: made, changed in which fields and to where, removed, and no value', async () => {
+  it('are audited when created, changed (with fields and destination) and removed, without values', async () => {
     const serverId = await makeServer()
     const headers = { Authorization: `Bearer ${SECRET}` }
     const { id } = await ada.create(pathOf(serverId), { name: 'kept', ...REMOTE })
@@ -267,7 +267,7 @@ describe.each(databaseKinds)('upstreams of a server on $kind', kind => {
     expect(JSON.stringify(entries)).not.toContain(SECRET)
   })
 
-  it('are announced, and with them their server, when they are made, changed and removed', async () => {
+  it('announce themselves and their server when created, changed and removed', async () => {
     const serverId = await makeServer()
     const heard: string[] = []
     const { bus } = patchbay.services
@@ -286,7 +286,7 @@ describe.each(databaseKinds)('upstreams of a server on $kind', kind => {
     expect(heard.sort()).toEqual(['server', 'server', 'server', ...Array.from({ length: 3 }, () => `upstream ${id}`)])
   })
 
-  it('go with their server', async () => {
+  it('are deleted with their server', async () => {
     const serverId = await makeServer()
     const { id } = await ada.create(pathOf(serverId), { name: 'gone', ...REMOTE })
     await ada.expectOk('DELETE', `/servers/${serverId}`)

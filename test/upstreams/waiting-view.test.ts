@@ -13,11 +13,11 @@ const show = (before: string | undefined, after: string) =>
 type Side = { lead: string; marked: string; trail: string }
 const wholeOf = ({ lead, marked, trail }: Side): string => lead + marked + trail
 
-/** Without what is shown by its number. */
+/** Without hidden characters. */
 const text = fc.string({ unit: fc.constantFrom('a', 'b', ' ', 'é', '字', '<'), maxLength: 60 })
 
-describe('the difference of a tool that waits', () => {
-  it('is the whole of both sides, where what begins and ends alike is not marked', () => {
+describe('the diff of a tool that waits for approval', () => {
+  it('shows both sides completely and marks only what differs', () => {
     fc.assert(
       fc.property(text, text, (before, after) => {
         fc.pre(before !== after)
@@ -30,11 +30,11 @@ describe('the difference of a tool that waits', () => {
     )
   })
 
-  it('shows what nobody sees by its number', () => {
+  it('shows hidden characters by their code point', () => {
     expect(show('Reads.', 'Reads.\u200b\u{e0041}\u202e')?.to.marked).toBe('\\u{200b}\\u{e0041}\\u{202e}')
   })
 
-  it('of a long text is cut around where it differs, and says by how much', () => {
+  it('is cut around the difference of a long text, and says by how much', () => {
     const long = 'x'.repeat(9_000)
     const row = show(`${long}old${long}`, `${long}new${long}`)
     expect(row?.to).toEqual({
@@ -51,7 +51,7 @@ describe('the difference of a tool that waits', () => {
     })
   })
 
-  it('has a row for each field that differs, new ones and lost ones too, whatever the order of members', () => {
+  it('has a row for each changed, added or removed field, whatever the order of members', () => {
     const { rows, isNew } = toWaitingTool({
       name: 'read',
       hash: 'hash',

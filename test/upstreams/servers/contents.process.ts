@@ -1,6 +1,6 @@
 /**
- * Servers that answer with content of every kind (`contents.ts`), of both lines of the SDK: over stdio, `old` or `new` as
- * the first argument says, or both at once over HTTP, at `/old` and `/new`, on the port that is printed.
+ * Servers that return every kind of content (`contents.ts`), with both SDK generations: over stdio, `old` or `new` by the
+ * first argument, or both over HTTP at `/old` and `/new`, on the port that is printed.
  */
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'

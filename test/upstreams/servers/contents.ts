@@ -1,4 +1,4 @@
-/** One of everything that a server can answer, and what it answers: a proxy is to change nothing of it. */
+/** One of everything that a server can return. A proxy must not change any of it. */
 
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 const TONE = Buffer.from('RIFF----WAVEfmt ').toString('base64')

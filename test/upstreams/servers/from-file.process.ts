@@ -1,4 +1,4 @@
-/** A server over stdio whose tools stand in the file that its argument names: as they are by then, with every question. */
+/** A server over stdio that reads its tools from the file named by its argument, anew for every request. */
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 

@@ -1,4 +1,4 @@
-/** A server over stdio that offers much, under the same names whoever starts it; its first argument says who it is. */
+/** A server over stdio with many items, always under the same names. Its first argument identifies it. */
 import { createInterface } from 'node:readline'
 
 const who = process.argv[2] ?? ''

@@ -1,6 +1,6 @@
 /**
- * A server of the stateless era over stdio that takes its time to open a stream, the first the longest: whoever opens
- * several at once gets them in another order. Its tool `told` says how many were opened, and how many are open.
+ * A stateless server over stdio that is slow to open streams, the first one most of all, so that several opened at once
+ * arrive in a different order. Its tool `told` returns how many were opened, and how many are open.
  */
 import { createInterface } from 'node:readline'
 

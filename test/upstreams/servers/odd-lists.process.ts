@@ -1,4 +1,4 @@
-/** A server over stdio whose lists hold what a list should not. Its first argument chooses among them. */
+/** A server over stdio with invalid lists, selected by its first argument. */
 import { createInterface } from 'node:readline'
 
 const inputSchema = { type: 'object' }
@@ -31,7 +31,7 @@ const TOOLS: Readonly<Record<string, readonly unknown[]>> = {
     name: `tool${index}`,
     inputSchema: { type: 'object', 'x-own': 'x'.repeat(200 * 1_024) },
   })),
-  // What some client or other refuses a whole list for.
+  // Items for which some clients reject the whole list.
   misfits: [
     null,
     'sound',

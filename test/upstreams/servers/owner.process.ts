@@ -1,8 +1,8 @@
-/** A Patchbay in small: it starts a server that does not end by itself, says which processes there are, and waits. */
+/** A minimal Patchbay: starts a server that does not end by itself, prints the processes, and waits. */
 import { createStdioProcesses } from '../../../src/upstreams/connection/stdio-processes.ts'
 import { runMark } from '../../support/leftovers.ts'
 
-// As a second Ctrl-C does: without a word to anybody.
+// Exits like a second Ctrl-C, without any cleanup.
 process.once('SIGUSR2', () => process.exit(1))
 
 const [directory = '', hostile = ''] = process.argv.slice(2)

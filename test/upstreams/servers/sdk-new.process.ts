@@ -1,4 +1,4 @@
-/** A server of the newest SDK over stdio, which speaks both eras. */
+/** A server of the newest SDK over stdio, with both eras. */
 import { fromJsonSchema, McpServer } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 

@@ -1,4 +1,4 @@
-/** A server of the SDK's older line over stdio. */
+/** A server of the SDK's older generation over stdio. */
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 

@@ -1,4 +1,4 @@
-/** A server of the newest SDK over stdio that talks while it works as `talks-old` does, in the stateless era. */
+/** A server of the newest SDK over stdio that sends messages during calls like `talks-old`, in the stateless era. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { inputRequired, Server } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'

@@ -1,6 +1,6 @@
 /**
- * A server of the SDK's older line over stdio that talks while it works: progress, log messages, updated resources,
- * completions, and questions to its client. What it was told besides, its tools answer.
+ * A server of the SDK's older generation over stdio that sends messages during calls: progress, log messages, resource
+ * updates, completions, and questions to its client. Its tools return what else it received.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
@@ -98,7 +98,7 @@ server.setRequestHandler(
           if (_meta?.progressToken === undefined) break
           const step = { progressToken: _meta.progressToken, progress, total: 3, message: `step ${progress}` }
           await sendNotification({ method: 'notifications/progress', params: step })
-          // A client of the older line forgets a call with its answer, and with it what came just before.
+          // A client of the older generation drops a call's handlers with its response, and messages that came just before.
           await wait(progress === 3 ? 150 : 10)
         }
         return text('counted')
@@ -108,7 +108,7 @@ server.setRequestHandler(
         }
         return text('said')
       case 'late':
-        // Out of turn: when the call is answered already.
+        // Sent after the result of the call.
         setTimeout(() => void server.sendLoggingMessage({ level: 'error', data: args }), 100)
         return text('later')
       case 'wait':
