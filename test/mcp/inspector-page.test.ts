@@ -65,7 +65,7 @@ describe('the inspector of a server', () => {
   })
   afterAll(() => browser?.close())
 
-  it('lists what a client sees, and searches it', async () => {
+  it('lists and searches what a client sees', async () => {
     const person = await signIn(owner.email)
     const { status, html } = await person.get(path)
     expect(status).toBe(200)
@@ -82,7 +82,7 @@ describe('the inspector of a server', () => {
     expect((await person.get(`${path}?tool=gone`)).status).toBe(404)
   })
 
-  it('makes a form of the schema, calls the tool by it and shows answer and messages, without scripts', async () => {
+  it('builds a form from the schema, calls the tool, and shows result and messages without scripts', async () => {
     const person = await signIn(owner.email)
     const form = (await person.get(`${path}?tool=many_kinds`)).html
     expect(form).toContain('1 to 10')
@@ -113,7 +113,7 @@ describe('the inspector of a server', () => {
     expect(done.html).toMatch(/\d\d:\d\d:\d\d\.\d{3}/)
   })
 
-  it('stands in the history as the person, by the client’s name', async () => {
+  it("is recorded in the history with the user and the client's name", async () => {
     const person = await signIn(owner.email)
     await person.get(`${path}?tool=hostile`)
     await person.submit(`${path}?tool=hostile`, {})
@@ -124,7 +124,7 @@ describe('the inspector of a server', () => {
     })
   })
 
-  it('says beside each field what is wrong with it, keeps what was typed and calls nothing', async () => {
+  it('shows errors beside invalid fields, keeps the input, and calls nothing', async () => {
     const person = await signIn(owner.email)
     await person.get(`${path}?tool=many_kinds`)
     const before = api.seen.length
@@ -151,7 +151,7 @@ describe('the inspector of a server', () => {
     expect(api.seen.length).toBe(before)
   })
 
-  it('takes all arguments as JSON, and shows what the server says of wrong ones', async () => {
+  it("accepts all arguments as JSON, and shows the server's errors", async () => {
     const person = await signIn(owner.email)
     const form = await person.get(`${path}?tool=many_kinds&as=json`)
     expect(form.html).toContain('&quot;text&quot;: &quot;&quot;')
@@ -170,7 +170,7 @@ describe('the inspector of a server', () => {
     expect(tooDeep.html).toContain('nested more than 64 deep')
   })
 
-  it('shows hostile answers as text, pictures as pictures, and cuts huge answers with a note', async () => {
+  it('shows hostile results as text and images as images, and cuts huge results with a note', async () => {
     const person = await signIn(owner.email)
     await person.get(path)
     const hostile = await person.submit(`${path}?tool=hostile`, {})
@@ -186,7 +186,7 @@ describe('the inspector of a server', () => {
     expect((await person.submit(`${path}?tool=picture`, {})).html).toContain('src="data:image/png;base64,')
   })
 
-  it('is for those alone whom the server’s tier lets in', async () => {
+  it('is only for users who may use the server', async () => {
     const { db } = patchbay.services
     const { organizationId } = await db.server.findUniqueOrThrow({ where: { id: serverId } })
     const [stranger, viewer] = [await signUp(patchbay.origin), await signUp(patchbay.origin)]
@@ -226,7 +226,7 @@ describe('the inspector of a server', () => {
     return page
   }
 
-  it.each([true, false])('works in a real browser, scripts %s', async javaScriptEnabled => {
+  it.each([true, false])('works in a real browser with scripts %s', async javaScriptEnabled => {
     const page = await open({ javaScriptEnabled })
     const alarms: string[] = []
     // The console reports the status of a refused form, which is expected.

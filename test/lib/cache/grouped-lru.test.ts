@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createGroupedLru } from '../../../src/lib/cache/grouped-lru.ts'
 
 describe('an LRU cache with groups', () => {
-  it('stays within its limits, and returns only the latest value of a key, and none that has expired', () => {
+  it('stays within its limits and returns only the latest, unexpired value of a key', () => {
     const step = fc.record({
       kind: fc.constantFrom('set', 'set', 'set', 'get', 'get', 'wait', 'delete'),
       group: fc.constantFrom('a', 'b', 'c'),
@@ -69,7 +69,7 @@ describe('an LRU cache with groups', () => {
     expect(found).toEqual(['quiet', '0', '48', '49'])
   })
 
-  it('frees what has expired when it is purged', () => {
+  it('removes expired entries when it is purged', () => {
     let nowMs = 1
     const cache = createGroupedLru<string>({ maxSize: 100, maxGroupSize: 100, now: () => nowMs, ttlMs: 1_000 })
     for (const key of ['1', '2', '3']) cache.set('a', key, 'here', 1)

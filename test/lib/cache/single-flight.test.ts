@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createSingleFlight } from '../../../src/lib/cache/single-flight.ts'
 
-it('runs once for all who ask for a key meanwhile, and again afterwards, also after a failure', async () => {
+it('a single flight runs once for concurrent callers of a key, and again afterwards, even after a failure', async () => {
   const flights = createSingleFlight<number>()
   let runs = 0
   const work = async () => {
@@ -14,7 +14,7 @@ it('runs once for all who ask for a key meanwhile, and again afterwards, also af
   expect(await Promise.all([flights.run('a', work), flights.run('b', work)])).toEqual([3, 4])
 })
 
-it('begins a new run after the current one was forgotten, and both give their own results', async () => {
+it('a single flight that was forgotten runs again, and both runs return their own results', async () => {
   const flights = createSingleFlight<string>()
   const first = Promise.withResolvers<string>()
   const waiting = flights.run('server-1 a', () => first.promise)

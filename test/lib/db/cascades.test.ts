@@ -5,7 +5,7 @@ import { databaseKinds, type TestDatabase } from '../../support/databases.ts'
 
 const SOON = new Date('2999-01-01T00:00:00Z')
 
-/** An organization with at least one row of everything that belongs to one. */
+/** Creates an organization with at least one row of everything that belongs to it. */
 const fillOrganization = async (db: OpenDatabase, name: string) => {
   const user = await db.user.create({ data: { email: `${name}@example.com`, passwordHash: 'x' } })
   const organization = await db.organization.create({ data: { name } })
@@ -46,13 +46,13 @@ const fillOrganization = async (db: OpenDatabase, name: string) => {
   return { user, organization, server, toolkit, snapshot }
 }
 
-/** How many rows each table holds. */
+/** Counts the rows of each table. */
 const countAll = async (db: OpenDatabase) => ({
   users: await db.user.count(),
   organizations: await db.organization.count(),
   memberships: await db.membership.count(),
   invitations: await db.invitation.count(),
-  // Those that an organization leaves behind are the installation's.
+  // Rows that survive an organization belong to the installation.
   auditEntries: await db.auditEntry.count({ where: { organizationId: { not: null } } }),
   oauthClients: await db.oAuthClient.count(),
   oauthArtifacts: await db.oAuthArtifact.count(),
@@ -73,7 +73,7 @@ const countAll = async (db: OpenDatabase) => ({
   gaps: await db.executionGap.count(),
 })
 
-describe.each(databaseKinds)('a deletion on $kind', ({ create }) => {
+describe.each(databaseKinds)('a deletion, on $kind', ({ create }) => {
   let database: TestDatabase
   let db: OpenDatabase
   beforeEach(async () => {
@@ -85,11 +85,11 @@ describe.each(databaseKinds)('a deletion on $kind', ({ create }) => {
     await database.drop()
   })
 
-  it('of an organization takes all that is its own, and nothing of another', async () => {
+  it('of an organization deletes everything it owns, and nothing else', async () => {
     const other = await fillOrganization(db, 'other')
     const alone = await countAll(db)
     const { organization, toolkit, user } = await fillOrganization(db, 'first')
-    // The other organization uses a snapshot of ours: it outlives what it was taken from.
+    // The other organization's snapshot of our toolkit survives its origin.
     await db.toolkit.update({ where: { id: other.snapshot.id }, data: { snapshotOfId: toolkit.id } })
     await db.organization.delete({ where: { id: organization.id } })
     await db.user.delete({ where: { id: user.id } })
@@ -98,7 +98,7 @@ describe.each(databaseKinds)('a deletion on $kind', ({ create }) => {
     expect(await db.auditEntry.findMany({ where: { organizationId: null } })).toMatchObject([{ action: 'made' }])
   })
 
-  it('of a server takes what is made for it and leaves the toolkits it used', async () => {
+  it('of a server deletes what belongs to it and keeps the toolkits it used', async () => {
     const { server, toolkit } = await fillOrganization(db, 'first')
     await db.server.delete({ where: { id: server.id } })
     expect(await countAll(db)).toMatchObject({ servers: 0, toolkits: 1, tools: 1, instances: 0, bindings: 0, gaps: 0 })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type OpenDatabase, openDatabase } from '../../../src/lib/db/client.ts'
 import { databaseKinds, type TestDatabase } from '../../support/databases.ts'
 
-/** As the database itself tells them, columns in order. */
+/** As reported by the database, with columns in order. */
 type Catalogue = {
   tables: readonly string[]
   columns: readonly { table: string; name: string }[]
@@ -56,10 +56,10 @@ const readPostgres = async (db: OpenDatabase): Promise<Catalogue> => {
   }
 }
 
-/** Tables of the databases and of Prisma, which are not ours to shape. */
+/** Tables of the databases and of Prisma, which we do not define. */
 const isOurs = (table: string): boolean => !table.startsWith('sqlite_') && table !== '_prisma_migrations'
 
-describe.each(databaseKinds)('the tables on $kind', ({ kind, create }) => {
+describe.each(databaseKinds)('the tables, on $kind', ({ kind, create }) => {
   let database: TestDatabase
   let catalogue: Catalogue
   beforeAll(async () => {
@@ -77,7 +77,7 @@ describe.each(databaseKinds)('the tables on $kind', ({ kind, create }) => {
     expect(catalogue.foreignKeys.filter(key => !isIndexed(key))).toEqual([])
   })
 
-  it('say of each row when it was made and last changed', () => {
+  it('record when each row was created and last changed', () => {
     const tables = catalogue.tables.filter(isOurs)
     const has = (table: string, name: string): boolean =>
       catalogue.columns.some(column => column.table === table && column.name === name)
@@ -86,7 +86,7 @@ describe.each(databaseKinds)('the tables on $kind', ({ kind, create }) => {
   })
 })
 
-it('PostgreSQL looks at references without an action when the transaction is over, as the cascades need', async () => {
+it('PostgreSQL checks references without an action at the end of the transaction, as the cascades need', async () => {
   const postgres = databaseKinds.find(({ kind }) => kind === 'postgresql')
   const database = await postgres?.create()
   if (!database) return expect.unreachable()

@@ -4,7 +4,7 @@ import { containing } from '../../../src/lib/db/containing.ts'
 import { measureDatabase } from '../../../src/lib/db/measure.ts'
 import { databaseKinds, type TestDatabase } from '../../support/databases.ts'
 
-describe.each(databaseKinds)('on $kind', ({ kind, create }) => {
+describe.each(databaseKinds)('a database, on $kind', ({ kind, create }) => {
   let database: TestDatabase
   let db: OpenDatabase
   beforeAll(async () => {
@@ -23,7 +23,7 @@ describe.each(databaseKinds)('on $kind', ({ kind, create }) => {
       .map(({ name }) => name)
       .sort()
 
-  it('a search minds no case of Latin letters and finds any script', async () => {
+  it('searches ignore the case of Latin letters and work in any script', async () => {
     expect(await search('kestrel')).toEqual(['KESTREL 50%', 'Kestrel Freight'])
     expect(await search('FREIGHT')).toEqual(['Kestrel Freight'])
     expect(await search('الشحن')).toEqual(['مكتب الشحن'])
@@ -31,19 +31,19 @@ describe.each(databaseKinds)('on $kind', ({ kind, create }) => {
     expect(await search('zzz')).toEqual([])
   })
 
-  it('a search finds what holds signs that mean something to LIKE', async () => {
+  it('searches treat the wildcards of LIKE literally', async () => {
     expect(await search('50%')).toEqual(['KESTREL 50%'])
     expect(await search('a_b')).toContain('a_b')
     expect(await search('back\\slash')).toEqual(['back\\slash'])
     if (kind === 'postgresql') expect(await search('a_b')).toEqual(['a_b'])
   })
 
-  it('a search inside of a transaction finds the same', async () => {
+  it('searches find the same inside a transaction', async () => {
     const found = await db.$transaction(tx => tx.organization.count({ where: { name: containing(db, 'kestrel') } }))
     expect(found).toBe(2)
   })
 
-  it('the size of the database is told, and grows with it', async () => {
+  it('reports its size, which grows with its content', async () => {
     const before = await measureDatabase(db)
     expect(before).toBeGreaterThan(100_000)
     await db.organization.createMany({ data: Array.from({ length: 5_000 }, () => ({ name: 'x'.repeat(100) })) })

@@ -11,7 +11,7 @@ import { databaseKinds, MIGRATIONS_DIRECTORY, type TestDatabase } from '../../su
 /** Each run of the Prisma CLI takes a second or two. */
 const TIMEOUT_MS = 60_000
 
-it('the models of PostgreSQL are those that the one set of models leads to', () => {
+it('the PostgreSQL models are derived from the one set of models', () => {
   expect(readFileSync(POSTGRES_SCHEMA, 'utf8')).toBe(toPostgresSchema(readFileSync(SQLITE_SCHEMA, 'utf8')))
 })
 
@@ -27,14 +27,14 @@ describe.each(databaseKinds)('the migrations of $kind', { timeout: TIMEOUT_MS },
     rmSync(folder, { recursive: true })
   })
 
-  it('lead to the models', () => {
+  it('produce the models', () => {
     expect(diffMigrations(MIGRATIONS[kind], database.url)).toBeUndefined()
   })
 
   it.each([
     ['a column', 'model User {', 'model User {\n  nickname String?'],
     ['a deletion rule', 'onDelete: NoAction', 'onDelete: Cascade'],
-  ])('are told from models that differ in %s', (_what, from, to) => {
+  ])('differ from models that differ in %s', (_what, from, to) => {
     const schema = join(folder, 'changed.prisma')
     const text = readFileSync(MIGRATIONS[kind].schema, 'utf8')
     expect(text).toContain(from)
@@ -42,12 +42,12 @@ describe.each(databaseKinds)('the migrations of $kind', { timeout: TIMEOUT_MS },
     expect(diffMigrations({ ...MIGRATIONS[kind], schema }, database.url)).toMatch(/ALTER|CREATE/)
   })
 
-  it('fail the comparison, instead of passing it, when the models cannot be read', () => {
+  it('fail the comparison if the models cannot be read', () => {
     const schema = join(folder, 'none.prisma')
     expect(() => diffMigrations({ ...MIGRATIONS[kind], schema }, database.url)).toThrow()
   })
 
-  it('are, once applied by Patchbay, applied for the standard tool too', async () => {
+  it("count as applied for Prisma's own tool once Patchbay has applied them", async () => {
     const before = runPrisma(database.url, ['migrate', 'status'])
     expect(before.output).toContain('have not yet been applied')
     await migrate(database.target, { directory: MIGRATIONS_DIRECTORY })

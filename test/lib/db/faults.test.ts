@@ -35,7 +35,7 @@ describe.each(kindNamed('sqlite'))('an SQLite file', ({ create }) => {
     return other
   }
 
-  it('that another process holds for a moment is waited for, and read meanwhile', async () => {
+  it('that another process locks briefly is waited for, and can be read meanwhile', async () => {
     const other = lock()
     const order: string[] = []
     const writes = [
@@ -51,7 +51,7 @@ describe.each(kindNamed('sqlite'))('an SQLite file', ({ create }) => {
     expect(order).toEqual(['released', 'transaction', 'plain write'])
   })
 
-  it('that another process does not let go of is said to be busy, and is of use again later', async () => {
+  it('that another process keeps locked is reported as busy, and works again later', async () => {
     const other = lock()
     const failures = await Promise.all([
       failureOf(transact(db, tx => tx.organization.create({ data }))),
@@ -64,7 +64,7 @@ describe.each(kindNamed('sqlite'))('an SQLite file', ({ create }) => {
     expect(await db.organization.count()).toBe(1)
   }, 20_000)
 
-  it('without room says so, undoes the transaction, is still read, and takes writes when there is room', async () => {
+  it('on a full disk reports it, rolls back, can be read, and accepts writes once there is space', async () => {
     const large = { data: { name: 'x'.repeat(100_000) } }
     await db.$queryRaw`PRAGMA max_page_count = 1`
     const full = { code: 'storage_full', message: expect.stringContaining('full'), operatorNote: file }
@@ -82,7 +82,7 @@ describe.each(kindNamed('sqlite'))('an SQLite file', ({ create }) => {
 
   const damaged = { name: 'AppError', code: 'unavailable', message: expect.stringContaining('damaged') }
 
-  it('that is no database is named when it is opened and when it is migrated', async () => {
+  it('that is not a database file is named when it is opened and when it is migrated', async () => {
     await db.close()
     writeFileSync(file, 'no database at all '.repeat(1_000))
     const opening = await failureOf(openDatabase(database.target))
@@ -91,17 +91,17 @@ describe.each(kindNamed('sqlite'))('an SQLite file', ({ create }) => {
     expect(await failureOf(migrate(database.target, { directory: MIGRATIONS_DIRECTORY }))).toMatchObject(damaged)
   })
 
-  it('that is damaged inside is named when the damage is met', async () => {
+  it('that is damaged is named when the damage is read', async () => {
     await db.organization.createMany({ data: Array.from({ length: 4_000 }, () => data) })
-    await db.close() // moves what is in the log into the file
+    await db.close() // moves the write-ahead log into the file
     const bytes = readFileSync(file)
-    bytes.fill(0xff, bytes.length * 0.75) // past the schema, which is read first
+    bytes.fill(0xff, bytes.length * 0.75) // after the schema, which is read first
     writeFileSync(file, bytes)
     db = await openDatabase(database.target)
     expect(await failureOf(db.organization.findMany())).toMatchObject(damaged)
   })
 
-  it('that is not there is named', async () => {
+  it('that does not exist is named', async () => {
     const missing = failureOf(openDatabase({ kind: 'sqlite', file: `${file}.none` }))
     expect(await missing).toMatchObject({ code: 'unavailable', operatorNote: `${file}.none` })
   })
@@ -128,7 +128,7 @@ describe.each(kindNamed('postgresql'))('a PostgreSQL server', ({ create }) => {
     await client.end()
   }
 
-  it('that ends the connection in a transaction is said to be gone, and is of use again at once', async () => {
+  it('that closes the connection in a transaction is reported as gone, and works again at once', async () => {
     const broken = transact(db, async tx => {
       await tx.organization.create({ data })
       await endConnections()
@@ -139,13 +139,13 @@ describe.each(kindNamed('postgresql'))('a PostgreSQL server', ({ create }) => {
     expect(await db.organization.count()).toBe(1)
   })
 
-  it('that ends idle connections is not noticed', async () => {
+  it('that closes idle connections causes no errors', async () => {
     await db.organization.create({ data })
     await endConnections()
     expect(await db.organization.count()).toBe(1)
   })
 
-  it('that cannot be reached, or has no such database, is named without its password', async () => {
+  it('that is unreachable, or lacks the database, is named without its password', async () => {
     const url = new URL(database.url)
     url.password = 'not-this-one'
     const wrongPassword = await failureOf(openDatabase({ kind: 'postgresql', url: url.href }))

@@ -15,7 +15,7 @@ import { databaseKinds, MIGRATIONS_DIRECTORY, type TestDatabase } from '../../su
 
 const NEXT = '29991231000000_next'
 
-describe.each(databaseKinds)('migrating on $kind', ({ kind, createEmpty }) => {
+describe.each(databaseKinds)('a migration, on $kind', ({ kind, createEmpty }) => {
   let database: TestDatabase
   let directory: string
   beforeEach(async () => {
@@ -42,7 +42,7 @@ describe.each(databaseKinds)('migrating on $kind', ({ kind, createEmpty }) => {
     )
   const landed = async (): Promise<readonly string[]> => (await state()).applied
 
-  it('applies all there is to an empty database, once', async () => {
+  it('applies everything to an empty database, once', async () => {
     addMigration('CREATE TABLE "Extra" ("id" TEXT PRIMARY KEY)')
     const pending = (await state()).pending
     expect(pending).toContain(NEXT)
@@ -51,14 +51,14 @@ describe.each(databaseKinds)('migrating on $kind', ({ kind, createEmpty }) => {
     expect(await state()).toEqual({ applied: pending, pending: [] })
   })
 
-  it('looks without leaving a trace', async () => {
+  it('checks without changing anything', async () => {
     const before = await state()
     expect(before.applied).toEqual([])
     expect(await state()).toEqual(before)
     expect(await run()).toEqual(before.pending)
   })
 
-  it('refuses a database that a newer version has migrated, and changes nothing', async () => {
+  it('refuses a database that a newer version has migrated, without changes', async () => {
     addMigration('CREATE TABLE "Extra" ("id" TEXT PRIMARY KEY)')
     await run()
     rmSync(pathOf(NEXT), { recursive: true })
@@ -79,7 +79,7 @@ describe.each(databaseKinds)('migrating on $kind', ({ kind, createEmpty }) => {
     expect(await refusal()).toMatchObject({ reason: 'changed', message: expect.stringContaining(NEXT) })
   })
 
-  it('refuses a database in which another tool began a migration and failed', async () => {
+  it("refuses a database in which another tool's migration failed", async () => {
     await run()
     const db = await openDatabase(database.target)
     await db.$executeRaw`UPDATE "_prisma_migrations" SET "finished_at" = NULL`
@@ -87,7 +87,7 @@ describe.each(databaseKinds)('migrating on $kind', ({ kind, createEmpty }) => {
     expect(await refusal()).toMatchObject({ reason: 'unfinished', message: expect.stringContaining('foundation') })
   })
 
-  it('leaves nothing of a migration that fails, keeps those before it, and goes on when it is mended', async () => {
+  it('rolls back a failing migration, keeps earlier ones, and continues once it is fixed', async () => {
     const ours = (await state()).pending
     addMigration('CREATE TABLE "Extra" ("id" TEXT PRIMARY KEY); INSERT INTO "Nowhere" VALUES (1);')
     expect(await refusal()).toMatchObject({
@@ -99,7 +99,7 @@ describe.each(databaseKinds)('migrating on $kind', ({ kind, createEmpty }) => {
     expect(await run()).toEqual([NEXT])
   })
 
-  it('has one of many processes do it and the others find it done', async () => {
+  it('is applied by one of many processes that start together', async () => {
     addMigration('CREATE TABLE "Extra" ("id" TEXT PRIMARY KEY)')
     const all = (await state()).pending
     const processes = Array.from({ length: 4 }, () => startMigration(database.url, directory))
@@ -107,7 +107,7 @@ describe.each(databaseKinds)('migrating on $kind', ({ kind, createEmpty }) => {
     expect(applied.flat().sort()).toEqual(all)
   })
 
-  it('that is killed half-way leaves nothing, and succeeds when it is run again', async () => {
+  it('that is killed halfway leaves nothing, and succeeds when it is repeated', async () => {
     await run()
     addMigration(`CREATE TABLE "Extra" ("id" TEXT PRIMARY KEY); ${SLOW[kind]}`)
     const { child, ended } = startMigration(database.url, directory)
@@ -119,7 +119,7 @@ describe.each(databaseKinds)('migrating on $kind', ({ kind, createEmpty }) => {
   })
 })
 
-/** A second or so in the middle of a migration. */
+/** Takes about a second in the middle of a migration. */
 const SLOW = {
   sqlite: `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000000) SELECT count(*) FROM n;`,
   postgresql: 'SELECT pg_sleep(1.5);',
@@ -159,6 +159,6 @@ const startMigration = (url: string, directory: string) => {
     expect(code).toBe(0)
     return JSON.parse(output)
   })
-  answer.catch(() => undefined) // who kills it does not ask
+  answer.catch(() => undefined) // killed without warning
   return { child, ended, answer }
 }

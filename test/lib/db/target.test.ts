@@ -10,7 +10,7 @@ describe('DATABASE_URL', () => {
     ['file:///var/lib/patch%20bay.db', { kind: 'sqlite', file: '/var/lib/patch bay.db' }],
     ['postgres://u:p@db/patchbay', { kind: 'postgresql', url: 'postgres://u:p@db/patchbay' }],
     ['postgresql://u:p@db:5433/patchbay', { kind: 'postgresql', url: 'postgresql://u:p@db:5433/patchbay' }],
-  ])('%s is taken', (url, value) => {
+  ])('accepts %s', (url, value) => {
     expect(parseDatabaseUrl(url)).toEqual({ ok: true, value })
   })
 
@@ -23,7 +23,7 @@ describe('DATABASE_URL', () => {
     ['patchbay.db', 'file:<path>'],
     ['', 'file:<path>'],
     ['postgres://u:secret@host:port/x', 'no valid URL'],
-  ])('%s is refused', (url, reason) => {
+  ])('rejects %s', (url, reason) => {
     const parsed = parseDatabaseUrl(url)
     expect(parsed).toMatchObject({ ok: false, error: expect.stringContaining(reason) })
     expect(JSON.stringify(parsed)).not.toContain('secret')

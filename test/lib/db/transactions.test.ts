@@ -3,7 +3,7 @@ import { type OpenDatabase, openDatabase, transact } from '../../../src/lib/db/c
 import { isUniqueViolation } from '../../../src/lib/db/failures.ts'
 import { databaseKinds, type TestDatabase } from '../../support/databases.ts'
 
-describe.each(databaseKinds)('a transaction on $kind', ({ create }) => {
+describe.each(databaseKinds)('a transaction, on $kind', ({ create }) => {
   let database: TestDatabase
   let db: OpenDatabase
   beforeEach(async () => {
@@ -15,7 +15,7 @@ describe.each(databaseKinds)('a transaction on $kind', ({ create }) => {
     await database.drop()
   })
 
-  it('leaves nothing behind when it fails', async () => {
+  it('leaves nothing behind if it fails', async () => {
     const failing = transact(db, async tx => {
       await tx.organization.create({ data: { name: 'gone' } })
       throw new Error('on purpose')
@@ -24,7 +24,7 @@ describe.each(databaseKinds)('a transaction on $kind', ({ create }) => {
     expect(await db.organization.count()).toBe(0)
   })
 
-  it('does not take along a write that is made beside it when it fails', async () => {
+  it('does not roll back a concurrent write if it fails', async () => {
     let beside: Promise<unknown> = Promise.resolve()
     const failing = transact(db, async tx => {
       await tx.organization.create({ data: { name: 'inside' } })
@@ -47,7 +47,7 @@ describe.each(databaseKinds)('a transaction on $kind', ({ create }) => {
     expect(seen).toEqual([0, 1])
   })
 
-  it('holds what it read: of many that count and then add, none adds to a count that is out of date', async () => {
+  it('is serializable: concurrent transactions that count and then add never use an outdated count', async () => {
     await Promise.all(
       Array.from({ length: 10 }, () =>
         transact(db, async tx => {
@@ -60,7 +60,7 @@ describe.each(databaseKinds)('a transaction on $kind', ({ create }) => {
     expect(names.sort()).toEqual(Array.from({ length: 10 }, (_, index) => `number ${index}`))
   })
 
-  it('tells a value that is taken from any other failure', async () => {
+  it('distinguishes a duplicate value from other failures', async () => {
     const data = { email: 'ada@example.com', passwordHash: 'x' }
     await db.user.create({ data })
     const duplicate = await transact(db, tx => tx.user.create({ data })).catch((error: unknown) => error)

@@ -3,7 +3,7 @@ import { type OpenDatabase, openDatabase } from '../../../src/lib/db/client.ts'
 import { Prisma } from '../../../src/lib/db/generated/sqlite/client.ts'
 import { databaseKinds, type TestDatabase } from '../../support/databases.ts'
 
-describe.each(databaseKinds)('a value kept on $kind', ({ create }) => {
+describe.each(databaseKinds)('a stored value, on $kind', ({ create }) => {
   let database: TestDatabase
   let db: OpenDatabase
   let organizationId: string
@@ -38,17 +38,17 @@ describe.each(databaseKinds)('a value kept on $kind', ({ create }) => {
     ['false', false],
     ['an empty array', []],
     ['deep nesting', { a: [{ b: [{ c: 'd' }] }] }],
-  ])('keeps JSON that holds %s', async (_what, value) => {
+  ])('keeps JSON that contains %s', async (_what, value) => {
     expect(await keptJson({ value })).toEqual({ value })
   })
 
-  it('tells no JSON from the JSON null', async () => {
+  it('distinguishes missing JSON from JSON null', async () => {
     const none = await db.auditEntry.create({ data: { organizationId, action: 'kept', targetType: 'value' } })
     expect(none.change).toBeNull()
     expect(await db.auditEntry.count({ where: { id: none.id, change: { equals: Prisma.DbNull } } })).toBe(1)
   })
 
-  it('finds a time by its millisecond, and orders by it', async () => {
+  it('finds and sorts times by milliseconds', async () => {
     const times = ['2026-11-22T10:00:00.000Z', '2026-11-22T10:00:00.007Z', '2026-11-22T10:00:00.070Z'].map(
       text => new Date(text),
     )
@@ -65,7 +65,7 @@ describe.each(databaseKinds)('a value kept on $kind', ({ create }) => {
     expect(ordered.map(({ id }) => id)).toEqual(ids)
   })
 
-  it('gives a time of its own making within the moment it was made', async () => {
+  it('creates timestamps that match the time of creation', async () => {
     const before = Date.now()
     const { createdAt } = await db.organization.create({ data: { name: 'now' } })
     expect(createdAt.getTime()).toBeGreaterThanOrEqual(before)

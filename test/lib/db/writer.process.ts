@@ -1,5 +1,5 @@
-// Writes organizations to the database of the first argument, one transaction and one plain write in turn, as many as
-// the second says, and prints the id of each when, and only when, the database has acknowledged it.
+// Writes as many organizations as the second argument says to the database of the first, alternating transactions and
+// plain writes. Prints each id once the database has acknowledged it.
 import { writeSync } from 'node:fs'
 import { openDatabase, transact } from '../../../src/lib/db/client.ts'
 import { parseDatabaseUrl } from '../../../src/lib/db/target.ts'
@@ -15,7 +15,7 @@ for (let written = 0; written < Number(count); written++) {
   const { id } =
     written % 2 === 0
       ? await transact(db, async tx => {
-          // Read first, as services do: a lock taken only at the first write would come too late.
+          // Reads first, like services: a lock taken only at the first write would come too late.
           await tx.organization.count()
           return tx.organization.create({ data })
         })

@@ -13,7 +13,7 @@ const TIMEOUT_MS = 120_000
 const WRITES = 200
 
 type Writer = {
-  /** Ids of what the database has acknowledged so far. */
+  /** Ids that the database has acknowledged so far. */
   acknowledged: string[]
   hasAcknowledged: (count: number) => Promise<void>
   ended: Promise<number | null>
@@ -50,24 +50,24 @@ const readIds = async ({ target }: TestDatabase): Promise<string[]> => {
   return rows.map(({ id }) => id)
 }
 
-describe.each(databaseKinds)('on $kind', { timeout: TIMEOUT_MS }, ({ create }) => {
+describe.each(databaseKinds)('a database, on $kind', { timeout: TIMEOUT_MS }, ({ create }) => {
   let database: TestDatabase
   beforeEach(async () => {
     database = await create()
   })
   afterEach(() => database.drop())
 
-  it('many writes at once leave the thread to others in between', async () => {
+  it('yields the thread between many concurrent writes', async () => {
     const db = await openDatabase(database.target)
     const { turns } = await countTurns(() =>
       Promise.all(Array.from({ length: WRITES }, (_, index) => db.organization.create({ data: { name: `${index}` } }))),
     )
     await db.close()
-    // SQLite works on this thread, PostgreSQL's answers come in bunches: without a break it is none at all.
+    // SQLite runs on this thread, and PostgreSQL's responses arrive in batches: without yielding, nothing else would run.
     expect(turns).toBeGreaterThan(WRITES / 20)
   })
 
-  it('ten processes that write at once all succeed', async () => {
+  it('accepts concurrent writes from ten processes', async () => {
     const writers = Array.from({ length: 10 }, () => startWriter(database.url, 10))
     expect(await Promise.all(writers.map(({ ended }) => ended))).toEqual(Array(10).fill(0))
     const acknowledged = writers.flatMap(writer => writer.acknowledged)
@@ -75,7 +75,7 @@ describe.each(databaseKinds)('on $kind', { timeout: TIMEOUT_MS }, ({ create }) =
     expect((await readIds(database)).sort()).toEqual(acknowledged.sort())
   })
 
-  it('what was acknowledged is there after kill -9 in the middle of writes', async () => {
+  it('keeps acknowledged writes after kill -9', async () => {
     const acknowledged: string[] = []
     for (let round = 1; round <= 3; round++) {
       const writer = startWriter(database.url, 1_000_000)

@@ -18,7 +18,7 @@ const EVENT_TYPES = [
   'resync',
 ] as const
 
-/** What a process has: a database of its own, a bus, and what was heard on it. */
+/** A process with its own database connection and bus, and the events it received. */
 const joinDatabase = async ({ target }: TestDatabase) => {
   const db = await openDatabase(target)
   const warnings: unknown[] = []
@@ -40,7 +40,7 @@ const serverChanged = { type: 'server_changed', serverId: 'b' } as const
 const hears = (joined: Joined, event: DomainEvent) =>
   vi.waitFor(() => expect(joined.heard).toContainEqual(event), 5_000)
 
-describe.each(databaseKinds)('changes on $kind', ({ kind, create }) => {
+describe.each(databaseKinds)('changes, on $kind', ({ kind, create }) => {
   let database: TestDatabase
   let here: Joined
   let there: Joined
@@ -55,7 +55,7 @@ describe.each(databaseKinds)('changes on $kind', ({ kind, create }) => {
     await database.drop()
   })
 
-  it('are told here before the commit resolves, there soon after, each once', async () => {
+  it('are announced once, here before the commit resolves and in other processes soon after', async () => {
     const { id } = await here.changes.commit(async (tx, announce) => {
       announce(toolkitChanged)
       announce(toolkitChanged)
@@ -66,13 +66,13 @@ describe.each(databaseKinds)('changes on $kind', ({ kind, create }) => {
     await hears(there, serverChanged)
     expect(there.heard).toEqual([toolkitChanged, serverChanged])
     expect(await there.db.organization.findUnique({ where: { id } })).not.toBeNull()
-    // A later event would come after a second copy of these.
+    // A duplicate of these would arrive before a later event.
     await there.changes.commit(async (_tx, announce) => announce({ type: 'server_removed', serverId: 'c' }))
     await hears(here, { type: 'server_removed', serverId: 'c' })
     expect(here.heard).toHaveLength(3)
   })
 
-  it('that fail are told to nobody', async () => {
+  it('that fail are not announced', async () => {
     const failing = here.changes.commit(async (_tx, announce) => {
       announce(toolkitChanged)
       throw new Error('on purpose')
@@ -84,7 +84,7 @@ describe.each(databaseKinds)('changes on $kind', ({ kind, create }) => {
     expect(there.heard).toEqual([serverChanged])
   })
 
-  it('wait for the listeners here, whatever becomes of one', async () => {
+  it('wait for all listeners here, even if one fails', async () => {
     const done: string[] = []
     here.bus.subscribe('server_changed', async () => {
       await here.db.organization.count()
@@ -95,7 +95,7 @@ describe.each(databaseKinds)('changes on $kind', ({ kind, create }) => {
     expect(done).toEqual(['slow'])
   })
 
-  it('of another process are told', async () => {
+  it('of another process are announced', async () => {
     const event = { type: 'access_changed', userId: 'd' } as const
     const script = join(import.meta.dirname, 'changes.process.ts')
     const child = spawn(process.execPath, [script, database.url, JSON.stringify(event)], { stdio: 'inherit' })
@@ -104,7 +104,7 @@ describe.each(databaseKinds)('changes on $kind', ({ kind, create }) => {
     expect(here.heard).toEqual([event])
   })
 
-  it('are told all, of many at once', async () => {
+  it('are all announced, even many at once', async () => {
     const serverIds = Array.from({ length: 120 }, (_, index) => `server ${index}`)
     await here.changes.commit(async (_tx, announce) => {
       for (const serverId of serverIds) announce({ type: 'server_changed', serverId })
@@ -113,7 +113,7 @@ describe.each(databaseKinds)('changes on $kind', ({ kind, create }) => {
     expect(there.heard.map(event => 'serverId' in event && event.serverId)).toEqual(serverIds)
   })
 
-  it('of a version that announces more are passed over, and logged', async () => {
+  it('of an unknown kind, from a newer version, are skipped and logged', async () => {
     const unknown = { type: 'moon_changed', moonId: 'e' }
     if (kind === 'sqlite') await there.db.change.create({ data: { origin: 'newer', event: unknown } })
     else {
@@ -126,7 +126,7 @@ describe.each(databaseKinds)('changes on $kind', ({ kind, create }) => {
     expect(here.warnings).toEqual([{ event: unknown }])
   })
 
-  it('made before joining are not told', async () => {
+  it('made before a process joined are not announced', async () => {
     await here.changes.commit(async (_tx, announce) => announce(toolkitChanged))
     const late = await joinDatabase(database)
     await here.changes.commit(async (_tx, announce) => announce(serverChanged))
@@ -137,11 +137,11 @@ describe.each(databaseKinds)('changes on $kind', ({ kind, create }) => {
 })
 
 describe.each(databaseKinds.filter(({ kind }) => kind === 'sqlite'))('the table of changes', ({ create }) => {
-  it('lets go of what is old, and who missed it is told to start afresh', async () => {
+  it('are pruned when they are old, and processes that missed them are told to resync', async () => {
     const database = await create()
     const asleep = await joinDatabase(database)
     const writer = await joinDatabase(database)
-    // One transaction, so that nobody can look in between: what was announced an hour ago is pruned unseen.
+    // One transaction, so that nobody can read in between: an event of an hour ago is pruned unseen.
     await writer.changes.commit(async (tx, announce) => {
       const createdAt = new Date(Date.now() - 60 * 60 * 1_000)
       await tx.change.create({ data: { origin: 'gone', event: toolkitChanged, createdAt } })
@@ -157,7 +157,7 @@ describe.each(databaseKinds.filter(({ kind }) => kind === 'sqlite'))('the table 
 })
 
 describe.each(databaseKinds.filter(({ kind }) => kind === 'postgresql'))('a lost listener', ({ create }) => {
-  it('listens again by itself, and says that everything may be stale', async () => {
+  it('are received again after a lost connection, with a resync', async () => {
     const database = await create()
     const here = await joinDatabase(database)
     const client = new Client({ connectionString: database.url })

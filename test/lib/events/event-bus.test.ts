@@ -8,7 +8,7 @@ const listening = () => {
 }
 
 describe('the event bus', () => {
-  it('tells listeners of their type only, and waits for them', async () => {
+  it("notifies only listeners of the event's type, and waits for them", async () => {
     const { bus } = listening()
     const heard: string[] = []
     bus.subscribe('server_changed', async ({ serverId }) => {
@@ -22,7 +22,7 @@ describe('the event bus', () => {
     expect(heard).toEqual(['changed a'])
   })
 
-  it('logs a listener that fails and tells the others', async () => {
+  it('logs a failing listener and notifies the others', async () => {
     const { bus, logged } = listening()
     const heard: string[] = []
     bus.subscribe('resync', () => {
@@ -37,7 +37,7 @@ describe('the event bus', () => {
     expect(logged).toHaveLength(2)
   })
 
-  it('tells nobody who has unsubscribed', async () => {
+  it('does not notify listeners that unsubscribed', async () => {
     const { bus } = listening()
     const heard: string[] = []
     const unsubscribe = bus.subscribe('resync', () => {

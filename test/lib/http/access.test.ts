@@ -52,15 +52,15 @@ const buildClient = async (options: HttpAppOptions = {}) => {
   return { call, signIn }
 }
 
-describe('a route of the API', () => {
-  it('that does not say who may use it keeps the app from starting, and is named', async () => {
+describe('an API route', () => {
+  it('without an access rule prevents the start, and is named', async () => {
     const undeclared: FastifyPluginAsyncZod = async app => {
       app.get('/undeclared', async () => 'open by mistake')
     }
     await expect(buildHttpApp({ routes: undeclared })).rejects.toThrow(/GET \/api\/v1\/undeclared .*access/)
   })
 
-  it('for anyone that asks who it is all the same answers 401, not 500', async () => {
+  it('for everyone that requires an actor returns 401, not 500', async () => {
     const { call } = await buildClient()
     expect((await call('GET', '/forgetful')).statusCode).toBe(401)
   })
@@ -92,14 +92,14 @@ describe('a request with', () => {
       403,
       'Bearer realm="Patchbay", error="insufficient_scope", scope="mcp"',
     ],
-  ])('%s is refused and told why', async (_what, headers, path, status, challenge) => {
+  ])('%s is refused with the reason', async (_what, headers, path, status, challenge) => {
     const { call } = await buildClient()
     const response = await call('GET', path, headers)
     expect(response.statusCode).toBe(status)
     expect(response.headers['www-authenticate']).toBe(challenge)
   })
 
-  it.each(UNSAFE)('a token that may only read is refused for %s, naming the scope', async method => {
+  it.each(UNSAFE)('a read-only token is refused for %s, naming the scope', async method => {
     const { call } = await buildClient()
     const response = await call(method, '/user', { authorization: 'Bearer user:read' })
     expect(response.statusCode).toBe(403)
@@ -111,7 +111,7 @@ describe('a request with', () => {
     expect((await call('POST', '/user', { authorization: 'bearer user:write' })).body).toBe('user')
   })
 
-  it('blanks around the token is read, and with any number of blanks before something else is not', async () => {
+  it('blanks around the token is accepted, but not with anything else after it', async () => {
     const { call } = await buildClient()
     const status = async (authorization: string) =>
       (await call('GET', '/user', { authorization })).headers['www-authenticate'] ?? 'let in'
@@ -121,13 +121,13 @@ describe('a request with', () => {
     expect(await status('Bearers user:read')).toBe('Bearer realm="Patchbay"')
   })
 
-  it('a token of no operator is refused where only the operator may', async () => {
+  it("another user's token is refused for operator routes", async () => {
     const { call } = await buildClient()
     expect((await call('GET', '/operator', { authorization: 'Bearer user:read' })).statusCode).toBe(403)
     expect((await call('GET', '/operator', { authorization: 'Bearer operator:read' })).statusCode).toBe(200)
   })
 
-  it('a bad token counts as nobody where anyone may, and a good session beside it does not count', async () => {
+  it('an invalid token is anonymous on public routes, even beside a valid session', async () => {
     const { call, signIn } = await buildClient()
     const { cookie } = await signIn()
     expect((await call('GET', '/anyone', { authorization: 'Bearer nobody:read', cookie })).body).toBe('nobody')
@@ -136,7 +136,7 @@ describe('a request with', () => {
 })
 
 describe('a session', () => {
-  it('begins with a cookie that scripts cannot read and other sites do not send', async () => {
+  it('starts with a cookie that scripts cannot read and other sites do not send', async () => {
     const { signIn } = await buildClient()
     const { setCookie } = await signIn()
     expect(setCookie).toMatch(/^sid=[^;]+; Path=\/; Expires=[^;]+; HttpOnly; SameSite=Lax$/)
@@ -157,7 +157,7 @@ describe('a session', () => {
     },
   )
 
-  it.each(UNSAFE)('does nothing by %s without its CSRF token', async method => {
+  it.each(UNSAFE)('requires its CSRF token for %s', async method => {
     const { call, signIn } = await buildClient()
     const { cookie, csrfToken } = await signIn()
     const other = await signIn()
@@ -168,7 +168,7 @@ describe('a session', () => {
     expect((await call(method, '/user', { cookie, 'x-csrf-token': csrfToken })).body).toBe('user')
   })
 
-  it('gets a new id at sign-in: the one that was there before, planted or not, is worth nothing', async () => {
+  it('gets a new id at sign-in, and the previous one is invalid', async () => {
     const { call, signIn } = await buildClient()
     const before = await signIn()
     const after = await signIn({ cookie: before.cookie })
@@ -177,7 +177,7 @@ describe('a session', () => {
     expect((await call('GET', '/user', { cookie: after.cookie })).body).toBe('user')
   })
 
-  it('is over after sign-out, and its cookie forgotten', async () => {
+  it('ends with sign-out, which deletes its cookie', async () => {
     const { call, signIn } = await buildClient()
     const { cookie, csrfToken } = await signIn()
     const response = await call('POST', '/sign-out', { cookie, 'x-csrf-token': csrfToken })
@@ -198,7 +198,7 @@ describe('a session in use', () => {
   const HOUR_MS = 60 * 60 * 1_000
   const DAY_MS = 24 * HOUR_MS
 
-  /** A signed-in client at a clock of its own; `endsAt` is when the stored session ends. */
+  /** A signed-in client with an adjustable clock. `endsAt` is when the stored session ends. */
   const buildClock = async () => {
     const startedAt = Date.now()
     let now = startedAt
@@ -212,7 +212,7 @@ describe('a session in use', () => {
     return { startedAt, visitAt, endsAt: () => [...stored.values()][0]?.endsAt }
   }
 
-  it('ends a day after its last use, give or take minutes, and not with every request', async () => {
+  it('ends about a day after its last use, without a write for every request', async () => {
     const { startedAt, visitAt, endsAt } = await buildClock()
     expect(endsAt()).toBe(startedAt + SESSION_IDLE_MS)
     expect((await visitAt(startedAt + 60_000)).headers).not.toHaveProperty('set-cookie')
@@ -221,7 +221,7 @@ describe('a session in use', () => {
     expect(endsAt()).toBe(startedAt + HOUR_MS + SESSION_IDLE_MS)
   })
 
-  it('ends after two weeks however busy it is', async () => {
+  it('ends after two weeks even if it is used', async () => {
     const { startedAt, visitAt, endsAt } = await buildClock()
     for (let day = 0.5; day < 14; day += 0.5) await visitAt(startedAt + day * DAY_MS)
     expect(endsAt()).toBe(startedAt + SESSION_ABSOLUTE_MS)
@@ -252,7 +252,7 @@ describe('a request from a page', () => {
     expect(await signedIn({}, headers)).toBe(status)
   })
 
-  it('of an origin that is allowed may call, and any Host will do where others can connect', async () => {
+  it('of an allowed origin may call, with any Host if Patchbay listens beyond loopback', async () => {
     const options = { allowedOrigins: ['https://app.example'], listensOnLoopback: false }
     expect(await signedIn(options, { origin: 'https://app.example', host: 'patchbay.internal' })).toBe(200)
   })

@@ -26,19 +26,19 @@ describe.each(implementations)('counters in $name', ({ create }) => {
     return { clock, counters: await create(() => clock.now) }
   }
 
-  it('give ten increments made at once ten different counts', async () => {
+  it('give ten concurrent increments ten different counts', async () => {
     const { counters } = await build()
     const results = await Promise.all(Array.from({ length: 10 }, () => counters.increment('k', 60_000)))
     expect(results.map(({ count }) => count).sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
   })
 
-  it('count each key for itself', async () => {
+  it('count each key separately', async () => {
     const { counters } = await build()
     await counters.increment('a', 60_000)
     expect((await counters.increment('b', 60_000)).count).toBe(1)
   })
 
-  it('start a window with the first increment, keep it, and begin anew after it', async () => {
+  it('start a window with the first increment, and a new one after it has ended', async () => {
     const { clock, counters } = await build()
     expect(await counters.increment('k', 60_000)).toEqual({ count: 1, resetsInMs: 60_000 })
     clock.now += 59_999
@@ -47,7 +47,7 @@ describe.each(implementations)('counters in $name', ({ create }) => {
     expect(await counters.increment('k', 60_000)).toEqual({ count: 1, resetsInMs: 60_000 })
   })
 
-  it('take an increment back, but not more than there were', async () => {
+  it('undo increments, but not below zero', async () => {
     const { counters } = await build()
     await counters.decrement('k')
     await counters.increment('k', 60_000)
@@ -56,7 +56,7 @@ describe.each(implementations)('counters in $name', ({ create }) => {
     expect((await counters.increment('k', 60_000)).count).toBe(1)
   })
 
-  it('forget a key when told', async () => {
+  it('can be reset', async () => {
     const { counters } = await build()
     await counters.increment('k', 60_000)
     await counters.reset('k')

@@ -7,14 +7,14 @@ import { buildHttpApp } from '../../support/http-app.ts'
 
 const LINE = 'x'.repeat(100_000)
 
-/** A listening app with one file of `total` batches. What was asked of it and whether it came to its end is kept. */
+/** Starts an app with one file of `total` batches. Records how many were requested and whether the end was reached. */
 const serveFile = async (total: number) => {
   const ended = Promise.withResolvers<void>()
   const seen: { given: number; reply: FastifyReply | undefined } = { given: 0, reply: undefined }
   async function* batches() {
     try {
       for (; seen.given < total; seen.given++) {
-        // A database takes a turn of the loop, too: an endless file without one lets nothing else happen.
+        // Yields like a database query: an endless file that never yields would block everything else.
         await setImmediate()
         yield [{ line: LINE }]
       }
@@ -35,7 +35,7 @@ const serveFile = async (total: number) => {
 }
 
 describe('a file of lines', () => {
-  it('is read no further when whoever asked for it is gone', async () => {
+  it('is not read further after the client has disconnected', async () => {
     const { url, seen, ended } = await serveFile(Number.POSITIVE_INFINITY)
     const asking = request(url, response => response.once('data', () => asking.destroy()))
     asking.once('error', () => undefined)
@@ -44,7 +44,7 @@ describe('a file of lines', () => {
     expect(seen.given).toBeGreaterThan(0)
   })
 
-  it('waits for a reader that is slow, and is whole in the end', async () => {
+  it('waits for a slow reader, and arrives complete', async () => {
     const total = 1_000
     const { url, seen } = await serveFile(total)
     const { promise, resolve, reject } = Promise.withResolvers<number>()
@@ -59,7 +59,7 @@ describe('a file of lines', () => {
         response.resume()
       }
       vi.waitFor(() => expect(seen.reply?.raw.writableNeedDrain).toBe(true), { timeout: 10_000 }).then(() => {
-        // What the sockets hold, and no more.
+        // Only what fits into the socket buffers.
         expect(seen.given).toBeLessThan(total / 4)
         readOn()
       }, reject)
@@ -69,7 +69,7 @@ describe('a file of lines', () => {
     expect(await promise).toBe(total * `${JSON.stringify({ line: LINE })}\n`.length)
   })
 
-  it('is not read at all for a HEAD', async () => {
+  it('is not read for HEAD', async () => {
     const { url, seen } = await serveFile(3)
     const response = await fetch(url, { method: 'HEAD' })
     expect([response.status, response.headers.get('content-type')]).toEqual([

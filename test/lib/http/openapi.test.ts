@@ -4,7 +4,7 @@ import { buildHttpApp } from '../../support/http-app.ts'
 
 const Thing = z.object({ id: z.uuid(), name: z.string() }).meta({ id: 'TestThing' })
 
-it('the OpenAPI document describes each route by the schemas that validate it, and how it fails', async () => {
+it('the OpenAPI document describes each route by its validation schemas, and its errors', async () => {
   const { app } = await buildHttpApp({
     routes: async api => {
       const schema = { body: z.object({ name: z.string().max(9) }), response: { 201: Thing } }

@@ -6,7 +6,7 @@ import { AppError } from '../../../src/lib/kernel/errors.ts'
 import { buildHttpApp } from '../../support/http-app.ts'
 
 describe('pages', () => {
-  it('of any size, followed to the end, give every row once and in order', () => {
+  it('of any size contain every row once and in order', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 60 }), fc.integer({ min: 1, max: 25 }), (total, limit) => {
         const rows = Array.from({ length: total }, (_, index) => index)
@@ -24,7 +24,7 @@ describe('pages', () => {
     )
   })
 
-  it('refuse every cursor that is not of their list', () => {
+  it('reject cursors of other lists', () => {
     fc.assert(
       fc.property(fc.string(), text => {
         expect(() => decodeCursor(text, z.uuid())).toThrow(AppError)
@@ -37,7 +37,7 @@ describe('pages', () => {
     ['?limit=201', 'limit'],
     ['?limit=ten', 'limit'],
     ['?cursor=bm9uZQ', 'cursor'],
-  ])('refuse %s and say which part is wrong', async (query, path) => {
+  ])('reject %s and say which part is wrong', async (query, path) => {
     const { app } = await buildHttpApp({
       routes: async api => {
         api.get(

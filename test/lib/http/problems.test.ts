@@ -51,14 +51,14 @@ const send = async (
   return app.inject({ method: 'POST', url: '/api/v1/things', payload, headers: { host: 'localhost', ...headers } })
 }
 
-describe('a body that does not fit', () => {
+describe('an invalid body', () => {
   it.each([
     ['{"headers":[{"name":"a","value":1}]}', 'headers[0].value'],
     ['{"parameters":{"a/b":{"minimum":"1"}}}', 'parameters["a/b"].minimum'],
     ['{"parameters":{"0":{"minimum":"1"}}}', 'parameters["0"].minimum'],
     ['{"source":{"value":{"deep":"x"}}}', 'source.value.deep'],
     ['[]', ''],
-  ])('is refused with the place of each fault: %s', async (payload, path) => {
+  ])('is rejected with the path of each error: %s', async (payload, path) => {
     const response = await send(payload)
     expect(response.statusCode).toBe(400)
     expect(response.headers['content-type']).toBe('application/problem+json')
@@ -71,14 +71,14 @@ describe('a body that does not fit', () => {
     })
   })
 
-  it('says what may stand where several types may', async () => {
+  it('is rejected with the allowed types if there are several', async () => {
     const response = await send('{"value":{}}')
     expect(response.json().errors).toEqual([
       { path: 'value', message: 'Invalid input: expected string, number or boolean' },
     ])
   })
 
-  it('says what a schema says itself of a kind that there is not', async () => {
+  it("is rejected with a schema's own message for an unknown variant", async () => {
     const response = await send('{"choice":{"type":"c"}}')
     expect(response.json().errors).toEqual([{ path: 'choice.type', message: 'is not a or b' }])
   })
@@ -90,15 +90,15 @@ describe('a body that does not fit', () => {
     ['holding half a surrogate pair', '{"tree":"\\ud83d"}'],
     ['holding half a surrogate pair in a key', '{"tree":{"\\ud83d":1}}'],
     ['holding NUL', '{"tree":["\\u0000"]}'],
-  ])('is refused when it is JSON %s', async (_what, payload) => {
+  ])('is rejected if it is JSON %s', async (_what, payload) => {
     const response = await send(payload)
     expect(response.statusCode).toBe(400)
     expect(response.json().detail).toContain('JSON')
   })
 
-  it('is taken with a hundred thousand members and refused with one more, saying so', async () => {
+  it('may have a hundred thousand members and no more', async () => {
     const zeros = (count: number) => `{"tree":[${Array(count).fill('0').join(',')}]}`
-    // Two openings, and a comma between each two zeros.
+    // Two brackets, and a comma between each two zeros.
     expect((await send(zeros(99_999))).statusCode).toBe(201)
     const tooMany = await send(zeros(100_000))
     expect(tooMany.statusCode).toBe(400)
@@ -106,7 +106,7 @@ describe('a body that does not fit', () => {
     expect((await send(`{"tree":"${',[{'.repeat(50_000)}"}`)).statusCode).toBe(201)
   })
 
-  it('is refused with its first hundred faults only', async () => {
+  it('is rejected with at most a hundred errors', async () => {
     const response = await send(`{"headers":[${Array(5_000).fill('{"name":1}').join(',')}]}`)
     expect(response.statusCode).toBe(400)
     const { errors } = z.object({ errors: z.array(z.object({ path: z.string() })) }).parse(response.json())
@@ -120,7 +120,7 @@ describe('a body that does not fit', () => {
     expect(Reflect.get({}, 'polluted')).toBeUndefined()
   })
 
-  it('is taken at the greatest depth and refused one deeper, naming the setting', async () => {
+  it('may be nested up to the limit; beyond it the error names the setting', async () => {
     expect((await send(`{"tree":${nested(MAX_JSON_DEPTH - 1)}}`)).statusCode).toBe(201)
     const tooDeep = await send(`{"tree":${nested(MAX_JSON_DEPTH)}}`)
     expect(tooDeep.statusCode).toBe(400)
@@ -128,7 +128,7 @@ describe('a body that does not fit', () => {
     expect((await send(nested(100_000))).statusCode).toBe(400)
   })
 
-  it('is refused with 413 when it is larger than the limit, naming the setting', async () => {
+  it('is rejected with 413 if it is larger than the limit, naming the setting', async () => {
     const response = await send(`"${'a'.repeat(5 * 1_024 * 1_024)}"`)
     expect(response.statusCode).toBe(413)
     expect(response.json().detail).toContain(`${MAX_REQUEST_BYTES} bytes (PATCHBAY_MAX_REQUEST_BYTES)`)
@@ -139,20 +139,20 @@ describe('a body that does not fit', () => {
     ['text', '{}', { 'content-type': 'text/plain' }],
     ['of no type', '{}', {}],
     ['compressed', Buffer.from('1f8b0800', 'hex'), { 'content-type': 'application/json', 'content-encoding': 'gzip' }],
-  ])('is refused with 415 when it is %s', async (_what, payload, headers) => {
+  ])('is rejected with 415 if it is %s', async (_what, payload, headers) => {
     const response = await send(payload, headers)
     expect(response.statusCode).toBe(415)
     expect(response.json()).toMatchObject({ type: 'urn:patchbay:error:unsupported_media_type', status: 415 })
   })
 })
 
-describe('a request that fails', () => {
+describe('a failing request', () => {
   const get = async (url: string) => {
     const { app, logs } = await buildHttpApp({ routes })
     return { response: await app.inject({ url, headers: { host: 'localhost' } }), logs }
   }
 
-  it('says when to come back', async () => {
+  it('says when to retry', async () => {
     const { response } = await get('/api/v1/busy')
     expect(response.statusCode).toBe(429)
     expect(response.headers['retry-after']).toBe('7')
@@ -177,7 +177,7 @@ describe('a request that fails', () => {
     },
   )
 
-  it('by an id that is none names nothing', async () => {
+  it('with an invalid id returns 404 without naming it', async () => {
     const { response } = await get('/api/v1/things/1')
     expect(response.statusCode).toBe(404)
     expect(response.json()).toMatchObject({ type: 'urn:patchbay:error:not_found' })
@@ -192,19 +192,19 @@ describe('a request that fails', () => {
     },
   )
 
-  it('by an id that is longer than any names nothing either', async () => {
+  it('with a very long id returns 404 without naming it', async () => {
     const { response } = await get(`/api/v1/things/${'a'.repeat(300)}`)
     expect(response.statusCode).toBe(404)
     expect(response.json()).toMatchObject({ type: 'urn:patchbay:error:not_found' })
   })
 
-  it('by an unknown address gets 404', async () => {
+  it('to an unknown path returns 404', async () => {
     const { response } = await get('/api/v1/nothing')
     expect(response.statusCode).toBe(404)
     expect(response.json()).toMatchObject({ type: 'urn:patchbay:error:not_found' })
   })
 
-  it('by a method that is not for this address gets 405 and those that are', async () => {
+  it('with an unsupported method returns 405 with the allowed ones', async () => {
     const { app } = await buildHttpApp({ routes })
     const response = await app.inject({ method: 'PUT', url: '/api/v1/things/x?y', headers: { host: 'localhost' } })
     expect(response.statusCode).toBe(405)
@@ -219,7 +219,7 @@ describe('an answer', () => {
     expect([response.statusCode, response.body]).toEqual([204, ''])
   })
 
-  it('of the API is not stored, not sniffed and not framed; what is beside it gets no such headers', async () => {
+  it('of the API must not be stored, sniffed or framed; other responses have no such headers', async () => {
     const { app } = await buildHttpApp({ routes })
     const { headers } = await app.inject({ url: '/api/v1/busy', headers: { host: 'localhost' } })
     expect(headers).toMatchObject({

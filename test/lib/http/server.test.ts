@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { buildHttpApp } from '../../support/http-app.ts'
 
 /**
- * Sends bytes as they are and gives what came back until the server closed the connection; others once something has
- * come back.
+ * Sends raw bytes, and `onceBegun` once a response has begun. Returns everything received until the server closed the
+ * connection.
  */
 const exchange = async (bytes: string, { onceBegun }: { onceBegun?: string } = {}): Promise<string> => {
   const { app } = await buildHttpApp({
@@ -32,7 +32,7 @@ const exchange = async (bytes: string, { onceBegun }: { onceBegun?: string } = {
 const post = (...headers: string[]): string =>
   ['POST /api/v1/things HTTP/1.1', 'Host: localhost', 'Connection: close', ...headers].join('\r\n')
 
-/** Of an answer that says what it is, and how long. */
+/** Returns the problem details in a response, whose type and length must be right. */
 const problemOf = (answer: string): unknown => {
   const [head = '', body = ''] = answer.split('\r\n\r\n')
   expect(head).toContain('Content-Type: application/problem+json')
@@ -45,31 +45,31 @@ describe('the server', () => {
     ['two lengths', 'Content-Length: 2', 'Content-Length: 3'],
     ['a length and chunks', 'Content-Length: 2', 'Transfer-Encoding: chunked'],
     ['a header with a bare CR', 'Content-Length: 2', 'X-Split: a\rb'],
-  ])('answers 400 to a request with %s, which a proxy may read otherwise', async (_what, ...headers) => {
+  ])('responds with 400 to a request with %s, which proxies may interpret differently', async (_what, ...headers) => {
     const answer = await exchange(`${post('Content-Type: application/json', ...headers)}\r\n\r\n{}`)
     expect(answer).toMatch(/^HTTP\/1\.1 400 /)
     expect(problemOf(answer)).toMatchObject({ type: 'about:blank', title: 'Bad Request', status: 400 })
   })
 
-  it('takes the same request well formed', async () => {
+  it('accepts the same request if it is well formed', async () => {
     const answer = await exchange(`${post('Content-Type: application/json', 'Content-Length: 2')}\r\n\r\n{}`)
     expect(answer).toMatch(/^HTTP\/1\.1 200 /)
   })
 
-  it('answers 431 to 40 kB of headers', async () => {
+  it('responds with 431 to 40 kB of headers', async () => {
     const answer = await exchange(`${post(`X-Big: ${'a'.repeat(40_000)}`)}\r\n\r\n`)
     expect(answer).toMatch(/^HTTP\/1\.1 431 /)
     expect(problemOf(answer)).toMatchObject({ status: 431, detail: expect.stringContaining('headers') })
   })
 
-  it('says nothing of bytes that cannot be read into an answer that it has begun', async () => {
-    // Its connection stays open, and what comes on it next is no request.
+  it('writes no error into a response that it has started', async () => {
+    // Its connection stays open, and the next bytes on it are not a request.
     const request = post('Content-Length: 0').replace('things', 'begun').replace('Connection: close', 'X-Any: 1')
     const answer = await exchange(`${request}\r\n\r\n`, { onceBegun: 'rubbish\r\n\r\n' })
     expect(answer).toMatch(/^HTTP\/1\.1 200 .*\r\n\r\nbegun$/s)
   })
 
-  it('waits for slow clients no longer than it says', async () => {
+  it('limits the time for slow clients', async () => {
     const { app } = await buildHttpApp()
     expect(app.server).toMatchObject({ headersTimeout: 10_000, requestTimeout: 30_000 })
   })

@@ -6,7 +6,7 @@ import fastify from 'fastify'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { renderViews } from '../../../src/lib/http/pages/views.ts'
 
-/** What the page `/page` of these templates shows, given this data. */
+/** Renders the page `/page` of these templates with this data. */
 const showPage = async (templates: Record<string, string>, data: Record<string, unknown>): Promise<string> => {
   const viewsDirectory = mkdtempSync(join(tmpdir(), 'patchbay-views-'))
   mkdirSync(join(viewsDirectory, 'parts'))
@@ -24,13 +24,13 @@ const showPage = async (templates: Record<string, string>, data: Record<string, 
 describe('a part of a page', () => {
   const field = '<input id="<%= it.id %>" name="<%= it.name ?? it.id %>" type="<%= it.type ?? \'text\' %>">'
 
-  it('is given what its include names, and nothing of the page around it', async () => {
+  it('receives what its include names, and nothing of the page around it', async () => {
     const page = "<%~ include('/parts/field', { id: 'title' }) %>"
     const shown = await showPage({ page, 'parts/field': field }, { id: '7', name: 'Night shift', type: 'url' })
     expect(shown).toBe('<input id="title" name="title" type="text">')
   })
 
-  it('is given nothing of the part that includes it either', async () => {
+  it('receives nothing of the part that includes it either', async () => {
     const page = "<%~ include('/parts/row', { type: 'integer', id: 'row' }) %>"
     const row = "<%~ include('/parts/field', { id: 'limit' }) %>"
     expect(await showPage({ page, 'parts/row': row, 'parts/field': field }, {})).toBe(
@@ -38,14 +38,14 @@ describe('a part of a page', () => {
     )
   })
 
-  it('is given the frame of the page, however deep it stands', async () => {
+  it('receives the frame of the page at any depth', async () => {
     const page = "<%~ include('/parts/row') %>"
     const row = "<%~ include('/parts/frame', {}) %>"
     expect(await showPage({ page, 'parts/row': row, 'parts/frame': '<%= it.page.version %>' }, {})).toBe('1.2.3')
   })
 })
 
-it('shows a page in its layout with all that the page was given', async () => {
+it('a page is shown in its layout with all its data', async () => {
   const page = "<% layout('/parts/layout', { tabs: 2 }) %><%= it.name %>"
   const layout = '<%= it.title %> | <%= it.name %> | <%= it.tabs %> | <%~ it.body %>'
   expect(await showPage({ page, 'parts/layout': layout }, { name: 'Night <shift>' })).toBe(

@@ -21,7 +21,7 @@ const begin = async (text: string, budget: number, mediaType?: string) => {
 const countShown = ({ text, outline }: { text: string; outline: string }) =>
   countTokens(outline === '' ? text : `${text}\n${outline}`)
 
-/** Whether a value is a beginning of another: items from the front, some members, texts cut short. */
+/** Returns whether a value is a part of another: first items, some members, beginnings of texts. */
 const isPartOf = (part: JsonValue, whole: JsonValue): boolean => {
   if (Array.isArray(part)) {
     return Array.isArray(whole) && part.every((item, index) => isPartOf(item, whole[index] ?? null))
@@ -35,11 +35,11 @@ const isPartOf = (part: JsonValue, whole: JsonValue): boolean => {
   return part === whole
 }
 
-it('an answer within its budget is shown whole', async () => {
+it('a value within its budget is shown completely', async () => {
   expect(await begin('{"a": [1, 2]}', 100)).toMatchObject({ text: '{"a":[1,2]}', outline: '', isCut: false })
 })
 
-it('a list over its budget is shown by its first whole items, and the outline says how many there are and what they have', async () => {
+it('a list over its budget shows its first complete items, and an outline of their number and members', async () => {
   const { text, outline, isCut } = await begin(JSON.stringify(RECORDS), 500)
   const shown: unknown = JSON.parse(text)
   expect(isCut).toBe(true)
@@ -48,7 +48,7 @@ it('a list over its budget is shown by its first whole items, and the outline sa
   expect(outline).toContain(`of 5,000 items shown; each has id, title, tags, note`)
 })
 
-it('of an object all small members are shown, and the large ones share what is left', async () => {
+it('an object over its budget shows all small members, and large ones share the rest', async () => {
   const whole = { total: 5_000, next: null, items: RECORDS, text: 'A sentence. '.repeat(5_000), last: 'here' }
   const { text, outline } = await begin(JSON.stringify(whole), 600)
   const shown = JSON.parse(text)
@@ -59,12 +59,12 @@ it('of an object all small members are shown, and the large ones share what is l
   expect(outline).toMatch(/^text: [\d,]+ of 60,000 characters shown$/m)
 })
 
-it('a long item of a list is begun behind small ones', async () => {
+it('a long item of a list is cut after small ones', async () => {
   const { text } = await begin(JSON.stringify(['ok', 200, null, RECORDS]), 400)
   expect(JSON.parse(text)).toEqual(['ok', 200, null, expect.arrayContaining([RECORDS[0]])])
 })
 
-it('a number that is longer than all the room is left out, and what is beside it is shown', async () => {
+it('a number longer than the budget is omitted, and its neighbours are shown', async () => {
   const digits = '7'.repeat(100_000)
   const inObject = await begin(`{"few":[1,2],"n":${digits},"rows":${JSON.stringify(RECORDS)}}`, 400)
   expect(JSON.parse(inObject.text)).toMatchObject({ few: [1, 2], rows: expect.arrayContaining([RECORDS[0]]) })
@@ -73,7 +73,7 @@ it('a number that is longer than all the room is left out, and what is beside it
   expect(inList.text).toBe('[{"a":1}]')
 })
 
-it('an object with more members than fit shows the first ones, and names more', async () => {
+it('an object with more members than fit shows the first ones and names others', async () => {
   const table = Object.fromEntries(RECORDS.map(({ id }) => [`key${id}`, id]))
   const { text, outline } = await begin(JSON.stringify({ table }), 300)
   expect(Object.keys(JSON.parse(text).table).length).toBeGreaterThan(10)
@@ -90,7 +90,7 @@ it.each([
   ['a table', `id,name,age\n${'1,Ann,30\n'.repeat(9_000)}`, 'text/csv', /^id,name,age\n1,Ann,30\n/],
   ['a text', 'Some sentence. Another one.\n'.repeat(9_000), 'text/plain', /Another one\.$/],
   ['HTML', `<!doctype html><ul>${'<li>One <b>two</b></li>'.repeat(9_000)}`, 'text/html', /<\/li>$/],
-])('%s over its budget is cut where a line or an element ends', async (_what, whole, mediaType, expected) => {
+])('%s over its budget is cut at the end of a line or element', async (_what, whole, mediaType, expected) => {
   const { text, tokensShown, isCut } = await begin(whole, 200, mediaType)
   expect(isCut).toBe(true)
   expect(whole.startsWith(text)).toBe(true)
@@ -98,7 +98,7 @@ it.each([
   expect(tokensShown).toBeGreaterThan(100)
 })
 
-it('a text of one endless line is cut by its characters', async () => {
+it('a text without line breaks is cut between characters', async () => {
   const { text, outline } = await begin('x'.repeat(1_000_000), 100)
   expect(text.length).toBeGreaterThan(100)
   expect(outline).toContain('of 1,000,000 characters shown')
@@ -123,7 +123,7 @@ it.each([1, 2, 10, 50, 1_000])(
   },
 )
 
-it('whatever the JSON is, what is shown is valid, a part of it, and within the budget', async () => {
+it('any JSON is cut to valid JSON that is a part of it and within the budget', async () => {
   await fc.assert(
     fc.asyncProperty(fc.jsonValue({ maxDepth: 6 }), fc.integer({ min: 1, max: 60 }), async (whole, budget) => {
       const shown = await begin(JSON.stringify(whole), budget, 'application/json')
@@ -136,7 +136,7 @@ it('whatever the JSON is, what is shown is valid, a part of it, and within the b
   )
 })
 
-it('whatever the text is, what is shown is its beginning and within the budget', async () => {
+it('any text is cut to a beginning within the budget', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.string({ unit: 'grapheme', maxLength: 400 }),

@@ -22,7 +22,7 @@ const SHOP = JSON.stringify({
   mixed: [1, 'a', null],
 }).replace('"big":1', '"big":12345678901234567890')
 
-it('what there is stands in an outline: kinds, counts, ranges, how often, samples', () => {
+it('an outline has types, counts, ranges, frequencies and samples', () => {
   expect(run(SHOP)).toBe(`$: object
   total: integer: 4
   big: integer: 12345678901234567890
@@ -40,21 +40,21 @@ it('what there is stands in an outline: kinds, counts, ranges, how often, sample
   mixed: list of 3 items, each text of 1 character: "a"; or integer: 1; or null in 1 of 3`)
 })
 
-it('of a number with thousands of digits the first are shown', () => {
+it('a number with thousands of digits is shown by its first ones', () => {
   expect(run(`[${'7'.repeat(5_000)}]`)).toBe(`$: list of 1 item, each integer: ${'7'.repeat(60)}…`)
 })
 
-it('a path begins there, for all values it leads to', () => {
+it('a path outlines all values it leads to', () => {
   expect(run(SHOP, { path: 'users[].address' })).toBe('users[].address: object\n  city: text of 5 characters: "Delft"')
   expect(run(SHOP, { path: 'users.id' })).toBe('users.id: 3 places, each integer, 3 to 9')
 })
 
-it('a path that matches nothing is answered by what there is', () => {
+it('a path that matches nothing returns what exists instead', () => {
   expect(run(SHOP, { path: 'user' })).toContain('There are the members total, big, users')
   expect(run(SHOP, { path: 'a[' })).toContain('is not a path')
 })
 
-it('depth and samples are as wanted', () => {
+it('depth and samples are as requested', () => {
   expect(run(SHOP, { depth: 1 })).not.toContain('city')
   expect(run(SHOP, { samples: 1 })).toContain('such as "Ann"\n')
   expect(run(SHOP, { samples: 0 })).not.toContain('Ann')
@@ -67,7 +67,7 @@ it('depth and samples are as wanted', () => {
   expect(run(SHOP, { samples: 0.5 })).toContain('whole number')
 })
 
-it('an object of many keys is a table, described once for all of them', () => {
+it('an object with many similar members is described once for all of them', () => {
   const table = Object.fromEntries(Array.from({ length: 900 }, (_, index) => [`u${index}`, { age: index }]))
   expect(run(JSON.stringify({ table }))).toBe(`$: object
   table: table of 900 keys such as "u0", "u1", "u2"
@@ -75,14 +75,14 @@ it('an object of many keys is a table, described once for all of them', () => {
       age: integer, 0 to 899`)
 })
 
-it('long texts and names do not make it long', () => {
+it('long texts and names do not make an outline long', () => {
   const wide = Object.fromEntries(
     Array.from({ length: 400 }, (_, index) => [`m${index}`, index % 2 ? 'x'.repeat(9_000) : index]),
   )
   expect(run(JSON.stringify(wide)).length).toBeLessThan(10_000)
 })
 
-it('a text is described by its lines, headings and elements, bytes by what they are', () => {
+it('a text is described by its lines, headings and elements, binary content by its type', () => {
   expect(run('# One\n\nHello there\n## Two\n')).toContain('headings:\n  # One\n  ## Two')
   expect(run('<!doctype html><h1>One</h1><p>x<p>y')).toContain('elements: p 2, h1 1')
   expect(run(Uint8Array.of(0, 1))).toContain('binary content')
@@ -97,7 +97,7 @@ it('any JSON can be explored', () => {
   )
 })
 
-it.each(['<h1 ', '<', '# ', '<h1>', '\n', ' '])('a text of nothing but %j is described while one waits', piece => {
+it.each(['<h1 ', '<', '# ', '<h1>', '\n', ' '])('a text of only %j is described in linear time', piece => {
   expect(run(`<html>${piece.repeat(500_000)}`)).toContain('html: ')
   expect(run(`x\n${piece.repeat(500_000)}`)).toContain('text: ')
 })

@@ -26,18 +26,18 @@ it.each([
   [['users[*].tags[0]', '.meta.*'], '{"users":[{"tags":["a"]},{"tags":["c"]}],"meta":{"total":3,"next":null}}'],
   [['["meta"][\'total\']'], '{"meta":{"total":3}}'],
   [['$'], SHOP],
-])('the fields %j are kept, each in its place', (fields, expected) => {
+])('the fields %j are kept in place', (fields, expected) => {
   expect(run(SHOP, { fields })).toEqual({ text: expected, notes: '' })
 })
 
-it('fields are taken away', () => {
+it('fields are removed in mode exclude', () => {
   expect(run(SHOP, { mode: 'exclude', fields: ['users[].tags', 'users[0]', 'meta'] })).toEqual({
     text: '{"users":[{"id":2,"name":"Bob"},{"id":3}]}',
     notes: '',
   })
 })
 
-it('a number of many digits comes through a projection whole', () => {
+it('a number with many digits keeps all of them', () => {
   expect(run('{"a":{"id":12345678901234567890},"b":1}', { fields: ['a.id'] })).toMatchObject({
     text: '{"a":{"id":12345678901234567890}}',
   })
@@ -52,13 +52,13 @@ it.each([
   ['users.0.name.first', 'users[0].name'],
   ['meta[]', 'At meta there are the members total, next'],
   ['users[9]', 'At users there are'],
-])('the path %s that matches nothing is answered by what there is', (path, told) => {
+])('the path %s, which matches nothing, returns what exists instead', (path, told) => {
   const { text, notes } = run(SHOP, { fields: [path] })
   expect(text).toBe('{}')
   expect(notes).toContain(told.startsWith('users[0]') ? 'no members: it is a text' : told)
 })
 
-it('a field of a list that was sent as a table is told by its column, which is a path', () => {
+it('a field of a list that was sent as a table is found by its column', () => {
   const table = JSON.stringify({
     users: {
       columns: ['id', 'home'],
@@ -75,14 +75,14 @@ it('a field of a list that was sent as a table is told by its column, which is a
   expect(run(table, { fields: ['users[].age'] }).notes).not.toContain('It is a table')
 })
 
-it('what one path finds stands, whatever others miss', () => {
+it('a path that matches is returned even if others do not match', () => {
   expect(run(SHOP, { fields: ['meta.total', 'meta.totl'] })).toEqual({
     text: '{"meta":{"total":3}}',
     notes: 'meta.totl matches nothing. At meta there are the members total, next.',
   })
 })
 
-it('many misses are not answered one by one, nor at length', () => {
+it('many paths without a match get one short note', () => {
   const wide = JSON.stringify(
     Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`member${index}`, index])),
   )
@@ -90,15 +90,18 @@ it('many misses are not answered one by one, nor at length', () => {
   expect(run(wide, { fields }).notes?.length).toBeLessThan(4_000)
 })
 
-it.each(['a..b', 'users[', 'user*', 'a**b', '[x'])('refuses the path %s, and says how paths are written', path => {
-  expect(run(SHOP, { fields: [path] }).error).toContain('items[].name, items[0], *.links, **.id')
-})
+it.each(['a..b', 'users[', 'user*', 'a**b', '[x'])(
+  'the path %s is rejected with an explanation of the syntax',
+  path => {
+    expect(run(SHOP, { fields: [path] }).error).toContain('items[].name, items[0], *.links, **.id')
+  },
+)
 
 it.each(['users.**', 'a.'.repeat(600)])('refuses the path %s, and says why', path => {
   expect(run(SHOP, { fields: [path] }).error).toMatch(/a name must follow \*\*|at most 1000 characters/)
 })
 
-it('a path at any depth', () => {
+it('** finds a name at any depth', () => {
   expect(run(SHOP, { fields: ['**.city'] }).text).toBe(run(SHOP, { fields: ['users[].address.city'] }).text)
   expect(run(SHOP, { fields: ['**.nowhere'] }).notes).toContain('**.nowhere matches nothing.')
 })
@@ -108,17 +111,17 @@ it.each([
   [{ limit: 2, offset: 2 }, '"users":[{"id":3,', 'items of users 3 to 3 of 3.'],
   [{ offset: 7 }, '"users":[]', 'only 3 items of users'],
   [{ limit: 1, offset: 1, fields: ['users[].name'] }, '{"users":[{"name":"Bob"}]}', 'items of users 2 to 2 of 2.'],
-])('a page of %j is one of the list, and says how to go on', (params, text, note) => {
+])('a page of %j has its items and the offset of the next one', (params, text, note) => {
   const paged = run(SHOP, params)
   expect(paged.text).toContain(text)
   expect(paged.notes).toContain(note)
 })
 
-it.each([{ limit: 0 }, { limit: 1.5 }, { offset: -1 }])('a page of %j is refused', params => {
+it.each([{ limit: 0 }, { limit: 1.5 }, { offset: -1 }])('a page of %j is rejected', params => {
   expect(run(SHOP, params).error).toContain('whole number')
 })
 
-it('lines of a text are paged; fields it has none', () => {
+it('lines of a text are paged, and it has no fields', () => {
   expect(run('x\ny\nz', { limit: 1, offset: 1 })).toEqual({
     text: 'y',
     notes: 'These are lines 2 to 2 of 3. Continue with offset 2.',
@@ -126,15 +129,15 @@ it('lines of a text are paged; fields it has none', () => {
   expect(run('x\ny\nz', { fields: ['a'] }).error).toContain('has no fields')
 })
 
-it('rows of a table and lines of JSON stay what they are', () => {
+it('rows of a table and lines of JSON keep their format', () => {
   expect(run('a,b,c\n1,2,3\n4,5,6\n', { fields: ['[].b'], limit: 1 }, 'text/csv').text).toBe('b\n2')
   expect(run('{"a":1,"b":2}\n{"a":3}\n', { fields: ['a'] }).text).toBe('{"a":1}\n{"a":3}')
 })
 
-it('there is nothing to choose in bytes', () => {
+it('binary content cannot be filtered', () => {
   expect(run('x', { fields: ['a'] }, 'image/png').error).toContain('binary (image/png)')
 })
 
-it('a page of nothing is said to be one', () => {
+it('an empty page says so', () => {
   expect(run('[]', { limit: 1 })).toEqual({ text: '[]', notes: 'There are no items.' })
 })

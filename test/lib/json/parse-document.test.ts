@@ -35,7 +35,7 @@ it.each([
   ['blanks', ' \n\t', undefined, 'text'],
   ['JSON that breaks off', '{"a":[1,2', 'application/json', 'text'],
   ['braces of a template', '{{name}} and {{other}}', undefined, 'text'],
-] as const)('%s is read as what it is', (_what, text, mediaType, format) => {
+] as const)('%s is recognized', (_what, text, mediaType, format) => {
   const { document } = parseBytes(text, mediaType)
   expect(document.kind === 'binary' ? 'binary' : document.format).toBe(format)
 })
@@ -44,25 +44,25 @@ it.each([
   ['an image', [0x89, 0x50, 0x4e, 0x47], 'image/png', 'image/png'],
   ['bytes with a zero among them', [1, 0, 2], '', 'application/octet-stream'],
   ['bytes that are hardly UTF-8', Array.from({ length: 100 }, () => 0xff), 'text/plain', 'application/octet-stream'],
-] as const)('%s is binary, and described', (_what, bytes, mediaType, told) => {
+] as const)('%s is binary and only described', (_what, bytes, mediaType, told) => {
   const { document } = parseBytes(bytes, mediaType)
   expect(document).toEqual({ kind: 'binary', mediaType: told, bytes: bytes.length })
   expect(renderDocument(document)).toContain(told)
 })
 
-it('what is no UTF-8 in a text is replaced and noted, and the rest is read', () => {
+it('invalid UTF-8 in a text is replaced with a note', () => {
   const { document, notes } = parseBytes([...Buffer.from('{"a":"x'), 0xff, ...Buffer.from('y"}')])
   expect(document).toEqual({ kind: 'json', value: { a: 'x\uFFFDy' }, format: 'json' })
   expect(notes.join()).toContain('U+FFFD')
 })
 
-it('a text in a declared charset is read in it', () => {
+it('a text is decoded by its declared charset', () => {
   expect(parseBytes([0xe9], 'text/plain; charset=iso-8859-1').document).toMatchObject({ text: 'é' })
   expect(parseBytes([0xe9, 0x21], 'text/plain; charset=no-such').document).toMatchObject({ text: '\uFFFD!' })
   expect(parseBytes([0xff, 0xfe, 0x41, 0x00], 'text/plain').document).toMatchObject({ text: 'A' })
 })
 
-it('JSON nested deeper than anything real is a text, and says so', () => {
+it('JSON that is nested too deeply is read as text, with a note', () => {
   const deep = `${'['.repeat(500_000)}${']'.repeat(500_000)}`
   const { document, notes } = parseDocument(deep, 'application/json')
   expect(document.kind).toBe('text')
@@ -95,7 +95,7 @@ it.each(['0.30000000000000004', '1234567890123456', '4.35', '[1e3]', '"123456789
   },
 )
 
-it('any JSON comes out as it went in', () => {
+it('any JSON is unchanged after parsing and rendering', () => {
   fc.assert(
     fc.property(fc.json(), text => {
       expect(renderDocument(parseDocument(text, 'application/json').document)).toBe(JSON.stringify(JSON.parse(text)))
@@ -103,7 +103,7 @@ it('any JSON comes out as it went in', () => {
   )
 })
 
-it('any text and any bytes are taken for something', () => {
+it('any text and any bytes are recognized as something', () => {
   fc.assert(
     fc.property(
       fc.uint8Array({ maxLength: 200 }),
@@ -120,14 +120,14 @@ it('any text and any bytes are taken for something', () => {
   )
 })
 
-it('of a key that stands twice the last one is taken, and it is said', () => {
+it('the last of duplicate keys counts, with a note', () => {
   const { document, notes } = parseDocument('{"a":1,"a":2,"b":{"c":1,"c":[]}}')
   expect(document).toMatchObject({ value: { a: 2, b: { c: [] } } })
   expect(notes.join()).toContain('twice in their object: 2.')
   expect(parseDocument('{"a":":","b":"\\":"}').notes).toEqual([])
 })
 
-it('a key __proto__ is a member like any other', () => {
+it('a key __proto__ is an ordinary member', () => {
   const { document } = parseDocument('{"__proto__":{"polluted":true}}')
   expect(renderDocument(document)).toBe('{"__proto__":{"polluted":true}}')
 })
@@ -138,7 +138,7 @@ it('a declared JSON line that is invalid is kept as a string', () => {
   expect(notes.join()).toContain('not JSON, kept as strings: 2.')
 })
 
-it('the rows of a table are objects of strings, quotes and breaks undone, and come out as a table', () => {
+it('table rows are objects of strings without quoting, and are rendered as a table again', () => {
   const text = 'name,note,id\nAnn,"a, ""b""\nc",12345678901234567890\nBob,,2'
   const { document } = parseDocument(text, 'text/csv')
   expect(document).toMatchObject({
@@ -150,7 +150,7 @@ it('the rows of a table are objects of strings, quotes and breaks undone, and co
   expect(renderDocument(document)).toBe(text)
 })
 
-it('uneven rows, empty names and names that stand twice lose no cell', () => {
+it('uneven rows, empty column names and duplicate ones lose no cell', () => {
   const { document, notes } = parseDocument('a,a,\n1,2,3,4\n5', 'text/csv')
   expect(document).toMatchObject({
     value: [{ a: '1', 'a (2)': '2', 'column 3': '3', 'column 4': '4' }, { a: '5' }],
@@ -163,7 +163,7 @@ it.each([
   ['rows', 'text/csv', `a,b,c\n${'1,2,3\n'.repeat(1_000_000)}`, 'too many rows'],
   ['columns', 'text/csv', `a,b,c\n1,2,3\n${','.repeat(5_000_000)}\n`, 'too many columns'],
   ['cells', 'text/csv', `a,b,c\n${'1,2,3\n'.repeat(100_000)}${','.repeat(10_000)}\n`, 'too many columns'],
-])('what would take too much memory parsed, with millions of %s, is read as text', (_what, mediaType, text, told) => {
+])('JSON that would take too much memory, with millions of %s, is read as text', (_what, mediaType, text, told) => {
   const { document, notes } = parseDocument(text, mediaType)
   expect(document.kind).toBe('text')
   expect(notes.join()).toContain(told)
@@ -172,6 +172,6 @@ it.each([
 it.each([
   ['a number of a million digits', `[1${'0'.repeat(1_000_000)}1]`],
   ['a fraction of a million digits', `{"a":0.${'0'.repeat(1_000_000)}1e5}`],
-])('%s keeps all of them, and takes no longer than they are many', (_what, text) => {
+])('%s keeps all of them, in linear time', (_what, text) => {
   expect(renderDocument(parseDocument(text).document)).toBe(text)
 })

@@ -27,7 +27,7 @@ it('parses a rendered path as the same path', () => {
   )
 })
 
-it('parses any text, or tells the column of what is wrong', () => {
+it('parses any text, or reports the column of the error', () => {
   fc.assert(
     fc.property(
       fc.string({ unit: fc.constantFrom('a', '.', '[', ']', '*', '"', "'", '\\', '$', ' ', '1', '-') }),
@@ -53,6 +53,6 @@ it.each([
   ],
   ['**.id', [{ kind: 'deep' }, { kind: 'member', name: 'id' }]],
   ['["$"]', [{ kind: 'member', name: '$' }]],
-])('parses %s: a leading $ alone is the whole, $ in a name is part of it', (text, value) => {
+])('parses %s: a leading $ is the whole document, and $ in a name belongs to it', (text, value) => {
   expect(parsePath(text)).toEqual({ ok: true, value })
 })

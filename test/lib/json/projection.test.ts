@@ -103,7 +103,7 @@ const toText = (node: JsonValue | undefined): string => {
   return `{${members.sort().join()}}`
 }
 
-it('keeps what an independent JSONPath finds, each in its place', () => {
+it('keeps in place what an independent JSONPath finds', () => {
   fc.assert(
     fc.property(value, paths, (root, wanted) => {
       expect(toText(includePaths(root, parseAll(wanted)))).toBe(toText(keepOnly(root, placesOf(root, wanted))))
@@ -128,7 +128,7 @@ const leavesBelow = (node: JsonValue, places: ReadonlySet<string>, isBelow = fal
   return childrenOf(node).flatMap(([key, child]) => leavesBelow(child, places, isHere, [...at, key]))
 }
 
-it('searches what an independent JSONPath finds, and all below', () => {
+it('searches what an independent JSONPath finds, and everything below', () => {
   fc.assert(
     fc.property(value, paths, (root, wanted) => {
       const index = buildIndex({ kind: 'json', value: root, format: 'json' })

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createStop } from '../../../src/lib/kernel/stop-signal.ts'
 
-describe('the signal that ends a call early', () => {
-  it('tells everybody who listens, once, however often it is given', () => {
+describe('the signal that cancels a call', () => {
+  it('notifies every listener once, however often it is aborted', () => {
     const stop = createStop()
     const told: string[] = []
     stop.addEventListener('abort', () => told.push('first'))
@@ -14,7 +14,7 @@ describe('the signal that ends a call early', () => {
     expect(told).toEqual(['first', 'second'])
   })
 
-  it('tells nobody who has stopped listening', () => {
+  it('does not notify a removed listener', () => {
     const stop = createStop()
     const told: string[] = []
     const listener = () => told.push('told')

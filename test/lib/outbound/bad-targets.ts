@@ -87,7 +87,7 @@ export const BAD_NAMES = {
   'zone.test': ['fe80::1%lo'],
 }
 
-/** What is no plain http or https URL at all. */
+/** URLs that are not http or https. */
 const malformed = (port: number): string[] => [
   `http://user:pw@loop.test:${port}/`,
   `http://example.com@127.0.0.1:${port}/`,

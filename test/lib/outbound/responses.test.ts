@@ -97,7 +97,7 @@ describe('a response whose encoding', () => {
     ['is cut off', 'gzip', zlib.gzipSync(TEXT).subarray(0, 40)],
     ['is cut off, of a large body', 'br', zlib.brotliCompressSync(Buffer.alloc(900_000, 'z')).subarray(0, -4)],
   ]
-  it.each(BAD)('%s is refused', async (_, encoding, body) => {
+  it.each(BAD)('rejects %s', async (_, encoding, body) => {
     const api = await startApi(encoded(encoding, body))
     const error = await faultOf(buildClient().send(requestTo(`http://api.test:${api.port}/`)))
     expect(error.fault).toBe('encoding')

@@ -11,7 +11,7 @@ import { json, search } from './search-support.ts'
 const letters = fc.constantFrom('a', 'b', 'c', 'A', 'B', ' ', '\n', '.', 'é', '1', '-')
 const shortText = fc.array(letters, { maxLength: 40 }).map(chars => chars.join(''))
 
-/** Patterns that RE2 and the platform understand alike, and that backtracking does not blow up on. */
+/** Patterns that RE2 and RegExp interpret alike, without exponential backtracking. */
 const atom = fc.constantFrom(
   'a',
   'b',
@@ -46,7 +46,7 @@ const matcherOf = (pattern: string, caseInsensitive: boolean): Matcher => {
   return parsed.value
 }
 
-it('a regular expression finds what the platform finds, on patterns that both understand', () => {
+it('a regular expression finds what RegExp finds, for patterns that both support', () => {
   fc.assert(
     fc.property(safePattern, shortText, fc.boolean(), (pattern, content, caseInsensitive) => {
       const matcher = matcherOf(pattern, caseInsensitive)
@@ -59,7 +59,7 @@ it('a regular expression finds what the platform finds, on patterns that both un
   )
 })
 
-it('texts that are left out unread hold no match, whatever the pattern', () => {
+it('texts skipped by the literal check contain no match, for any pattern', () => {
   const texts = fc.array(shortText, { minLength: 2, maxLength: 10 })
   fc.assert(
     fc.property(safePattern, texts, fc.boolean(), (pattern, contents, caseInsensitive) => {
@@ -73,7 +73,7 @@ it('texts that are left out unread hold no match, whatever the pattern', () => {
   )
 })
 
-it('a letter with two small forms, or one that is longer in lower case, hides no match', () => {
+it('letters with unusual lower-case forms do not hide a match', () => {
   const candidates = (contents: readonly string[]) =>
     createPassages([...contents, '-']).candidates(matcherOf('sink', true))
   expect(candidates(['ſink', 'SINK', 'sin\u212a', 'sing', 'İsink'])).toEqual([0, 1, 2, 4])
@@ -93,7 +93,7 @@ it('text is found where indexOf finds it', () => {
   )
 })
 
-it('text in any case is found where a literal regular expression finds it', () => {
+it('text is found in any case where an equivalent regular expression finds it', () => {
   fc.assert(
     fc.property(shortText, fc.string({ unit: letters, minLength: 1, maxLength: 3 }), (content, pattern) => {
       const escaped = pattern.replaceAll('.', '\\.')
@@ -104,7 +104,7 @@ it('text in any case is found where a literal regular expression finds it', () =
   )
 })
 
-it('in a long text, short matches are found where they are found at once', () => {
+it('short matches in a long text are found as in one piece', () => {
   const piece = fc.tuple(fc.constantFrom('x', 'y ', 'z\n'), fc.integer({ min: 1, max: 20_000 }))
   fc.assert(
     fc.property(
@@ -133,7 +133,7 @@ const naiveDistance = (one: string, other: string): number => {
   return row[other.length] ?? 0
 }
 
-it('fuzzy search of a word finds the nearest word within the distance, as a naive measure tells', () => {
+it('fuzzy search finds the nearest word within the distance, by a naive measure', () => {
   const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'd'), minLength: 1, maxLength: 40 })
   fc.assert(
     fc.property(
@@ -144,7 +144,7 @@ it('fuzzy search of a word finds the nearest word within the distance, as a naiv
         const parsed = parseFuzzy(pattern, most)
         if (!parsed.ok) throw new Error(parsed.error)
         const near = parsed.value.find(words.join(' '))
-        // Two words together are compared too: they may be one that was parted.
+        // Adjacent words are also compared as one, because a word may have been split.
         const runs = words.flatMap((each, at) => (at + 1 < words.length ? [each, `${each} ${words[at + 1]}`] : [each]))
         const nearest = Math.min(...runs.map(run => naiveDistance(pattern, run)))
         expect(near?.distance).toBe(nearest <= most ? nearest : undefined)
@@ -154,7 +154,7 @@ it('fuzzy search of a word finds the nearest word within the distance, as a naiv
   )
 })
 
-it('whatever is searched for, a search answers or says what is wrong', () => {
+it('any search returns a result or explains what is wrong', () => {
   const anyPattern = fc.string({
     unit: fc.constantFrom(
       'a',

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { buildRanking } from '../../../src/lib/search/ranking.ts'
 import { json, LOG, PEOPLE, refusal, search, text } from './search-support.ts'
 
-describe('long texts in records', () => {
-  it('a word deep in a long text: the record shows where it stands', () => {
+describe('a long text in a record', () => {
+  it('is excerpted around the match', () => {
     const prose = 'Nothing of note is here. '.repeat(2_000)
     const page = json({ title: 'T', body: `${prose}A treasure lies under the oak. ${prose}` })
     const { found } = search(page, { pattern: 'treasure', mode: 'bm25' })
@@ -14,9 +14,9 @@ describe('long texts in records', () => {
 })
 
 describe('ranking', () => {
-  it('scores are those of BM25, worked out by hand', () => {
+  it('has the scores of BM25, calculated by hand', () => {
     const { ranked } = buildRanking([['the cat sat'], ['the dog'], ['the cat saw the other cat run']]).rank('cat')
-    // Three texts of 3, 2 and 7 words, two of which hold the word: k1 is 1.2, b is 0.75.
+    // Three texts of 3, 2 and 7 words, two of which contain the word; k1 = 1.2, b = 0.75.
     const rarity = Math.log(1 + (3 - 2 + 0.5) / (2 + 0.5))
     const score = (times: number, words: number) => (rarity * times * 2.2) / (times + 1.2 * (0.25 + (0.75 * words) / 4))
     expect(ranked.map(({ index }) => index)).toEqual([2, 0])
@@ -24,12 +24,12 @@ describe('ranking', () => {
     expect(ranked[1]?.score).toBeCloseTo(score(1, 3), 10)
   })
 
-  it('a word that few hold counts for more than one that most hold', () => {
+  it('weighs a rare word more than a common one', () => {
     const texts = [['user account list'], ['user account merge'], ['user list list list'], ['user']]
     expect(buildRanking(texts).rank('user list merge').ranked[0]?.index).toBe(1)
   })
 
-  it('one and many are the same word', () => {
+  it('treats singular and plural as the same word', () => {
     const ranking = buildRanking([['two repositories'], ['a class and its boxes'], ['status of the bus']])
     for (const [query, index] of [
       ['repository', 0],
@@ -41,7 +41,7 @@ describe('ranking', () => {
     }
   })
 
-  it('a word of no text: what begins so, or is spelt nearly so, stands in for it, and is named', () => {
+  it('replaces an unknown word with a completion or a near spelling, and says so', () => {
     const ranking = buildRanking([['connection refused'], ['connected']])
     expect(ranking.rank('refuzed').replacements.get('refuzed')).toEqual(['refused'])
     expect(
@@ -53,7 +53,7 @@ describe('ranking', () => {
     expect(ranking.rank('zebra').ranked).toEqual([])
   })
 
-  it('any writing system: words are runs of its letters', () => {
+  it('finds words in any script', () => {
     const ranking = buildRanking([['Straße nach Zürich'], ['東京 大阪'], ['Москва']])
     for (const [query, index] of [
       ['ZÜRICH', 0],
@@ -65,8 +65,8 @@ describe('ranking', () => {
   })
 })
 
-describe('bm25 in answers', () => {
-  it('items of a list are records: the best first, with path and score', () => {
+describe('bm25 in documents', () => {
+  it('ranks items of a list, best first, with path and score', () => {
     const { found, notes } = search(PEOPLE, { pattern: 'math london', mode: 'bm25', topK: 1 })
     expect(found).toMatchObject({
       matches: 2,
@@ -75,7 +75,7 @@ describe('bm25 in answers', () => {
     expect(notes).toContain('2 of 5 records match, of which 1 are shown')
   })
 
-  it('members of an object are records: their names count as theirs', () => {
+  it('ranks members of an object, including their names', () => {
     const routes = json({
       paths: {
         '/pets': { get: { summary: 'All of them' }, post: { summary: 'One more' } },
@@ -87,7 +87,7 @@ describe('bm25 in answers', () => {
     })
   })
 
-  it('an item that is too large is not one record: its own items are', () => {
+  it('splits an item that is too large into its own items', () => {
     const filler = 'lorem ipsum '.repeat(500)
     const document = json([
       {
@@ -104,7 +104,7 @@ describe('bm25 in answers', () => {
     })
   })
 
-  it('fields: only what they hold is ranked', () => {
+  it('ranks only the given fields', () => {
     const { found } = search(PEOPLE, { pattern: 'london math', mode: 'bm25', fields: ['users[].tags'] })
     expect(found).toMatchObject({ matches: 2 })
     expect(search(PEOPLE, { pattern: 'london', mode: 'bm25', fields: ['users[].tags'] }).found).toMatchObject({
@@ -112,13 +112,13 @@ describe('bm25 in answers', () => {
     })
   })
 
-  it('paragraphs of a text: with the numbers of their lines', () => {
+  it('ranks paragraphs of a text, with their line numbers', () => {
     const document = text('About cats.\nThey sleep.\n\nAbout dogs.\nThey bark at cats.\n\nAbout birds.')
     const { found } = search(document, { pattern: 'barking dogs', mode: 'bm25', topK: 1 })
     expect(found).toMatch(/^lines 4-5, score \d\.\d\d:\nAbout dogs\.\nThey bark at cats\.$/)
   })
 
-  it('a text of one endless line: its parts are ranked', () => {
+  it('ranks parts of a text without line breaks', () => {
     const document = text(
       `${'<td>nothing here</td>'.repeat(2_000)}<td>the price is 42</td>${'<td>nothing there</td>'.repeat(2_000)}`,
     )
@@ -127,19 +127,19 @@ describe('bm25 in answers', () => {
     expect(String(found).length).toBeLessThan(1_500)
   })
 
-  it('more values than can be ranked: it says what to do instead', () => {
+  it('says what to do instead if there are too many values', () => {
     const many = json(Array.from({ length: 1_000_001 }, () => 0))
     expect(refusal(many, { pattern: 'a', mode: 'bm25' })).toContain('1,000,001 values, too many to rank')
   })
 
-  it('no record holds a word: it says so', () => {
+  it('says so if no record contains a word', () => {
     expect(search(PEOPLE, { pattern: 'zeppelin', mode: 'bm25' }).notes).toContain('Nothing matches "zeppelin"')
     expect(search(LOG, { pattern: 'zeppelin', mode: 'bm25' }).notes).toContain('Nothing matches "zeppelin"')
   })
 })
 
 describe('fuzzy search', () => {
-  it('the nearest come first, with what was found and how far it is', () => {
+  it('lists the nearest first, with the text found and its distance', () => {
     const names = json(['Meier', 'Maier', 'Meyer', 'Mayer', 'Schulz'])
     const { found } = search(names, { pattern: 'Mayer', mode: 'fuzzy', maxDistance: 2 })
     expect(found).toMatchObject({
@@ -153,7 +153,7 @@ describe('fuzzy search', () => {
     })
   })
 
-  it('several words, or one that was parted: they are compared together', () => {
+  it('compares several words together, also those that belong together', () => {
     const { found } = search(PEOPLE, { pattern: 'new yrok', mode: 'fuzzy' })
     expect(found).toMatchObject({
       matches: 1,
@@ -162,19 +162,19 @@ describe('fuzzy search', () => {
     expect(search(PEOPLE, { pattern: 'newyork', mode: 'fuzzy' }).found).toMatchObject({ matches: 1 })
   })
 
-  it('lines of a text: each with what was found', () => {
+  it('finds lines of a text, each with the text found', () => {
     expect(search(LOG, { pattern: 'conection', mode: 'fuzzy' }).found).toBe(
       '3: [distance 1: connection] 2026-01-02 ERROR connection refused by db',
     )
   })
 
-  it('two letters that were exchanged, even in a short word: it is found', () => {
+  it('finds a word with two swapped letters, even a short one', () => {
     expect(search(text('one word\nno more'), { pattern: 'wrod', mode: 'fuzzy' }).found).toBe(
       '1: [distance 2: word] one word',
     )
   })
 
-  it('nothing is near: it says how near it had to be', () => {
+  it('states the maximum distance if nothing is near', () => {
     expect(search(PEOPLE, { pattern: 'Babbage', mode: 'fuzzy' }).notes).toContain('max_distance was 2.')
   })
 })

@@ -6,7 +6,7 @@ import { createSearch } from '../../../src/lib/search/search.ts'
 export const json = (value: JsonValue): ResultDocument => ({ kind: 'json', value, format: 'json' })
 export const text = (content: string): ResultDocument => ({ kind: 'text', text: content, format: 'text' })
 
-/** What a search answers, by a regular expression unless it says else: of JSON its value, of text the text, and the notes as one text. */
+/** Searches by a regular expression unless the mode says otherwise. Returns the JSON value or the text found, and the notes as one text. */
 export const search = (document: ResultDocument, params: SearchParams) => {
   const outcome = createSearch().apply(document, { mode: 'regex', ...params })
   if (!outcome.ok) throw new Error(outcome.error)
@@ -17,7 +17,7 @@ export const search = (document: ResultDocument, params: SearchParams) => {
   }
 }
 
-/** The sentence that a search is refused by; throws when it is not. */
+/** Returns the reason for which a search is refused. Throws if it succeeds. */
 export const refusal = (document: ResultDocument, params: SearchParams): string => {
   const outcome = createSearch().apply(document, { mode: 'regex', ...params })
   if (outcome.ok) throw new Error(`found ${JSON.stringify(outcome.value)}`)

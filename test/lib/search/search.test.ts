@@ -5,18 +5,18 @@ import { buildIndex } from '../../../src/lib/search/search-index.ts'
 import { json, LOG, PEOPLE, refusal, search, text } from './search-support.ts'
 
 describe('search in JSON', () => {
-  it('values match: each stands with the path that the filter takes', () => {
+  it('returns matching values with paths for the filter', () => {
     const { found, notes } = search(PEOPLE, { pattern: '^A.*n', fields: ['users[].name'] })
     expect(found).toEqual({ matches: 1, results: [{ path: 'users[2].name', value: 'Alan Turing' }] })
     expect(notes).toBe('')
   })
 
-  it('no mode is said: the pattern is a text', () => {
+  it('searches text by default', () => {
     const outcome = searchIndex(buildIndex(json(['1.5', '125'])), { pattern: '1.5' })
     expect(outcome.ok && outcome.value.document).toMatchObject({ value: { results: [{ path: '[0]', value: '1.5' }] } })
   })
 
-  it('a number matches: it stays a number', () => {
+  it('keeps a matching number a number', () => {
     const { found } = search(PEOPLE, { pattern: '^19\\d\\d$' })
     expect(found).toEqual({
       matches: 3,
@@ -28,12 +28,12 @@ describe('search in JSON', () => {
     })
   })
 
-  it('the name of a field matches: it is told once for all items, with its first value', () => {
+  it('reports a matching field name once for all items, with its first value', () => {
     const { found } = search(PEOPLE, { pattern: 'born', mode: 'text' })
     expect(found).toEqual({ matches: 1, results: [{ path: 'users[].born', field: 'born', value: 1815 }] })
   })
 
-  it('names with signs in them: the path is one that can be sent as a field', () => {
+  it('quotes special names so that the path can be sent as a field', () => {
     const routes = json({ paths: { '/v1.0/pets': { get: { summary: 'One pet' } } } })
     const { found } = search(routes, { pattern: 'One pet', mode: 'text' })
     expect(found).toEqual({ matches: 1, results: [{ path: 'paths["/v1.0/pets"].get.summary', value: 'One pet' }] })
@@ -42,13 +42,13 @@ describe('search in JSON', () => {
     })
   })
 
-  it('context lines: as many members of the same object on either side', () => {
+  it('shows as many neighbouring members as there are context lines', () => {
     const { found } = search(PEOPLE, { pattern: 'grace@', contextLines: 1 })
     const near = { name: 'Grace Hopper', email: 'grace@example.com', born: 1906 }
     expect(found).toEqual({ matches: 1, results: [{ path: 'users[1].email', value: 'grace@example.com', near }] })
   })
 
-  it('context of a match: the record that it stands in, once for all matches in it', () => {
+  it('shows the record around a match, once for all its matches', () => {
     const { found } = search(PEOPLE, { pattern: 'grace|compiler', mode: 'context', caseInsensitive: true })
     expect(found).toMatchObject({
       matches: 3,
@@ -62,27 +62,27 @@ describe('search in JSON', () => {
     })
   })
 
-  it('context of a match in a long text: its sentence and those around it', () => {
+  it('shows the sentences around a match in a long text', () => {
     const body = `${'Filler goes here. '.repeat(40)}The key expired. It was renewed by hand. ${'More of it follows. '.repeat(40)}`
     const { found } = search(json({ body }), { pattern: 'renewed', mode: 'context', contextLines: 0 })
     expect(found).toEqual({ matches: 1, results: [{ path: 'body', context: 'It was renewed by hand.' }] })
   })
 
-  it('context of matches of one paragraph: it is shown once, and again where it stands in another value', () => {
+  it('shows the context of several matches in one paragraph once per value', () => {
     const body = `The key expired, so the key was renewed. ${'More of it follows. '.repeat(12)}`.trim()
     const { found } = search(json({ one: body, two: body }), { pattern: 'key', mode: 'context' })
     const results = ['one', 'two'].map(path => ({ path, context: body }))
     expect(found).toEqual({ matches: 4, results })
   })
 
-  it('a match in a long value: what is around it is shown, and that more is there', () => {
+  it('excerpts a long value around a match, and says that there is more', () => {
     const note = `${'x'.repeat(5_000)} needle ${'y'.repeat(5_000)}`
     const { found } = search(json([{ note }]), { pattern: 'needle' })
     expect(JSON.stringify(found).length).toBeLessThan(600)
     expect(JSON.stringify(found)).toMatch(/"…x+ needle y+…"/)
   })
 
-  it('a value of several lines: each line that matches, with its number', () => {
+  it('returns each matching line of a value with its number', () => {
     const { found } = search(json({ log: 'one\ntwo\nthree two' }), { pattern: '^t.o$|e two' })
     const results = [
       { path: 'log', line: 2, value: 'two' },
@@ -91,13 +91,13 @@ describe('search in JSON', () => {
     expect(found).toEqual({ matches: 2, results })
   })
 
-  it('a match over several lines: only with multiline', () => {
+  it('matches across lines only with multiline', () => {
     const document = json({ log: 'begin\nmiddle\nend' })
     expect(search(document, { pattern: 'begin\\s+middle' }).found).toMatchObject({ matches: 0 })
     expect(search(document, { pattern: 'begin\\s+middle', multiline: true }).found).toMatchObject({ matches: 1 })
   })
 
-  it('a text of several lines: it is found as it stands, and one of a line by its line', () => {
+  it('finds a pattern of several lines literally', () => {
     const log = 'begin\nmiddle\nend'
     const found = { matches: 1, results: [{ path: 'log', value: log }] }
     expect(search(json({ log }), { pattern: 'begin\nmiddle', mode: 'text' }).found).toEqual(found)
@@ -105,14 +105,14 @@ describe('search in JSON', () => {
     expect(search(text(log), { pattern: 'middle', mode: 'text', multiline: true }).found).toBe('2: middle')
   })
 
-  it('more matches than are shown: the first ones, and how many there are', () => {
+  it('shows the first matches and the total', () => {
     const many = json(Array.from({ length: 10_000 }, (_, id) => ({ id, state: 'open' })))
     const { found, notes } = search(many, { pattern: 'open', topK: 2 })
     expect(found).toMatchObject({ matches: 10_000, results: [{ path: '[0].state' }, { path: '[1].state' }] })
     expect(notes).toContain('10,000 matches in all, of which 2 are shown')
   })
 
-  it('nothing matches: how much was searched, and which fields there are', () => {
+  it('reports how much was searched, and which fields exist, if nothing matches', () => {
     const { found, notes } = search(PEOPLE, { pattern: 'Babbage' })
     expect(found).toEqual({ matches: 0, results: [] })
     expect(notes).toBe(
@@ -120,11 +120,11 @@ describe('search in JSON', () => {
     )
   })
 
-  it('nothing matches as it is written: how many do in another case', () => {
+  it('reports how many values match in another case', () => {
     expect(search(PEOPLE, { pattern: 'LONDON' }).notes).toContain('Values that match with case_insensitive: 2.')
   })
 
-  it('a field that is not there: what there is instead; other fields are searched all the same', () => {
+  it('reports an unknown field, and searches the others', () => {
     const none = search(PEOPLE, { pattern: 'Ada', fields: ['users[].nam'] })
     expect(none.found).toEqual({ matches: 0, results: [] })
     expect(none.notes).toContain('users[].nam matches nothing. At users[] there are the members name, email')
@@ -138,12 +138,12 @@ describe('search in JSON', () => {
     ['users[-1].name', ['users[3].name']],
     ['users.tags', ['users[1].tags[0]', 'users[2].tags[1]']],
     ['*[*].address', ['users[0].address.city', 'users[2].address.city', 'users[3].address.city']],
-  ])('only the field %s is searched', (field, paths) => {
+  ])('searches only the field %s', (field, paths) => {
     const { found } = search(PEOPLE, { pattern: 'ada|[eolg]{2}|don|dam', fields: [field], caseInsensitive: true })
     expect(found).toMatchObject({ matches: paths.length, results: paths.map(path => ({ path })) })
   })
 
-  it('signs in any case: each is found as it stands, as a text and in an expression', () => {
+  it('finds special characters in any case, as text and in an expression', () => {
     const signs = '-_/\\^$*+?.()|[]{}#&~!"%\',:;<=>@`'
     const document = json(['x', ...Array.from(signs, sign => `Ab${sign}C`)])
     for (const [index, sign] of [...signs].entries()) {
@@ -155,19 +155,19 @@ describe('search in JSON', () => {
     }
   })
 
-  it('a field within lists of lists: it is searched however many there are', () => {
+  it('searches a field in nested lists', () => {
     const nested = json({ rows: [[{ name: 'Ada', age: 36 }, [{ name: 'Ada' }]]] })
     const { found } = search(nested, { pattern: 'Ada', fields: ['rows.name'] })
     expect(found).toMatchObject({ results: [{ path: 'rows[0][0].name' }, { path: 'rows[0][1][0].name' }] })
   })
 
-  it('a number that no double holds: it is found by its digits, and keeps them', () => {
+  it('finds a number beyond double precision by its digits, and keeps them', () => {
     const exact = JSON.rawJSON('12345678901234567890')
     const { found } = search(json({ id: exact }), { pattern: '4567890$' })
     expect(JSON.stringify(found)).toBe('{"matches":1,"results":[{"path":"id","value":12345678901234567890}]}')
   })
 
-  it('the result is a document: it is searched again', () => {
+  it('returns a document that can be searched again', () => {
     const { found } = search(PEOPLE, { pattern: 'London' })
     expect(search(json(found ?? null), { pattern: 'users\\[2\\]', fields: ['results[].path'] }).found).toMatchObject({
       matches: 1,
@@ -175,7 +175,7 @@ describe('search in JSON', () => {
   })
 })
 
-it('an index that is kept answers every mode as one that is made for it', () => {
+it('a reused index gives the same results in every mode as a new one', () => {
   for (const document of [PEOPLE, LOG]) {
     const kept = buildIndex(document)
     for (const mode of SEARCH_MODES) {
@@ -188,13 +188,13 @@ it('an index that is kept answers every mode as one that is made for it', () => 
 })
 
 describe('search in text', () => {
-  it('lines match: each stands behind its number', () => {
+  it('returns matching lines with their numbers', () => {
     expect(search(LOG, { pattern: 'ERROR .* db' }).found).toBe(
       '3: 2026-01-02 ERROR connection refused by db\n6: 2026-01-03 ERROR timeout of db',
     )
   })
 
-  it('context lines: the lines around, apart where they do not meet', () => {
+  it('shows context lines, separated where they do not meet', () => {
     expect(search(LOG, { pattern: 'refused|stop', contextLines: 1 }).found).toBe(
       [
         '2- 2026-01-01 listening on 8080',
@@ -207,19 +207,19 @@ describe('search in text', () => {
     )
   })
 
-  it('a match over several lines: all of its lines, with multiline', () => {
+  it('returns all lines of a match across lines, with multiline', () => {
     const { found } = search(LOG, { pattern: 'refused.*\\n.*pool', multiline: true })
     expect(found).toBe('3: 2026-01-02 ERROR connection refused by db\n4:   at connect (pool.js:12)')
   })
 
-  it('context of a match: its paragraph with the numbers of its lines', () => {
+  it('shows the paragraph of a match with line numbers', () => {
     const document = text('First part\nof it.\n\nSecond part\nwith a needle.\n\nThird part.')
     expect(search(document, { pattern: 'needle', mode: 'context' }).found).toBe(
       'lines 4-5:\nSecond part\nwith a needle.',
     )
   })
 
-  it('one line of a megabyte: each match with where it stands', () => {
+  it('gives the position of each match in a line of a megabyte', () => {
     const line = `${'lorem ipsum '.repeat(40_000)}needle one${' dolor'.repeat(40_000)} needle two ${'sit '.repeat(40_000)}`
     const { found } = search(text(line), { pattern: 'needle \\w+' })
     const lines = String(found).split('\n')
@@ -228,17 +228,17 @@ describe('search in text', () => {
     expect(lines[1]).toMatch(new RegExp(`^1:${line.indexOf('needle two') + 1}: …`))
   })
 
-  it('a match that is longer than can be located: the line is shown all the same', () => {
+  it('shows the line of a match that is too long to locate', () => {
     const { found } = search(text(`${'a'.repeat(1_000_000)}\nb`), { pattern: '(a+)+$' })
     expect(String(found)).toMatch(/^1: a+…$/)
   })
 
-  it('more matches in one line than are counted: it says that there may be more', () => {
+  it('says that there may be more matches in a line than were counted', () => {
     const { notes } = search(text('ab '.repeat(20_000)), { pattern: 'ab', mode: 'regex', topK: 1 })
     expect(notes).toContain('At least 10,000 matches in all, of which 133 are shown')
   })
 
-  it('matches that stand near each other in a long line: they are shown together, and others by themselves', () => {
+  it('shows matches that are close together in a long line as one excerpt', () => {
     const near = `${'lorem ipsum '.repeat(5)}needle and needle `
     const line = `${near}${'dolor sit '.repeat(3_000)}${near}${'amet '.repeat(200)}`
     const { found, notes } = search(text(line), { pattern: 'needle' })
@@ -254,27 +254,27 @@ describe('search in text', () => {
     expect(search(text(line), { pattern: 'needle', topK: 1 }).notes).toContain('4 matches in all, of which 2 are shown')
   })
 
-  it('nothing matches: how many lines there are, and how the text begins', () => {
+  it('reports the number of lines and the beginning of the text if nothing matches', () => {
     const { found, notes } = search(LOG, { pattern: 'warning' })
     expect(found).toBe('')
     expect(notes).toMatch(/^Nothing matches "warning" in 7 lines. It begins: 2026-01-01 start/)
   })
 
-  it('an empty text: it says that it is empty', () => {
+  it('says that an empty text is empty', () => {
     expect(search(text(''), { pattern: 'x' }).notes).toContain('It is empty.')
   })
 
-  it('lines that end as on Windows: the end is none of the line', () => {
+  it('excludes Windows line ends from lines', () => {
     expect(search(text('one\r\ntwo\r\n'), { pattern: 'e$' }).found).toBe('1: one')
   })
 
-  it('fields of a text: there are none', () => {
+  it('rejects fields for a text', () => {
     expect(refusal(LOG, { pattern: 'x', fields: ['a'] })).toContain('has no fields')
   })
 })
 
-describe('search that cannot be', () => {
-  it('binary content: it is described', () => {
+describe('an impossible search', () => {
+  it('of binary content', () => {
     const image = { kind: 'binary', mediaType: 'image/png', bytes: 12_345 } as const
     expect(refusal(image, { pattern: 'x' })).toBe(
       'The result is binary (image/png, 12,345 bytes): there is no text to search.',
@@ -297,11 +297,11 @@ describe('search that cannot be', () => {
     ['an invalid path', { pattern: 'a', fields: ['a[b'] }, 'is not a path'],
     ['signs where words are compared', { pattern: '--', mode: 'fuzzy' }, 'the pattern has none'],
     ['signs where words are ranked', { pattern: '--', mode: 'bm25' }, 'the pattern has none'],
-  ] as const)('%s: refused with a sentence that helps', (_title, params, sentence) => {
+  ] as const)('%s is refused with a helpful explanation', (_title, params, sentence) => {
     expect(refusal(PEOPLE, params)).toContain(sentence)
   })
 
-  it('around matches, an invalid regular expression is searched as text', () => {
+  it('searches an invalid regular expression as text in mode context', () => {
     const { found, notes } = search(text('I like C++ (a lot'), { pattern: 'C++ (', mode: 'context' })
     expect(found).toBe('line 1:\nI like C++ (a lot')
     expect(notes).toContain('searched as text')

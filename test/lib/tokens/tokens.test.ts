@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { encoding } from '../../../src/lib/tokens/encoding.ts'
 import { countTokens } from '../../../src/lib/tokens/tokens.ts'
 
-it('a text counts as many tokens as the encoding makes of it', async () => {
+it('a text has as many tokens as the reference encoder produces', async () => {
   expect(await countTokens('')).toBe(0)
   expect(await countTokens('Lists what has happened to a shipment, newest first.')).toBe(11)
   await fc.assert(
@@ -15,7 +15,7 @@ it('a text counts as many tokens as the encoding makes of it', async () => {
   )
 })
 
-it('what looks like a control token is counted as the text that it is', async () => {
+it('text that looks like a control token is counted as text', async () => {
   expect(await countTokens('<|endoftext|>')).toBeGreaterThan(1)
 })
 
@@ -30,13 +30,13 @@ it.each(['a', "a'", '!', ' ', '/\n', '!/\n'])(
   },
 )
 
-it('a text that goes on for long is counted while one waits', async () => {
+it('a very long text is counted in linear time', async () => {
   expect(await countTokens(`!${'/\n'.repeat(300_000)}`)).toBeGreaterThan(0)
 })
 
-it('the encoding made from the data is that of the package, token for token', () => {
+it("the encoder built from the package's data gives the same tokens as the package", () => {
   const texts = packageRanks.filter(token => typeof token === 'string')
-  // Characters that are no token are made of those that are parts of one.
+  // Characters without a token of their own consist of several tokens.
   const characters = Array.from({ length: 0x11 * 0x1000 }, (_, index) =>
     String.fromCodePoint(index * 16).toWellFormed(),
   )
