@@ -50,7 +50,7 @@ describe('the import rules', async () => {
     expect(sources.filter(source => !seen.has(source))).toEqual([])
   })
 
-  it('are kept by every source file', () => {
+  it('hold in every source file', () => {
     expect(breachesIn(summary)).toEqual([])
   })
 
@@ -60,7 +60,7 @@ describe('the import rules', async () => {
     expect(folders.filter(folder => !layered.some(name => `${name}/`.startsWith(`${folder}/`)))).toEqual([])
   })
 
-  describe('in a project that breaks each of them', async () => {
+  describe('in a project that breaks each rule', async () => {
     const planted = plant(layered)
     const project = await mkdtemp(join(tmpdir(), 'patchbay-planted-'))
     afterAll(() => rm(project, { recursive: true, force: true }))
@@ -70,15 +70,15 @@ describe('the import rules', async () => {
     }
     const found = breachesIn((await cruise(project, ['src', 'bin'])).summary)
 
-    it.each(planted.breaches)('find %s', breach => {
+    it.each(planted.breaches)('report %s', breach => {
       expect(found).toContain(breach)
     })
 
-    it('find nothing in the files that keep them', () => {
+    it('report nothing for files that follow them', () => {
       expect(found.filter(breach => planted.allowed.some(path => breach.includes(`: ${path} `)))).toEqual([])
     })
 
-    it('are all tried', () => {
+    it('are all tested', () => {
       const broken = new Set(planted.breaches.map(breach => breach.split(':')[0]))
       expect(rules.filter(rule => !broken.has(rule))).toEqual([])
     })
@@ -86,12 +86,12 @@ describe('the import rules', async () => {
 })
 
 describe('package-lock.json', () => {
-  it('names the packages of every platform: npm ci refuses a lock that leaves some out', async () => {
+  it('lists the packages of every platform, because npm ci rejects a lock file without them', async () => {
     const lock: Lock = JSON.parse(await readFile(join(ROOT, 'package-lock.json'), 'utf8'))
     expect(missingFromLock(lock).map(({ name, parent }) => `${name} of ${parent}`)).toEqual([])
   })
 
-  it('that leaves a platform out is found out', () => {
+  it('without the packages of a platform is reported', () => {
     const lock: Lock = {
       packages: {
         '': {},

@@ -5,7 +5,7 @@ import { medianInterval } from '../../bench/statistics.ts'
 const countTo = (last: number): number[] => Array.from({ length: last }, (_, index) => index + 1)
 const repeat = (value: number): number[] => Array.from({ length: 5 }, () => value)
 
-describe('medianInterval', () => {
+describe('the interval of a median', () => {
   // The ranks of the 95 % confidence interval of a median, as statistical tables print them.
   it.each([
     [1, 1, 1],
@@ -17,7 +17,7 @@ describe('medianInterval', () => {
     [15, 4, 12],
     [20, 6, 15],
     [30, 10, 21],
-  ])('spans the tabulated ranks of %i values: %i to %i', (count, low, high) => {
+  ])('spans the tabulated ranks for %i values: %i to %i', (count, low, high) => {
     expect(medianInterval(countTo(count).toReversed())).toEqual({ low, high })
   })
 
@@ -27,7 +27,7 @@ describe('medianInterval', () => {
   })
 })
 
-describe('compare', () => {
+describe('a comparison of two checkouts', () => {
   const comparison: Comparison = {
     title: 'calls: CPU per request',
     unit: 'us',
@@ -42,7 +42,7 @@ describe('compare', () => {
     expect(interval).toEqual({ low: 0.9, high: 2 })
   })
 
-  it('finds worse what lies above 1.03 in every round', () => {
+  it('is worse if every round lies above 1.03', () => {
     const compared = compare(comparison)
     expect(compared.verdict).toBe('worse')
     expect(summarizeComparison([compared])).toEqual(['worse: calls: CPU per request: 1.050 (1.040 to 1.100)'])
@@ -51,13 +51,13 @@ describe('compare', () => {
   it.each([
     { why: 'one round does not', here: [104, 105, 106, 110, 103] },
     { why: 'it is faster', here: repeat(80) },
-  ])('does not find it worse when $why', ({ here }) => {
+  ])('is not worse if $why', ({ here }) => {
     const compared = compare({ ...comparison, here })
     expect(compared.verdict).toBe('not worse')
     expect(summarizeComparison([compared])).toEqual(['nothing is worse'])
   })
 
-  it('judges nothing when the floor varies by more than 10 %', () => {
+  it('is not judged if the floor varies by more than 10 %', () => {
     expect(compare({ ...comparison, reference: [50, 50, 50, 50, 55] }).verdict).toBe('worse')
     const compared = compare({ ...comparison, reference: [50, 50, 50, 50, 55.1] })
     expect(compared.verdict).toBe('not judged')
@@ -66,21 +66,21 @@ describe('compare', () => {
     ])
   })
 
-  it('judges nothing when a round failed', () => {
+  it('is not judged if a round failed', () => {
     const failed = { ...comparison, here: [104, 105, Number.NaN, 110, 104] }
     expect(summarizeComparison([compare(failed)])).toEqual(['not judged: calls: CPU per request: a round failed'])
     const floorFailed = { ...comparison, reference: [50, Number.NaN, 50, 50, 50] }
     expect(compare(floorFailed).verdict).toBe('not judged')
   })
 
-  it('judges nothing after fewer than five rounds', () => {
+  it('is not judged after fewer than five rounds', () => {
     const short = { ...comparison, here: [110, 110, 110, 110], other: repeat(100), reference: [50, 50, 50, 50] }
     expect(summarizeComparison([compare(short)])).toEqual([
       'not judged: calls: CPU per request: it takes at least 5 rounds',
     ])
   })
 
-  it('only prints what has no floor', () => {
+  it('is not judged without a floor', () => {
     const { reference: _, ...printed } = comparison
     const compared = compare(printed)
     expect(compared.verdict).toBeUndefined()

@@ -99,7 +99,7 @@ describe('finding MCP servers', () => {
     ])
   })
 
-  it('says what is not imported of a server, and under which name it would be', async () => {
+  it('lists what is not imported of a server, and under which name it would be attached', async () => {
     const { files } = await foundBy([], makeHome())
     const notes = Object.fromEntries(
       files.flatMap(({ servers }) => servers.map(({ name, notes: all }) => [name, all.join(' ')])),
@@ -115,7 +115,7 @@ describe('finding MCP servers', () => {
     expect(trackers.map(({ notes: all }) => all)).toEqual([[], ['Renamed to "tracker-2".']])
   })
 
-  it('reads only what it is given: a tool by name, a file by path', async () => {
+  it('reads only the tools and files that are named', async () => {
     const place = makeHome()
     expect((await foundBy(['codex'], place)).files.map(({ tool }) => tool)).toEqual(['codex'])
     const { files } = await foundBy(['~/.gemini/settings.json', '.vscode/mcp.json'], place)
@@ -127,7 +127,7 @@ describe('finding MCP servers', () => {
   })
 
   it.each([
-    ['absent', 'absent.json', undefined, /absent\.json does not exist/],
+    ['missing', 'absent.json', undefined, /absent\.json does not exist/],
     [
       'broken',
       'broken.json',
@@ -135,8 +135,8 @@ describe('finding MCP servers', () => {
       /line 3, column 22: colon expected/,
     ],
     ['broken TOML', 'broken.toml', '[mcp_servers.a]\ncommand = \n', /line 2, column \d+/],
-    ['no object', 'list.json', '[1]', /line 1, column 1: it is not an object/],
-    ['nested without end', 'deep.json', '['.repeat(100_000), /nested more than 200 deep/],
+    ['not an object', 'list.json', '[1]', /line 1, column 1: it is not an object/],
+    ['nested too deeply', 'deep.json', '['.repeat(100_000), /nested more than 200 deep/],
     ['a folder', '.', undefined, /is a folder/],
   ])('reports what is wrong with a file that is %s, and exits with 1', async (_what, name, text, why) => {
     const place = makeFiles(text === undefined ? {} : { [name]: text })
@@ -152,17 +152,23 @@ describe('finding MCP servers', () => {
     expect(stdout.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
   })
 
-  it.skipIf(!existsSync('/dev/zero'))('reads neither a device nor a value that a file says is in one', async () => {
-    const value = `\${file:/dev/zero}`
-    const servers = { one: { url: 'https://one.example.com/', headers: { 'X-Key': value } } }
-    const place = makeFiles({ 'good.json': JSON.stringify({ mcpServers: servers }) })
-    symlinkSync('/dev/zero', join(place.project, 'endless.json'))
-    const { code, stderr } = await run(['./endless.json'], place)
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('endless.json is not a regular file') })
-    const nowhere = { PATCHBAY_TOKEN: 'pb_x', PATCHBAY_BASE_URL: 'http://127.0.0.1:1' }
-    const taken = await run(['./good.json', '--yes', '--new', 'x', '--from-environment'], place, nowhere)
-    expect(taken).toMatchObject({ code: 1, stderr: expect.stringContaining('No response from Patchbay') })
-  })
+  it.skipIf(!existsSync('/dev/zero'))(
+    'reads neither a device nor a value that a file refers to in a device',
+    async () => {
+      const value = `\${file:/dev/zero}`
+      const servers = { one: { url: 'https://one.example.com/', headers: { 'X-Key': value } } }
+      const place = makeFiles({ 'good.json': JSON.stringify({ mcpServers: servers }) })
+      symlinkSync('/dev/zero', join(place.project, 'endless.json'))
+      const { code, stderr } = await run(['./endless.json'], place)
+      expect({ code, stderr }).toEqual({
+        code: 1,
+        stderr: expect.stringContaining('endless.json is not a regular file'),
+      })
+      const nowhere = { PATCHBAY_TOKEN: 'pb_x', PATCHBAY_BASE_URL: 'http://127.0.0.1:1' }
+      const taken = await run(['./good.json', '--yes', '--new', 'x', '--from-environment'], place, nowhere)
+      expect(taken).toMatchObject({ code: 1, stderr: expect.stringContaining('No response from Patchbay') })
+    },
+  )
 
   it('skips a file that is too large, and reads the others', async () => {
     const place = makeFiles({ 'small.json': '{"mcpServers": {"one": {"command": "x"}}}' })
@@ -392,8 +398,8 @@ describe('importing MCP servers into a running Patchbay', () => {
   })
 })
 
-describe('importing commands where they are not allowed', () => {
-  it('is rejected for the operator as well, with the setting that forbids it', async () => {
+describe('importing commands that are not allowed', () => {
+  it('fails even for the operator, and names the setting that forbids it', async () => {
     const directory = temporaryDirectory()
     const email = 'operator@example.com'
     await runSharedCommand(['user', 'create', '--email', email, '--password', 'correct horse battery'], { directory })

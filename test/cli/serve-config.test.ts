@@ -109,7 +109,7 @@ const statusFor = (url: string, host: string): Promise<number | undefined> =>
   })
 
 describe('a served configuration file', () => {
-  it('is one server at a printed address, without an account, with the features of all its servers', async () => {
+  it('is served as one server at a printed address, without an account, with the features of all its servers', async () => {
     const served = await serve({
       mcpServers: {
         one: reporter(['a']),
@@ -161,14 +161,14 @@ describe('a served configuration file', () => {
     ])
   })
 
-  it('may reach servers on this machine, unlike tenants', async () => {
+  it('can contain servers on this machine, unlike the servers of tenants', async () => {
     const inner = await serve({ mcpServers: { inner: reporter() } })
     const outer = await serve({ mcpServers: { outer: { url: inner.ready.url } } })
     const client = await connect(outer.ready.url, 'outer_inner_report')
     expect(reportIn(await client.callTool({ name: 'outer_inner_report' })).args).toEqual([])
   })
 
-  it('is for this machine alone: other hosts and origins are refused, and nobody can sign up', async () => {
+  it('is served only to this machine: other hosts and origins are refused, and nobody can sign up', async () => {
     const served = await serve({ mcpServers: {} })
     const { url } = served.ready
     const post = (headers: Record<string, string>) =>
@@ -189,7 +189,7 @@ describe('a served configuration file', () => {
     expect(served.stdout()).not.toContain('0.0.0.0')
   })
 
-  it('leaves no process and no folder behind when it is told to stop, and is served at the same address again', async () => {
+  it('leaves no process and no folder behind when it stops, and has the same address the next time', async () => {
     const served = await serve({ mcpServers: { one: reporter() } })
     const client = await connect(served.ready.url, 'one_report')
     const { pid } = reportIn(await client.callTool({ name: 'one_report' }))
@@ -203,7 +203,7 @@ describe('a served configuration file', () => {
     await second.said(`Patchbay serves ${served.file} at ${served.ready.url}`)
   })
 
-  it('is cleaned up by the next one that is served, if its process was killed', async () => {
+  it('has its folder removed by the next start if its process was killed', async () => {
     const served = await serve({ mcpServers: { one: reporter() } })
     const client = await connect(served.ready.url, 'one_report')
     await client.callTool({ name: 'one_report' })
@@ -214,7 +214,7 @@ describe('a served configuration file', () => {
     expect(foldersOf(served.pid)).toEqual([])
   })
 
-  it('leaves alone what other users put next to its folders, and what their links point to', async () => {
+  it('leaves folders of other users and the targets of links alone when it cleans up', async () => {
     const folder = temporaryDirectory()
     const victim = temporaryDirectory()
     mkdirSync(join(victim, 'processes'))
@@ -233,7 +233,7 @@ describe('a served configuration file', () => {
   it.each([
     ['does not exist', undefined, /^patchbay: The file .*absent\.json does not exist\.\n$/],
     ['is broken', '{"mcpServers": {', /^patchbay: The file .* cannot be read at line 1, column 17: [^\n]+\n$/],
-  ])('that %s is rejected with the reason', async (_what, text, why) => {
+  ])('is rejected with the reason if it %s', async (_what, text, why) => {
     const directory = temporaryDirectory()
     if (text !== undefined) writeFileSync(join(directory, 'broken.json'), text)
     const name = text === undefined ? 'absent.json' : 'broken.json'
@@ -272,7 +272,7 @@ describe('a configuration file that changes while it is served', () => {
     expect(session.isClosed()).toBe(false)
   })
 
-  it('keeps its previous content while it is unreadable, with the reason; a server that is rejected stays as it was', async () => {
+  it('keeps its previous content while it is unreadable, and logs why; a rejected server stays as it was', async () => {
     const served = await serve({ mcpServers: { one: reporter(['good']) } })
     const session = await connectSession(served.ready.url, 'one_report')
     served.write('{"mcpServers": {\n  "one": {"command" }\n}')
@@ -292,7 +292,7 @@ describe('a configuration file that changes while it is served', () => {
     expect(session.isClosed()).toBe(false)
   })
 
-  it('notifies nobody if it is saved without a change', async () => {
+  it('notifies no client if it is saved without a change', async () => {
     const content = { mcpServers: { one: reporter() } }
     const served = await serve(content)
     const session = await connectSession(served.ready.url, 'one_report')

@@ -133,7 +133,7 @@ describe('a server of a running Patchbay over stdio', () => {
     expect(textOf(result)).toContain('"a":"ä"')
   })
 
-  it('notifies its client of changed lists, also when it is given by its address', async () => {
+  it('notifies its client of changed lists, also if started with the address of the server', async () => {
     const own = await makeServer(api, [echo])
     const client = new OlderClient({ name: 'test', version: '1' })
     let told = 0
@@ -161,7 +161,7 @@ describe('a server of a running Patchbay over stdio', () => {
       { PATCHBAY_BASE_URL: 'http://127.0.0.1:9' },
       /No response from Patchbay at http:\/\/127\.0\.0\.1:9/,
     ],
-  ])('reports %s what is missing, as the response to the first request', async (_what, env, why) => {
+  ])('responds to the first request with what is missing %s', async (_what, env, why) => {
     const raw = startRaw(toServer(env))
     raw.write(lines(INITIALIZE))
     raw.end()
@@ -181,7 +181,7 @@ describe('a server of a running Patchbay over stdio', () => {
     ])
   })
 
-  it('responds to invalid messages and continues, with nothing but messages on standard output', async () => {
+  it('responds to invalid messages and continues, and prints only messages to standard output', async () => {
     const raw = startRaw(toServer())
     raw.write('this is no JSON\n[]\n\n{"jsonrpc":"1.0"}\n')
     raw.write(`"${'x'.repeat(5 * 1_024 * 1_024)}"\n`)
@@ -227,7 +227,7 @@ describe('a server that sends requests and notifications, over stdio', () => {
     expect(logged).toEqual(['asking'])
   })
 
-  it('learns that a request was cancelled by a notification in a session', async () => {
+  it('is notified of a cancelled request in a session', async () => {
     const server = await startTalkingServer()
     const client = new OlderClient({ name: 'test', version: '1' })
     await client.connect(new OlderTransport(commandOf({ args: ['--server', server.olderUrl] })))
@@ -240,7 +240,7 @@ describe('a server that sends requests and notifications, over stdio', () => {
     await server.cancelled()
   })
 
-  it('learns that a request was cancelled by the end of its stream without sessions', async () => {
+  it('sees a cancelled request as the end of its stream, without sessions', async () => {
     const server = await startTalkingServer()
     const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } })
     await client.connect(new StdioClientTransport(commandOf({ args: ['--server', server.newerUrl] })))
@@ -272,7 +272,7 @@ describe('a configuration file over stdio', () => {
     await vi.waitFor(() => expect(isAlive(report.pid)).toBe(false), { timeout: 10_000 })
   })
 
-  it('ends with its input: exit code 0, no folder left, and the log on standard error', async () => {
+  it('exits with 0 at the end of its input, leaves no folder behind, and logs to standard error', async () => {
     const raw = startRaw({
       args: ['--config', fileOf({ mcpServers: { it: reporter(), bad: {} } })],
       env: { PATCHBAY_LOG_LEVEL: 'info' },

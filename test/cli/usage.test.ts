@@ -92,7 +92,7 @@ describe('the command line', () => {
     }
   })
 
-  it.concurrent('ignores that nobody reads its output', async () => {
+  it.concurrent('ignores a closed standard output', async () => {
     const program = new URL('../../src/cli/main.ts', import.meta.url).pathname
     const line = `"${process.execPath}" "${program}" doctor | true; exit 0`
     const child = spawn('sh', ['-c', line], { cwd: temporaryDirectory(), stdio: ['ignore', 'ignore', 'pipe'] })

@@ -97,7 +97,7 @@ describe.each(databaseKinds)('the figures of calls on $kind', kind => {
     )
   })
 
-  it('cover only the newest calls of a busy server, with the start time', async () => {
+  it('cover only the newest calls of a busy server, and say since when', async () => {
     const world = await createHistoryWorld(kind)
     const { serverId } = world
     const records = Array.from({ length: 10_050 }, (_, index) =>

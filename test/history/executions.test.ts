@@ -159,7 +159,7 @@ describe.each(databaseKinds)('the history of a server on $kind', kind => {
 })
 
 describe('times written for SQLite', () => {
-  it('match those of Prisma’s adapter in any order', () => {
+  it('equal those of Prisma’s adapter, in any order', () => {
     const toTimeText = createTimeWriter()
     const times = fc.date({ min: new Date('1970-01-01'), max: new Date('9999-12-31'), noInvalidDate: true })
     fc.assert(

@@ -55,7 +55,7 @@ const expectSoundFile = async ({ target, db }: HistoryWorld): Promise<void> => {
 }
 
 describe.each(databaseKinds)('a process that records on $kind', kind => {
-  it.each([50, 333])('and is killed has lost no record older than 250 ms (after %i older ones)', async oldOnes => {
+  it.each([50, 333])('loses no record older than 250 ms when it is killed (after %i records)', async oldOnes => {
     const world = await createHistoryWorld(kind)
     const { child, lines, said, ended } = startRecording(world, { perTick: 5, maxQueued: 10_000 })
     await said('old', oldOnes)
@@ -73,7 +73,7 @@ const PRLIMIT = 'prlimit'
 const LIMIT_ABOVE_DATABASE = 256 * 1_024
 
 describe.runIf(process.platform === 'linux')('a process that records while its database may not grow', () => {
-  it('continues, and reports how many records are missing once it can write', async () => {
+  it('continues, and reports the number of missing records once it can write', async () => {
     const [sqlite] = databaseKinds
     if (sqlite === undefined) throw new Error('no SQLite')
     const world = await createHistoryWorld(sqlite)

@@ -123,7 +123,7 @@ describe.each(databaseKinds)('the recorder on $kind', kind => {
     ['bodies', { ...SMALL, body: LARGE }],
     ['URLs', { ...SMALL, url: `https://api.example.com/${LARGE}` }],
     ['headers', { ...SMALL, headers: [['x-large', LARGE]] as const }],
-  ])('bounds the memory of what waits, too: %s', async (_what, request) => {
+  ])('limits the memory of waiting records: %s', async (_what, request) => {
     const world = await createHistoryWorld(kind, { maxQueuedBytes: 1_000_000 })
     for (let index = 0; index < 10; index++) world.recorder.record(buildExecution(world.serverId, { request }))
     const { queued, missing } = world.recorder.stats()

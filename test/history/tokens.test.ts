@@ -49,7 +49,7 @@ describe.each(databaseKinds)('tokens of calls on $kind', kind => {
     ])
   })
 
-  it('are in the row that is written, if they are counted before', async () => {
+  it('are written with the row, if they are counted before', async () => {
     const { recorder, recordMany, db, listDays } = await createWorld()
     const records = recordMany(9)
     recorder.countBeforeWrite(async () => {

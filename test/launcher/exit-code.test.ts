@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 
 const POSTGRES = join(import.meta.dirname, '../../scripts/embedded-postgres.ts')
 
-it('a failed test run ends with its own exit code after it has used the embedded PostgreSQL', () => {
+it('a failed test run that used the embedded PostgreSQL keeps its exit code', () => {
   const program = `
     const { startEmbeddedPostgres } = await import(${JSON.stringify(POSTGRES)})
     const server = await startEmbeddedPostgres()

@@ -59,7 +59,7 @@ describe('a prepared checkout', () => {
     await expect(readFile(join(project.root, 'dist/extra.js'))).rejects.toThrow('ENOENT')
   })
 
-  it('is built anew when a source has changed that looks as it did: as long, and with the time it had', async () => {
+  it('is rebuilt when a source has changed but kept its size and modification time', async () => {
     const project = await createProject()
     await project.write('src/extra.ts', '1')
     await project.run(['anything'])
@@ -71,14 +71,14 @@ describe('a prepared checkout', () => {
     expect(saidBy(await project.run(['anything']))).toEqual([BUILD])
   })
 
-  it('is not built anew when its sources were written without a change', async () => {
+  it('is not rebuilt when its sources were written without a change', async () => {
     const project = await prepared()
     await project.run(['anything'])
     await utimes(join(project.root, 'src/cli/main.ts'), 0, 0)
     expect(saidBy(await project.run(['anything']))).toEqual([])
   })
 
-  it('is generated and built anew when the models have changed', async () => {
+  it('is generated and rebuilt when the models have changed', async () => {
     const project = await prepared()
     await project.write('prisma/schema.prisma', '// other models')
     expect(saidBy(await project.run(['anything']))).toEqual([GENERATE, BUILD])
@@ -120,7 +120,7 @@ describe('a prepared checkout', () => {
   })
 })
 
-describe('prints one line that says what is missing and what to do', () => {
+describe('a start that cannot prepare prints one line with the cause and what to do', () => {
   it('when npm is missing', async () => {
     const project = await createProject()
     const ended = await project.run(['anything'], { env: { PATH: tmpdir() } })

@@ -15,10 +15,10 @@ const ENOUGH_WRITES = 150
 const SAFE_AGE_MS = 1_000
 const ENOUGH_CALLS = 20
 
-/** What was acknowledged: who asks for `path` gets `status`, and with it `body`. */
+/** What was acknowledged: a GET of `path` returns `status` and `body`. */
 type Acknowledged = { path: string; status: number; body: object }
 
-/** Writes one thing after the other until the process is gone; notes what was acknowledged, and nothing else. */
+/** Writes until the process is gone. Notes only what was acknowledged. */
 const writeOn = async (api: ApiClient, writer: number, acknowledged: Map<string, Acknowledged>): Promise<void> => {
   const note = (path: string, status: number, body: object): void => {
     acknowledged.set(path, { path, status, body })
@@ -31,7 +31,7 @@ const writeOn = async (api: ApiClient, writer: number, acknowledged: Map<string,
     note(`/servers/${server.id}`, 200, { name })
     await api.expectOk('PUT', `/servers/${server.id}/globals/key`, { value: name })
     note(`/servers/${server.id}/globals`, 200, { items: [{ key: 'key', value: name }] })
-    // Between a change and its acknowledgement either state is right: it is not looked at.
+    // Until a change is acknowledged, either state is right.
     acknowledged.delete(`/toolkits/${toolkit.id}`)
     await api.expectOk('PATCH', `/toolkits/${toolkit.id}`, { title: `${name} changed` })
     note(`/toolkits/${toolkit.id}`, 200, { title: `${name} changed` })
@@ -50,7 +50,7 @@ const callOn = async (url: string, answeredAt: number[]): Promise<void> => {
   }
 }
 
-it('killed among writes and calls, Patchbay comes back with all that it acknowledged, whole', async () => {
+it('Patchbay killed during writes and calls has everything that it acknowledged after a restart, undamaged', async () => {
   const patchbay = await startPatchbay()
   const fake = await startFakeApi(echo)
   const { url, builder } = await serveApi(patchbay, fake)

@@ -18,7 +18,7 @@ describe('the running server', () => {
     token = made.builder.token
   })
 
-  /** Sends bytes as they are and gives all that came back until the connection was closed. */
+  /** Sends raw bytes and returns everything received until the connection was closed. */
   const exchange = async (...bytes: string[]): Promise<string> => {
     const { socket, received, closed } = await openRaw(patchbay.port)
     for (const part of bytes) socket.write(part)
@@ -29,9 +29,9 @@ describe('the running server', () => {
   it.each([
     ['a length and chunks', 'Content-Length: 5\r\nTransfer-Encoding: chunked'],
     ['two lengths', 'Content-Length: 5\r\nContent-Length: 6'],
-    ['a length that is none', 'Content-Length: -1'],
+    ['an invalid length', 'Content-Length: -1'],
     ['an unknown transfer coding', 'Transfer-Encoding: chunked, identity'],
-  ])('answers 400 to a request with %s, and closes', async (_what, framing) => {
+  ])('responds with 400 to a request with %s, and closes the connection', async (_what, framing) => {
     for (const path of [`/s/${serverId}`, '/api/v1/session']) {
       expect(await exchange(`POST ${path} HTTP/1.1\r\nHost: localhost\r\n${framing}\r\n\r\n0\r\n\r\n`)).toMatch(
         /^HTTP\/1\.1 400 /,
@@ -39,12 +39,12 @@ describe('the running server', () => {
     }
   })
 
-  it('answers 431 to 40 kB of headers', async () => {
+  it('responds with 431 to 40 kB of headers', async () => {
     const header = `X-Large: ${'x'.repeat(40_000)}`
     expect(await exchange(`GET /healthz HTTP/1.1\r\nHost: localhost\r\n${header}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 431 /)
   })
 
-  it('answers 413 to a body of 5 MiB and names the limit, whether or not it says its length', async () => {
+  it('responds with 413 to a body of 5 MiB, with or without a declared length, and names the limit', async () => {
     const list = statelessRequest('tools/list')
     const headers = { ...POST_HEADERS, ...list.headers, authorization: `Bearer ${token}` }
     const body = JSON.stringify({ ...list.body, padding: 'x'.repeat(TOO_LARGE) })
@@ -58,7 +58,7 @@ describe('the running server', () => {
     }
   })
 
-  it('answers 413 only once all of the body is written: the answer would be lost with a connection that is closed', async () => {
+  it('responds with 413 only after reading the whole body, so that the response is not lost with the connection', async () => {
     const body = JSON.stringify({ padding: 'x'.repeat(TOO_LARGE) })
     const fields = `Host: localhost\r\nContent-Type: application/json\r\nAccept: ${POST_HEADERS.accept}\r\nConnection: close`
     for (const path of [`/s/${serverId}`, '/api/v1/toolkits']) {
@@ -74,7 +74,7 @@ describe('the running server', () => {
     }
   })
 
-  it('is well after all that', async () => {
+  it('is healthy after invalid requests', async () => {
     expect((await fetch(`${patchbay.origin}/readyz`)).status).toBe(200)
     expect(await patchbay.stop()).toMatchObject({ code: 0, stderr: '' })
   })

@@ -15,7 +15,7 @@ const METRICS_TOKEN = 'canary-metrics-token-9f3c01aa-5d71'
 const Token = z.object({ token: z.string() })
 const Session = z.object({ csrfToken: z.string() })
 
-it('the log of every level holds no password, token, cookie, CSRF token or secret, whatever goes wrong', async () => {
+it('the log contains no password, token, cookie, CSRF token or secret at any level, even after errors', async () => {
   const patchbay = await startPatchbay({
     env: { PATCHBAY_HOST: '0.0.0.0', PATCHBAY_LOG_LEVEL: 'trace', PATCHBAY_METRICS_TOKEN: METRICS_TOKEN },
   })

@@ -6,7 +6,7 @@ import { startPatchbay, temporaryDirectory } from '../support/process.ts'
 vi.setConfig({ testTimeout: 60_000 })
 
 it.skipIf(process.platform === 'win32')(
-  'a database in a folder that others may read is itself for nobody else',
+  'the database files in a folder that other users can read are readable only by their owner',
   async () => {
     const directory = temporaryDirectory()
     const data = join(directory, 'data')

@@ -15,7 +15,7 @@ const linesFor = (env: NodeJS.ProcessEnv, directory = EMPTY): readonly string[] 
   }
 }
 
-describe('a setting', () => {
+describe('settings', () => {
   it.each([
     ['PATCHBAY_HOST', '127.0.0.1:8080'],
     ['PATCHBAY_PORT', '65536'],
@@ -51,7 +51,7 @@ describe('a setting', () => {
     ['PATCHBAY_MAX_SESSIONS_PER_SERVER', 'many'],
     ['PATCHBAY_MAX_SESSION_IDLE_MS', '24h'],
     ['PATCHBAY_MAX_DRAIN_MS', '10000ms'],
-  ])('%s is refused as %s in one line that names it and not the value', (name, value) => {
+  ])('reject %s=%s with one line that names the setting and not the value', (name, value) => {
     const lines = linesFor({ [name]: value })
     expect(lines).toEqual([expect.stringMatching(new RegExp(`^${name} (is not|must be) `))])
     expect(lines.join()).not.toContain(`"${value}"`)
@@ -64,12 +64,12 @@ describe('a setting', () => {
     'https://login.example.com/?tenant=1',
     'https://login.example.com/.well-known/openid-configuration',
     'ftp://login.example.com',
-  ])('PATCHBAY_OIDC_ISSUER is refused as %s, also beside the rest', issuer => {
+  ])('reject PATCHBAY_OIDC_ISSUER=%s, even with a client id', issuer => {
     const lines = linesFor({ PATCHBAY_OIDC_ISSUER: issuer, PATCHBAY_OIDC_CLIENT_ID: 'patchbay' })
     expect(lines).toEqual([expect.stringMatching(/^PATCHBAY_OIDC_ISSUER is not an issuer/)])
   })
 
-  it('of an external provider is refused without the others that it needs, in a line each', () => {
+  it('of an external provider require each other, with one line for each missing one', () => {
     expect(linesFor({ PATCHBAY_OIDC_ISSUER: 'https://login.example.com' })).toEqual([
       expect.stringMatching(/^PATCHBAY_OIDC_CLIENT_ID is required with PATCHBAY_OIDC_ISSUER/),
     ])
@@ -79,7 +79,7 @@ describe('a setting', () => {
     ])
   })
 
-  it('takes an embeddings endpoint only with its model, by an address without a key', () => {
+  it('accept an embeddings endpoint only with its model, and an address without credentials', () => {
     const url = 'https://models.example.com/v1/embeddings'
     expect(linesFor({ PATCHBAY_EMBEDDINGS_URL: url })).toEqual([
       expect.stringMatching(/^PATCHBAY_EMBEDDINGS_MODEL is required with PATCHBAY_EMBEDDINGS_URL/),
@@ -95,7 +95,7 @@ describe('a setting', () => {
     }
   })
 
-  it('never shows the key of an embeddings endpoint, nor what its address may hold of one', () => {
+  it('never show the key of an embeddings endpoint, nor one in its address', () => {
     const { embeddings, origins } = loadSettings(
       {
         PATCHBAY_EMBEDDINGS_URL: 'http://10.0.0.5/v1/embeddings?api-key=hush',
@@ -109,7 +109,7 @@ describe('a setting', () => {
     expect(loadSettings({}, EMPTY).embeddings).toBeUndefined()
   })
 
-  it('names an external provider after its host, and never shows its secret', () => {
+  it('name an external provider after its host, and never show its secret', () => {
     const { externalProvider, origins } = loadSettings(
       {
         PATCHBAY_OIDC_ISSUER: 'http://localhost:9000/realm',
@@ -124,7 +124,7 @@ describe('a setting', () => {
     expect(shown.get('PATCHBAY_OIDC_CLIENT_SECRET')).toBe('set')
   })
 
-  it('that opens the metrics is never shown', () => {
+  it('never show the metrics token', () => {
     const token = Buffer.alloc(32, 7).toString('base64')
     const { metricsToken, origins } = loadSettings({ PATCHBAY_METRICS_TOKEN: token }, EMPTY)
     expect(metricsToken).toBe(token)
@@ -133,15 +133,15 @@ describe('a setting', () => {
   })
 
   it.each([
-    ['nothing', {}],
-    ['empty values, which stand for nothing', { PATCHBAY_PORT: '', DATABASE_URL: '', PATCHBAY_MASTER_KEY: '' }],
+    ['no setting at all', {}],
+    ['empty values, which count as unset', { PATCHBAY_PORT: '', DATABASE_URL: '', PATCHBAY_MASTER_KEY: '' }],
     ['addresses in brackets', { PATCHBAY_HOST: '[::1]' }],
     ['several keys', { PATCHBAY_MASTER_KEY: [1, 2].map(n => Buffer.alloc(32, n).toString('base64')).join(', ') }],
-  ])('may be left out or written in its ways: %s', (_what, env) => {
+  ])('accept %s', (_what, env) => {
     expect(linesFor(env)).toEqual([])
   })
 
-  it('listens on one address of loopback by whatever name, and counts as loopback', () => {
+  it('resolve each name of loopback to one address', () => {
     for (const [host, address] of [
       ['localhost', '127.0.0.1'],
       ['[::1]', '::1'],
@@ -151,7 +151,7 @@ describe('a setting', () => {
     expect(loadSettings({ PATCHBAY_HOST: '0.0.0.0' }, EMPTY)).toMatchObject({ listensOnLoopback: false })
   })
 
-  it('is PORT where a hosting platform sets it, and then every address is listened on', () => {
+  it('take the port from PORT, as hosting platforms set it, and then listen on every address', () => {
     const { origins, ...settings } = loadSettings({ PORT: '5000' }, EMPTY)
     expect(settings).toMatchObject({ host: '0.0.0.0', port: 5000, listensOnLoopback: false })
     expect(settings.baseUrl).toBe('http://localhost:5000')
@@ -160,7 +160,7 @@ describe('a setting', () => {
     expect(loadSettings({ PORT: '5000', PATCHBAY_HOST: '::1' }, EMPTY)).toMatchObject({ host: '::1', port: 5000 })
   })
 
-  it('is not PORT where PATCHBAY_PORT is set, in the environment or the file', () => {
+  it('ignore PORT if PATCHBAY_PORT is set in the environment or in .env', () => {
     const directory = temporaryDirectory()
     writeFileSync(join(directory, '.env'), 'PATCHBAY_PORT=9000\n')
     expect(loadSettings({ PORT: '5000' }, directory)).toMatchObject({ host: '127.0.0.1', port: 9000 })
@@ -170,22 +170,22 @@ describe('a setting', () => {
 
   it.each([
     ['with a byte order mark', '\uFEFFPATCHBAY_PORT=9000\n'],
-    ['with line ends of Windows', '# ports\r\nPATCHBAY_PORT=9000\r\n'],
-  ])('is read from a .env %s', (_what, text) => {
+    ['with Windows line ends', '# ports\r\nPATCHBAY_PORT=9000\r\n'],
+  ])('are read from a .env file %s', (_what, text) => {
     const directory = temporaryDirectory()
     writeFileSync(join(directory, '.env'), text)
     expect(loadSettings({}, directory)).toMatchObject({ port: 9000 })
   })
 
-  it('cannot be read from a .env that is no file', () => {
+  it('report a .env that is not a file', () => {
     const directory = temporaryDirectory()
     mkdirSync(join(directory, '.env'))
     expect(linesFor({}, directory)).toEqual([expect.stringMatching(/\.env cannot be read/)])
   })
 })
 
-describe('the environment of the commands of upstreams', () => {
-  it('is what a command needs to be found and nothing of ours, nor of the file', () => {
+describe('the environment of upstream commands', () => {
+  it('contains what finding the command requires, and no other variable', () => {
     const given = { PATH: '/bin', HOME: '/home/me', AWS_SECRET_ACCESS_KEY: 's', NODE_OPTIONS: '--inspect', LANG: '' }
     expect(loadSettings(given, EMPTY).commandEnvironment).toEqual({ PATH: '/bin', HOME: '/home/me' })
   })

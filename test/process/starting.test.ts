@@ -21,7 +21,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 const idOf = (key: string): string => keyIdOf(Buffer.from(key, 'base64'))
 
-/** What `serve` says where it does not start; one line each. With `runCommand`, what it opened must let it end, too. */
+/** Returns the lines that `serve` prints when it cannot start. With `runCommand`, the process must also end by itself. */
 const refusalOf = async (
   options: CommandOptions,
   run: typeof runSharedCommand = runSharedCommand,
@@ -33,7 +33,7 @@ const refusalOf = async (
   return lines.map(line => line.slice('patchbay: '.length))
 }
 
-/** A folder in which Patchbay has run before. */
+/** Creates a folder in which Patchbay has run before. */
 const usedDirectory = async (env: NodeJS.ProcessEnv = {}): Promise<string> => {
   const directory = temporaryDirectory()
   const made = await runSharedCommand(
@@ -50,8 +50,8 @@ const changeMigrations = (directory: string, sql: string): void => {
   db.close()
 }
 
-describe.concurrent('settings that are wrong', () => {
-  it('are all named at once, a line each, without their values, and nothing is made', async () => {
+describe.concurrent('a start with invalid settings', () => {
+  it('reports all of them, one line each, without their values, and creates nothing', async () => {
     const directory = temporaryDirectory()
     const canary = 'canary-value'
     const lines = await refusalOf(
@@ -82,12 +82,12 @@ describe.concurrent('settings that are wrong', () => {
     expect(readdirSync(directory)).toEqual([])
   })
 
-  it('include a missing master key with PostgreSQL in production', async () => {
+  it('reports a missing master key with PostgreSQL in production', async () => {
     const env = { NODE_ENV: 'production', DATABASE_URL: 'postgres://user@127.0.0.1:1/name' }
     expect(await refusalOf({ env })).toEqual([expect.stringMatching(/^PATCHBAY_MASTER_KEY is required .*PostgreSQL/)])
   })
 
-  it('are read from .env too, where the environment says nothing else', async () => {
+  it('reports a setting from .env, unless the environment overrides it', async () => {
     const directory = temporaryDirectory()
     writeFileSync(join(directory, '.env'), 'PATCHBAY_PORT=none\nPATCHBAY_SIGNUP=never\n')
     const env = { PATCHBAY_SIGNUP: 'open' }
@@ -95,8 +95,8 @@ describe.concurrent('settings that are wrong', () => {
   })
 })
 
-describe.concurrent('an address that cannot be listened on', () => {
-  it('is named when its port is in use', async ({ onTestFinished }) => {
+describe.concurrent('a start on an unavailable address', () => {
+  it('names a port that is in use', async ({ onTestFinished }) => {
     const other = createServer()
     const port = await freePort()
     await new Promise<void>(resolve => other.listen(port, '127.0.0.1', resolve))
@@ -106,18 +106,18 @@ describe.concurrent('an address that cannot be listened on', () => {
     expect(more).toEqual([])
   })
 
-  it('is named when it is another machine’s', async () => {
-    // RFC 5737: for documentation, so nobody has it.
+  it('names a host that belongs to another machine', async () => {
+    // Reserved for documentation (RFC 5737), so no machine has it.
     const env = { PATCHBAY_HOST: '203.0.113.1', PATCHBAY_PORT: String(await freePort()) }
     expect(await refusalOf({ env })).toEqual([expect.stringMatching(/^203\.0\.113\.1 .*PATCHBAY_HOST/)])
   })
 })
 
-describe.concurrent('a data folder that cannot be', () => {
+describe.concurrent('a start with an unusable data folder', () => {
   it.each([
     ['the key', {}],
     ['the database', { PATCHBAY_MASTER_KEY: generateMasterKey() }],
-  ])('is named when it is to hold %s', async (_what, env) => {
+  ])('names the folder if %s cannot be created in it', async (_what, env) => {
     const directory = temporaryDirectory()
     writeFileSync(join(directory, 'data'), 'a file')
     const [line, ...more] = await refusalOf({ directory, env })
@@ -126,7 +126,7 @@ describe.concurrent('a data folder that cannot be', () => {
     expect(more).toEqual([])
   })
 
-  it('is named when it is a link that leads nowhere, such as to a disk that is not mounted', async () => {
+  it('names the folder if it is a dangling link, such as to a disk that is not mounted', async () => {
     const directory = temporaryDirectory()
     symlinkSync(join(directory, 'mount/data'), join(directory, 'data'))
     const [line, ...more] = await refusalOf({ directory })
@@ -136,7 +136,7 @@ describe.concurrent('a data folder that cannot be', () => {
   })
 })
 
-describe('a database that was used before', () => {
+describe('a start with an existing database', () => {
   let used: string
   let env: NodeJS.ProcessEnv
   beforeAll(async () => {
@@ -146,7 +146,7 @@ describe('a database that was used before', () => {
   const keyFile = () => join(used, 'data/master.key')
   const keyInUse = () => readFileSync(keyFile(), 'utf8').trim()
 
-  it('is refused to another master key, with the ids of both', async () => {
+  it('fails with a different master key, and names the ids of both keys', async () => {
     const strange = generateMasterKey()
     const lines = await refusalOf({ directory: used, env: { ...env, PATCHBAY_MASTER_KEY: strange } }, runCommand)
     expect(lines).toEqual([expect.stringContaining(idOf(keyInUse()))])
@@ -154,7 +154,7 @@ describe('a database that was used before', () => {
     expect(lines.join()).not.toContain(strange)
   })
 
-  it('is refused without its key file, which is named with the key’s id, and none is made in its place', async () => {
+  it('fails without the key file, names the file and the key’s id, and creates no new key', async () => {
     const key = keyInUse()
     rmSync(keyFile())
     const [line, ...more] = await refusalOf({ directory: used, env })
@@ -165,7 +165,7 @@ describe('a database that was used before', () => {
     expect(more).toEqual([])
   })
 
-  it('is refused when its key file holds no key, before anything else is looked at', async () => {
+  it('fails if the key file contains no key', async () => {
     const key = keyInUse()
     writeFileSync(keyFile(), 'no key at all\n')
     const lines = await refusalOf({ directory: used, env })
@@ -173,7 +173,7 @@ describe('a database that was used before', () => {
     expect(lines).toEqual([expect.stringMatching(/data\/master\.key does not contain a master key: .*backup/)])
   })
 
-  it('is started with again, more than once, without a word of trouble', async () => {
+  it('succeeds repeatedly without any warning', async () => {
     for (const _time of [1, 2]) {
       const patchbay = await startPatchbay({ directory: used })
       expect(await patchbay.stop()).toMatchObject({
@@ -184,7 +184,7 @@ describe('a database that was used before', () => {
     }
   })
 
-  it('says as JSON that it is ready when asked to', async () => {
+  it('reports readiness as JSON with --json', async () => {
     const server = startCommand(['serve', '--json'], { directory: used, env: { ...env, PATCHBAY_LOG_LEVEL: 'warn' } })
     await server.said('ready')
     server.kill('SIGTERM')
@@ -192,14 +192,14 @@ describe('a database that was used before', () => {
     expect(JSON.parse(stdout)).toEqual({ ready: true, baseUrl: `http://localhost:${env.PATCHBAY_PORT}` })
   })
 
-  it('is refused when a migration is not the one that was applied', async () => {
+  it('fails if an applied migration has changed', async () => {
     changeMigrations(used, `UPDATE "_prisma_migrations" SET "checksum" = upper("checksum")`)
     const lines = await refusalOf({ directory: used, env })
     changeMigrations(used, `UPDATE "_prisma_migrations" SET "checksum" = lower("checksum")`)
     expect(lines).toEqual([expect.stringMatching(/migration \S+ is not the one that was applied/)])
   })
 
-  it('is refused when a newer version made it', async () => {
+  it('fails if a newer version has migrated the database', async () => {
     const name = '99991231000000_of_the_future'
     changeMigrations(
       used,
@@ -211,8 +211,8 @@ describe('a database that was used before', () => {
   })
 })
 
-describe.concurrent('a database that cannot be used', () => {
-  it('is named when its file is damaged', async () => {
+describe.concurrent('a start with an unusable database', () => {
+  it('names a damaged file', async () => {
     const directory = temporaryDirectory()
     mkdirSync(join(directory, 'data'))
     writeFileSync(join(directory, 'data/patchbay.db'), 'no database at all '.repeat(1_000))
@@ -222,14 +222,14 @@ describe.concurrent('a database that cannot be used', () => {
     expect(more).toEqual([])
   })
 
-  it('is named when it is a PostgreSQL that nobody runs, without its password', async () => {
+  it('names an unreachable PostgreSQL without its password', async () => {
     const env = { DATABASE_URL: 'postgres://user:canary-password@127.0.0.1:1/name' }
     const lines = await refusalOf({ env })
     expect(lines).toEqual([expect.stringMatching(/PostgreSQL/)])
     expect(lines.join()).not.toContain('canary')
   })
 
-  it('is let go of at once when it is a PostgreSQL that was sealed with another key', async ({ onTestFinished }) => {
+  it('ends at once if PostgreSQL has data sealed with a different key', async ({ onTestFinished }) => {
     const [kind] = databaseKinds.filter(({ kind }) => kind === 'postgresql')
     if (kind === undefined) throw new Error('no PostgreSQL')
     const database = await kind.create()
@@ -238,7 +238,7 @@ describe.concurrent('a database that cannot be used', () => {
     await usedDirectory({ DATABASE_URL: database.url, PATCHBAY_MASTER_KEY: mine })
     const server = startCommand(['serve'], { env: { DATABASE_URL: database.url, PATCHBAY_MASTER_KEY: strange } })
     await vi.waitFor(() => expect(server.stderr()).toContain(idOf(mine)), { timeout: 30_000 })
-    // A pool that is left open keeps a process for 10 s.
+    // An open pool would keep the process alive for 10 s.
     expect(await Promise.race([server.ended, delay(9_000, 'still running', { ref: false })])).toMatchObject({ code: 1 })
   })
 })
@@ -254,7 +254,7 @@ describe.concurrent('the setup token', () => {
     return response.status
   }
 
-  it('is printed when Patchbay listens beyond loopback, and makes the first account and only that', async () => {
+  it('is printed if Patchbay listens beyond loopback, and is required for the first account only', async () => {
     const patchbay = await startPatchbay({ env: { PATCHBAY_HOST: '0.0.0.0' } })
     const setupToken = /setup token "(\w+)"/.exec(patchbay.stdout())?.[1] ?? ''
     expect(setupToken).toMatch(/^[0-9a-f]{32}$/)
@@ -268,7 +268,7 @@ describe.concurrent('the setup token', () => {
     expect(said.stdout).not.toContain('setupToken')
   })
 
-  it('is neither printed nor asked for on loopback', async () => {
+  it('is neither printed nor required on loopback', async () => {
     const patchbay = await startPatchbay()
     expect(patchbay.stdout()).toMatch(/There is no account yet/)
     expect(patchbay.stdout()).not.toContain('setupToken')

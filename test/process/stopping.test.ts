@@ -30,8 +30,8 @@ const untilRefused = async (port: number): Promise<void> => {
   })
 }
 
-describe('Patchbay told to stop', () => {
-  it('answers every call under way and records it, refuses what comes late, ends its streams and exits 0', async () => {
+describe('Patchbay after a stop signal', () => {
+  it('completes and records calls in progress, refuses new requests, ends its streams and exits with 0', async () => {
     const patchbay = await startPatchbay()
     const api = await startHeldApi()
     const { url, serverId } = await serveApi(patchbay, api)
@@ -65,7 +65,7 @@ describe('Patchbay told to stop', () => {
     expect(outcomesIn(patchbay)).toEqual(Array.from({ length: CALLS }, () => 'ok'))
   })
 
-  it('delivers the answers of calls whose answer is a stream before that ends', async () => {
+  it('delivers the results of calls with streamed responses before the streams end', async () => {
     const patchbay = await startPatchbay()
     const api = await startHeldApi()
     const { serverId } = await serveApi(patchbay, api)
@@ -97,7 +97,7 @@ describe('Patchbay told to stop', () => {
     expect(outcomesIn(patchbay)).toEqual(['ok', 'ok'])
   })
 
-  it('waits no longer than it may for a request sent by half and a call without end, and records what it cut off', async () => {
+  it('waits only as long as configured for an incomplete request and an endless call, and records what it cut off', async () => {
     const patchbay = await startPatchbay({ env: { PATCHBAY_MAX_DRAIN_MS: '1500' } })
     const api = await startHeldApi()
     const { url, serverId, builder, instanceIds } = await serveApi(patchbay, api)
@@ -116,16 +116,16 @@ describe('Patchbay told to stop', () => {
     expect(outcomesIn(patchbay)).toEqual(['error', 'error'])
   })
 
-  it('waits for no connection on which nothing was ever asked', async () => {
+  it('does not wait for a connection that has sent no request', async () => {
     const patchbay = await startPatchbay({ env: { PATCHBAY_MAX_DRAIN_MS: '600000' } })
     const spare = await openRaw(patchbay.port)
-    // Node would give such a connection 10 s for its first header.
+    // Node would wait 10 s for its first header.
     const stopped = await Promise.race([patchbay.stop(), delay(9_000, 'still running', { ref: false })])
     expect(stopped).toMatchObject({ code: 0 })
     await spare.closed
   })
 
-  it.each(['SIGTERM', 'SIGINT'] as const)('stops on %s, and at once on the second', async signal => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('stops on %s, and at once on a second one', async signal => {
     const patchbay = await startPatchbay({ env: { PATCHBAY_MAX_DRAIN_MS: '600000', PATCHBAY_LOG_LEVEL: 'info' } })
     const api = await startHeldApi()
     const { url } = await serveApi(patchbay, api)
@@ -139,8 +139,8 @@ describe('Patchbay told to stop', () => {
   })
 })
 
-describe('Patchbay asked something of every kind', () => {
-  it('stops with exit code 0 and nothing on standard error', async () => {
+describe('Patchbay after requests of every kind', () => {
+  it('stops with exit code 0 and prints nothing to standard error', async () => {
     const patchbay = await startPatchbay()
     const { serverId } = await serveApi(patchbay, { origin: 'http://127.0.0.1:9' })
     await post(patchbay, serverId, INITIALIZE('2025-06-18'))

@@ -13,7 +13,7 @@ import { callTool } from './calls.ts'
 
 vi.setConfig({ testTimeout: 90_000 })
 
-/** A private server, so that a call has a token to be verified, with one tool. */
+/** Creates a private server with one tool, so that each call has a token to verify. */
 const servePrivately = async (patchbay: Patchbay) => {
   const api = await startFakeApi(echo)
   onTestFinished(api.close)
@@ -35,7 +35,7 @@ const servePrivately = async (patchbay: Patchbay) => {
 
 const write = (builder: ApiClient) => builder.send('POST', '/toolkits', { title: 'Written' })
 
-describe('a database that another process holds', () => {
+describe('a database that another process has locked', () => {
   const lock = ({ databaseFile }: Patchbay): Sqlite.Database => {
     const other = new Sqlite(databaseFile)
     onTestFinished(() => void other.close())
@@ -43,7 +43,7 @@ describe('a database that another process holds', () => {
     return other
   }
 
-  it('for half a second makes writes wait and nothing else', async () => {
+  it('delays only writes if the lock lasts half a second', async () => {
     const patchbay = await startPatchbay()
     const { builder, call } = await servePrivately(patchbay)
     const other = lock(patchbay)
@@ -61,7 +61,7 @@ describe('a database that another process holds', () => {
     await patchbay.stop()
   })
 
-  it('for long is said to be busy with a time to come back, while calls go on, and is used again after', async () => {
+  it('makes writes fail with 503 and Retry-After if the lock lasts long, while calls succeed', async () => {
     const patchbay = await startPatchbay()
     const { builder, call } = await servePrivately(patchbay)
     const other = lock(patchbay)
@@ -83,7 +83,7 @@ describe('a database that another process holds', () => {
   })
 })
 
-/** Runs what only root may. */
+/** Runs a command as root. Returns whether it succeeded. */
 const asRoot = (...command: string[]): boolean => {
   const [program = '', ...args] = process.getuid?.() === 0 ? command : ['sudo', '-n', ...command]
   return spawnSync(program, args, { stdio: 'ignore' }).status === 0
@@ -108,8 +108,8 @@ const fill = (file: string): void => {
 
 const History = z.object({ items: z.array(z.unknown()), gaps: z.array(z.object({ missing: z.number() })) })
 
-describe.runIf(hasDisk)('a disk without room', () => {
-  it('refuses changes and says why, goes on with calls, and takes changes again when there is room', async () => {
+describe.runIf(hasDisk)('a full disk', () => {
+  it('makes changes fail with 507 while calls succeed, and changes succeed again once there is space', async () => {
     const patchbay = await startPatchbay({ directory: join(DISK, '..') })
     const { builder, serverId, call } = await servePrivately(patchbay)
     let calls = 1
@@ -119,7 +119,7 @@ describe.runIf(hasDisk)('a disk without room', () => {
     }
     const filler = join(DISK, 'filler')
     fill(filler)
-    // What the write-ahead log holds already is written again, so the first writes may still fit.
+    // The write-ahead log reuses its space, so the first writes may still fit.
     const refusal = await vi.waitUntil(
       async () => {
         const answer = await write(builder)

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
 import { isDoneWithin } from '../../src/lib/process/time-limit.ts'
 
-/** Nobody wakes it, and it takes no time of a core. */
+/** Blocks without using CPU. */
 const sleep = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 
-it('what is ended for want of a core is tried again, and what computes without end is not', () => {
+it('work that was starved of CPU is retried once, and work that computes forever is not', () => {
   const tries: boolean[] = []
   const isDone = isDoneWithin(200, isRetry => {
     tries.push(isRetry)

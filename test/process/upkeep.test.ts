@@ -8,7 +8,7 @@ vi.setConfig({ testTimeout: 60_000 })
 const DAY_MS = 24 * 60 * 60 * 1_000
 
 it.each(databaseKinds)(
-  'a server that starts on $kind does what is due: it keeps the audit log as the setting says, and finishes removals, and drops what is over',
+  'a start on $kind deletes old audit entries and expired rows, and finishes removals of servers',
   async ({ create }) => {
     const database = await create()
     onTestFinished(database.drop)

@@ -7,7 +7,7 @@ vi.setConfig({ testTimeout: 90_000 })
 
 const Made = z.object({ id: z.string(), token: z.string().optional() })
 
-it('five commands and five API clients that write at once all succeed', async () => {
+it('writes of five commands and five API clients at the same time all succeed', async () => {
   const patchbay = await startPatchbay()
   const builder = await signUp(patchbay.origin)
   const create = async (...args: string[]): Promise<z.infer<typeof Made>> => {

@@ -54,7 +54,7 @@ const answers: Record<string, (response: import('node:http').ServerResponse) => 
   '/right-shape': response => answerJson(response, { id: 7 }),
 }
 
-describe('what a call returns', () => {
+describe('the result of a call', () => {
   let patchbay: TestApp
   let fake: FakeApi
   let builder: ApiClient
@@ -99,7 +99,7 @@ describe('what a call returns', () => {
       ],
     ],
     ['no body', '/empty', [{ type: 'text', text: expect.stringContaining('204') }]],
-  ])('passes on %s', async (_what, path, content) => {
+  ])('contains %s', async (_what, path, content) => {
     const result = await call(path)
     expect(result.isError).toBeUndefined()
     expect(result.content).toMatchObject(content)
@@ -114,36 +114,39 @@ describe('what a call returns', () => {
     ['that a redirect led inward', '/inward', [/169\.254\.169\.254/]],
     ['a metadata address', 'http://169.254.169.254/latest', [/169\.254\.169\.254/]],
     ['a private address', 'http://10.0.0.1/', [/10\.0\.0\.1/, /PATCHBAY_ALLOW_PRIVATE_NETWORKS/]],
-  ])('reports %s in an error the model can read', async (_what, path, patterns) => {
+  ])('is an error that a model can read for %s', async (_what, path, patterns) => {
     const result = await call(path)
     expect(result.isError).toBe(true)
     for (const pattern of patterns) expect(textOf(result)).toMatch(pattern)
   })
 
-  it('includes only the start of a long error', async () => {
+  it('contains only the start of a long error', async () => {
     expect(textOf(await call('/long-error')).length).toBeLessThan(3_000)
   })
 
-  it('says after what time a call timed out, and what to change', async () => {
+  it('states after what time a call timed out, and what to change', async () => {
     const result = await call('/hang', { timeoutMs: 150 })
     expect(result.isError).toBe(true)
     expect(textOf(result)).toMatch(/after \d+ ms/)
     expect(textOf(result)).toMatch(/timeoutMs/)
   })
 
-  it.each(['127.0.0.1', 'localhost', 'localhost.', '[::1]'])('refuses to call Patchbay itself as %s', async host => {
-    const result = await call(`http://${host}:${patchbay.settings.port}/healthz`)
-    expect(result.isError).toBe(true)
-    expect(textOf(result)).toMatch(/Patchbay itself/)
-  })
+  it.each(['127.0.0.1', 'localhost', 'localhost.', '[::1]'])(
+    'is an error if the tool calls Patchbay itself as %s',
+    async host => {
+      const result = await call(`http://${host}:${patchbay.settings.port}/healthz`)
+      expect(result.isError).toBe(true)
+      expect(textOf(result)).toMatch(/Patchbay itself/)
+    },
+  )
 
-  it('says that the connection was refused', async () => {
+  it('states that the connection was refused', async () => {
     const port = await freePort()
     const result = await call(`http://127.0.0.1:${port}/`)
     expect(textOf(result)).toMatch(/refused/i)
   })
 
-  it('says that the response was not HTTP', async () => {
+  it('states that the response was not HTTP', async () => {
     const server = createServer(socket => socket.end('SSH-2.0-OpenSSH_9.2\r\n'))
     const port = await freePort()
     await new Promise<void>(resolve => server.listen(port, '127.0.0.1', resolve))
@@ -155,12 +158,12 @@ describe('what a call returns', () => {
 
   const outputSchema = { type: 'object', properties: { id: { type: 'integer' } }, required: ['id'] }
 
-  it('adds structured content if the tool declares an output schema', async () => {
+  it('has structured content if the tool declares an output schema', async () => {
     const result = await call('/right-shape', { outputSchema })
     expect(result).toMatchObject({ structuredContent: { id: 7 }, content: [{ type: 'text', text: '{"id":7}' }] })
   })
 
-  it('refuses a response that does not match the declared schema, and says where', async () => {
+  it('is an error if the response does not match the declared schema, and states where', async () => {
     const result = await call('/wrong-shape', { outputSchema })
     expect(result.isError).toBe(true)
     expect(textOf(result)).toMatch(/\/id/)

@@ -4,7 +4,7 @@ import { makeServer, signUp } from '../support/api-client.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { echo, type FakeApi, startFakeApi } from '../support/fake-api.ts'
 
-describe('a builder describes an HTTP tool and puts it into a public server', () => {
+describe('an HTTP tool in a public server', () => {
   let patchbay: TestApp
   let api: FakeApi
   beforeAll(async () => {
@@ -16,7 +16,7 @@ describe('a builder describes an HTTP tool and puts it into a public server', ()
     await api.close()
   })
 
-  it('is called by the official client and answers what the real API said', async () => {
+  it('can be called by the official client, and returns the response of the API', async () => {
     const builder = await signUp(patchbay.origin)
     const { url } = await makeServer(builder, [
       {
