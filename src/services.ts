@@ -1,9 +1,7 @@
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { createCatalogueReports } from './api/servers/catalogue-reports.ts'
-import { removeHistoryOf } from './history/history-removal.store.ts'
-import { createRecorder } from './history/recorder.ts'
-import { removeOldToolDays } from './history/tool-days.store.ts'
+import { historyPlugin } from './history/plugin.ts'
 import type { HashingCost } from './identity/passwords.ts'
 import { identityPlugin } from './identity/plugin.ts'
 import { openInstallation, setupTokenOf } from './installation.ts'
@@ -11,14 +9,14 @@ import { createJobPool } from './job-pool.ts'
 import { createDatabaseCounters } from './lib/db/counters.store.ts'
 import { createChanges } from './lib/events/changes.ts'
 import { createEventBus } from './lib/events/event-bus.ts'
-import { CONNECT_TIMEOUT_MS, MAX_SOCKETS_PER_ORIGIN } from './lib/kernel/limits.ts'
+import { CONNECT_TIMEOUT_MS } from './lib/kernel/limits.ts'
 import { createMailer } from './lib/mail/create-mailer.ts'
 import { type AddressPolicy, createAddressPolicy } from './lib/outbound/address-policy.ts'
-import { createHttpClient, type HttpClientOptions } from './lib/outbound/client.ts'
+import type { HttpClientOptions } from './lib/outbound/client.ts'
 import { createLifecycle, type Lifecycle } from './lib/process/lifecycle.ts'
 import type { Logger } from './lib/process/logger.ts'
 import type { Settings } from './lib/process/settings.ts'
-import { type Chore, createUpkeep } from './lib/process/upkeep.ts'
+import { createUpkeep } from './lib/process/upkeep.ts'
 import { createTokenWork } from './lib/tokens/token-work.ts'
 import { endClientsOf } from './oauth/clients/oauth-clients.store.ts'
 import { endGrantsOf } from './oauth/grants/grants-of-user.store.ts'
@@ -26,7 +24,7 @@ import { oauthPlugin } from './oauth/plugin.ts'
 import { passthroughPlugin } from './passthrough/route/plugin.ts'
 import type { ResponseCacheOptions } from './results/cache/response-cache.ts'
 import { resultsPlugin } from './results/plugin.ts'
-import { createExecutionService } from './runtime/execution.service.ts'
+import { runtimePlugin } from './runtime/plugin.ts'
 import { SAMPLE_ORIGIN, sampleApi } from './sample/sample-api.ts'
 import { SAMPLE_TITLE, SAMPLE_TOOLS } from './sample/sample-toolkit.ts'
 import type { VerifyMcpToken } from './servers/access/access.ts'
@@ -36,7 +34,6 @@ import { createGlobalOpener } from './servers/globals/open-globals.ts'
 import { serversPlugin } from './servers/plugin.ts'
 import { findServerToCall } from './servers/server-to-call.ts'
 import { getServerFor } from './servers/servers.service.ts'
-import { createServerRemoval } from './servers/settings/server-removal.ts'
 import { uses } from './servers/sources/toolkit-uses.store.ts'
 import { listAllInstanceNames } from './servers/tools/instances.store.ts'
 import { invitationsForSignUp } from './tenancy/invitations/invitation-acceptance.ts'
@@ -46,7 +43,6 @@ import { toolSearchPlugin } from './tool-search/plugin.ts'
 import { toolsPlugin } from './tools/plugin.ts'
 import { createStateDigest } from './upstreams/config/state-digest.ts'
 import type { ConnectionLimits } from './upstreams/connection/connection-limits.ts'
-import { createUpstreamOAuth } from './upstreams/oauth-client/upstream-oauth.ts'
 import { upstreamsPlugin } from './upstreams/plugin.ts'
 import type { Upstream, UpstreamState } from './upstreams/upstream.ts'
 
@@ -72,26 +68,13 @@ export type ServiceOptions = {
 }
 
 /** Builds the services in order; `lifecycle` closes them in reverse. */
-const openServices = async (
-  settings: Settings,
-  logger: Logger,
-  { documents, connectionLimits, upstreamPolicy, responseCache, embeddingLimits, hashingCost }: ServiceOptions,
-  lifecycle: Lifecycle,
-) => {
-  const { limits, baseUrl } = settings
+const openServices = async (settings: Settings, logger: Logger, options: ServiceOptions, lifecycle: Lifecycle) => {
+  const { documents, connectionLimits, responseCache, embeddingLimits, hashingCost } = options
   const { db, sealing } = await openInstallation(settings)
   lifecycle.onClose(() => db.close())
   const bus = createEventBus({ logger })
   const changes = await createChanges({ db, target: settings.database, bus, logger })
   lifecycle.onClose(changes.close)
-  const common = { settings, db, changes, bus, sealing, logger }
-
-  const network = {
-    policy: createAddressPolicy({ allow: settings.allowPrivateNetworks }),
-    connectTimeoutMs: CONNECT_TIMEOUT_MS,
-    ownOrigins: ownOriginsOf(settings),
-  }
-  const upstreamNetwork = { ...network, policy: upstreamPolicy ?? network.policy }
   const mailer = createMailer({
     smtpUrl: settings.smtpUrl,
     outboxDirectory: join(settings.dataDirectory, 'outbox'),
@@ -101,35 +84,29 @@ const openServices = async (
   lifecycle.onClose(mailer.close)
   const counters = createDatabaseCounters(db)
   const setupToken = setupTokenOf(settings, sealing.derive('setup token'))
-  const { chores: identityChores, ...identity } = identityPlugin(
-    { ...common, counters, mailer, setupToken, invitations: invitationsForSignUp, endGrantsOf, hashingCost },
+  const ownOrigins = ownOriginsOf(settings)
+  const policy = createAddressPolicy({ allow: settings.allowPrivateNetworks })
+  const network = { policy, connectTimeoutMs: CONNECT_TIMEOUT_MS, ownOrigins }
+  const upstreamNetwork = { ...network, policy: options.upstreamPolicy ?? policy }
+  const common = { settings, db, changes, bus, sealing, logger, counters, mailer }
+
+  const identity = identityPlugin(
+    { ...common, setupToken, invitations: invitationsForSignUp, endGrantsOf, hashingCost },
     lifecycle,
   )
   const { accounts } = identity
-
-  const documentClient = createHttpClient({
-    // Strangers choose the addresses of these documents, so private networks stay closed whatever the settings say.
-    policy: createAddressPolicy({ allow: [] }),
-    maxRedirects: 0,
-    connectTimeoutMs: CONNECT_TIMEOUT_MS,
-    maxSockets: MAX_SOCKETS_PER_ORIGIN,
-    ownOrigins: ownOriginsOf(settings),
-    ...documents,
-  })
-  lifecycle.onClose(documentClient.close)
-  const { chores: oauthChores, ...oauth } = oauthPlugin(common, lifecycle)
+  const oauth = oauthPlugin({ ...common, ownOrigins, documents }, lifecycle)
   const verifyMcpToken: VerifyMcpToken = token => accounts.verifyMcpToken(token) ?? oauth.oauthTokens.verify(token)
 
   // Closed after the recorder, which has the last calls counted before it writes them.
   const workers = createJobPool()
   lifecycle.onClose(workers.close)
-  const recorder = createRecorder({ target: settings.database, logger })
-  lifecycle.onClose(recorder.close)
+  const history = historyPlugin(common, lifecycle)
   const counting = createTokenWork(workers.job('count-tokens'))
   const results = resultsPlugin(
     {
       ...common,
-      recorder,
+      ...history,
       countTexts: workers.job('count-tokens'),
       inspectResult: workers.job('inspect-result'),
       shapeResult: workers.job('shape-result'),
@@ -138,53 +115,14 @@ const openServices = async (
     lifecycle,
   )
   const search = toolSearchPlugin({ settings, logger, embeddingLimits }, lifecycle)
-
   // Calls that are cancelled by closing the connections below are recorded before the recorder above closes.
   lifecycle.onClose(() => setImmediate())
-  const upstreamOAuth = createUpstreamOAuth({
-    ...common,
-    baseUrl,
-    network: upstreamNetwork,
-    mayCall: async (userId, serverId) => {
-      const actor = await accounts.findActorByUserId(userId)
-      return actor !== undefined && (await findServerToCall(db, actor, serverId)) !== undefined
-    },
-  })
-  lifecycle.onClose(upstreamOAuth.close)
-  const http = createHttpClient({
-    ...network,
-    maxRedirects: limits.maxRedirects,
-    maxSockets: MAX_SOCKETS_PER_ORIGIN,
-    inProcess: new Map([[SAMPLE_ORIGIN, sampleApi]]),
-  })
-  lifecycle.onClose(http.close)
 
-  const tools = toolsPlugin({ ...common, uses, countTokens: counting.count })
-  const removal = createServerRemoval({
-    db,
-    removeHistoryOf: (serverId, signal) => removeHistoryOf(db, serverId, signal),
-    endAccountsOf: upstreamOAuth.removeAccountsOfServer,
-    logger,
-  })
-  lifecycle.onClose(removal.close)
-  const { chores: tenancyChores, ...tenancy } = tenancyPlugin({
-    ...common,
-    counters,
-    mailer,
-    holdings,
-    finishServer: removal.finish,
-    endClientsOf,
-    takeAccountsOfUser: upstreamOAuth.takeAccountsOfUser,
-  })
-  const servers = serversPlugin({ ...common, removal, verifyMcpToken, canConfirmAddresses: mailer.isDelivering })
-
-  const { accounts: upstreamTokens } = upstreamOAuth
-  const passthrough = passthroughPlugin({ bus, network: upstreamNetwork, accounts: upstreamTokens }, lifecycle)
-  const upstream = upstreamsPlugin(
+  const upstreams = upstreamsPlugin(
     {
       ...common,
       network: upstreamNetwork,
-      oauth: upstreamOAuth,
+      findActorByUserId: accounts.findActorByUserId,
       openGlobals: createGlobalOpener({ db, sealing }),
       servers: {
         getServerFor,
@@ -196,74 +134,64 @@ const openServices = async (
     },
     lifecycle,
   )
-  /** The state of an upstream in this process: of its connection, or of the requests passed through to it. */
-  const upstreamStateOf = (of: Upstream): UpstreamState =>
-    passthrough.passthroughs.stateOf(of) ?? upstream.connections.stateOf(of)
+  const { upstreamOAuth, upstreamConnections } = upstreams
+  const passthrough = passthroughPlugin({ bus, network: upstreamNetwork, accounts: upstreamOAuth.accounts }, lifecycle)
+  const tools = toolsPlugin({ ...common, uses, countTokens: counting.count })
+  const servers = serversPlugin(
+    { ...common, verifyMcpToken, endAccountsOf: upstreamOAuth.removeAccountsOfServer },
+    lifecycle,
+  )
+  const tenancy = tenancyPlugin(
+    {
+      ...common,
+      holdings,
+      finishServer: servers.finishServer,
+      endClientsOf,
+      takeAccountsOfUser: upstreamOAuth.takeAccountsOfUser,
+    },
+    lifecycle,
+  )
+  const execution = runtimePlugin(
+    {
+      ...common,
+      ...history,
+      ...results,
+      ...search,
+      ...upstreams,
+      ...passthrough,
+      ...tools,
+      ...servers,
+      counting,
+      network,
+      inProcess: new Map([[SAMPLE_ORIGIN, sampleApi]]),
+    },
+    lifecycle,
+  )
 
-  const execution = createExecutionService({
-    ...upstream,
-    ...search,
-    db,
-    sealing,
-    http,
-    recorder,
-    limits,
-    counting,
-    passthroughs: passthrough.passthroughs,
-    loadPassedOnTo: upstream.loading.loadPassedOnTo,
-    tools: tools.tools,
-    instances: servers.instances,
-    ledger: results.callLedger,
-    responseCache: results.responseCache,
-    shaper: results.shaper,
-    reading: results.reading,
-    cutCache: results.cutCache,
-    onInternalError: error => logger.error({ err: error }, 'a call failed inside Patchbay'),
-    onSkipped: (serverId, tool, reason) =>
-      logger.warn({ serverId, item: tool, reason }, 'something that a server holds is left out for its clients'),
-  })
-
-  const chores: Chore[] = [
-    { name: 'finish removals of servers', run: removal.finishAll },
-    { name: 'remove old sums of tokens', run: signal => removeOldToolDays(db, new Date(), signal) },
-    ...identityChores,
-    ...oauthChores,
-    ...tenancyChores,
-  ]
-  const upkeep = createUpkeep({ chores, logger })
+  const upkeep = createUpkeep({ chores: lifecycle.chores, logger })
   lifecycle.onClose(upkeep.close)
+  /** The state of an upstream in this process: of its connection, or of the requests passed through to it. */
+  const upstreamStateOf = (upstream: Upstream): UpstreamState =>
+    passthrough.passthroughs.stateOf(upstream) ?? upstreamConnections.stateOf(upstream)
 
   return {
-    db,
-    bus,
-    changes,
-    counters,
-    sealing,
-    mailer,
-    recorder,
-    upkeep,
-    setupToken,
-    documentClient,
-    verifyMcpToken,
-    countTokens: counting.count,
+    ...common,
     ...identity,
-    ...tenancy,
     ...oauth,
+    ...history,
+    ...results,
+    ...upstreams,
+    ...passthrough,
     ...tools,
     ...servers,
-    ...results,
-    reverseProxy: passthrough.reverseProxy,
-    upstreams: upstream.upstreams,
-    upstreamLoading: upstream.loading,
-    upstreamConnections: upstream.connections,
-    upstreamCatalogues: upstream.catalogues,
-    upstreamAccounts: upstream.accounts,
-    upstreamOutages: upstream.outages,
-    upstreamReviews: upstream.reviews,
-    upstreamOffers: upstream.offers,
+    ...tenancy,
+    upkeep,
+    setupToken,
+    verifyMcpToken,
+    countTokens: counting.count,
     pendingUpstreamAuthorizations: upstreamOAuth.pendingAuthorizations,
     upstreamStateOf,
-    upstreamStates: createStateDigest({ listKnown: upstream.connections.listKnown, stateOf: upstreamStateOf }),
+    upstreamStates: createStateDigest({ listKnown: upstreamConnections.listKnown, stateOf: upstreamStateOf }),
     execution,
     findShownAs: execution.findShownAs,
     catalogueReports: createCatalogueReports({ execution, readCatalogue: workers.job('read-catalogue'), bus }),

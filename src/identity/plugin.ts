@@ -1,6 +1,5 @@
 import type { Lifecycle } from '../lib/process/lifecycle.ts'
 import type { Settings } from '../lib/process/settings.ts'
-import type { Chore } from '../lib/process/upkeep.ts'
 import { type AccountServiceParts, createAccountService } from './accounts.service.ts'
 import { createAuditLog } from './audit/audit-log.ts'
 import { removeExpiredLinks } from './mail/mailed-links.store.ts'
@@ -31,10 +30,10 @@ export const identityPlugin = ({ settings, setupToken, ...needs }: IdentityNeeds
   const accounts = createAccountService({ ...needs, policy, baseUrl, externalProvider })
   lifecycle.onClose(accounts.close)
   const audit = createAuditLog({ db, keptDays: auditDays })
-  const chores: Chore[] = [
+  lifecycle.addChores(
     { name: 'remove old audit entries', run: audit.removeOld },
     { name: 'remove ended sessions', run: signal => removeEndedSessions(db, new Date(), signal) },
     { name: 'remove expired links', run: signal => removeExpiredLinks(db, new Date(), signal) },
-  ]
-  return { accounts, audit, sessionStore: createSessionStore(db), chores }
+  )
+  return { accounts, audit, sessionStore: createSessionStore(db) }
 }

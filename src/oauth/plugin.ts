@@ -1,11 +1,13 @@
 import type { Database } from '../lib/db/client.ts'
 import type { Changes } from '../lib/events/changes.ts'
 import type { EventBus } from '../lib/events/event-bus.ts'
+import { CONNECT_TIMEOUT_MS, MAX_SOCKETS_PER_ORIGIN } from '../lib/kernel/limits.ts'
+import { createAddressPolicy } from '../lib/outbound/address-policy.ts'
+import { createHttpClient, type HttpClientOptions } from '../lib/outbound/client.ts'
 import type { Lifecycle } from '../lib/process/lifecycle.ts'
 import type { Logger } from '../lib/process/logger.ts'
 import type { Sealing } from '../lib/process/sealing.ts'
 import type { Settings } from '../lib/process/settings.ts'
-import type { Chore } from '../lib/process/upkeep.ts'
 import { createOAuthClientService } from './clients/oauth-clients.service.ts'
 import { createOAuthTokens } from './grants/access-tokens.ts'
 import { createGrantService } from './grants/grants.service.ts'
@@ -18,19 +20,34 @@ export type OAuthNeeds = {
   sealing: Sealing
   logger: Logger
   settings: Pick<Settings, 'baseUrl'>
+  ownOrigins: readonly string[]
+  /** Overrides which addresses client metadata documents may be at. */
+  documents: Pick<HttpClientOptions, 'policy' | 'lookup'> | undefined
 }
 
 /** Tokens, grants and clients; the authorization server itself is built with the HTTP server. */
-export const oauthPlugin = ({ db, changes, bus, sealing, logger, settings }: OAuthNeeds, lifecycle: Lifecycle) => {
+export const oauthPlugin = (needs: OAuthNeeds, lifecycle: Lifecycle) => {
+  const { db, changes, bus, sealing, logger, settings, ownOrigins, documents } = needs
+  const documentClient = createHttpClient({
+    // Strangers choose the addresses of these documents, so private networks stay closed whatever the settings say.
+    policy: createAddressPolicy({ allow: [] }),
+    maxRedirects: 0,
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    maxSockets: MAX_SOCKETS_PER_ORIGIN,
+    ownOrigins,
+    ...documents,
+  })
+  lifecycle.onClose(documentClient.close)
   const oauthTokens = createOAuthTokens({ db, bus, logger, baseUrl: settings.baseUrl })
   lifecycle.onClose(oauthTokens.close)
-  const chores: Chore[] = [
-    { name: 'remove expired tokens and unused clients', run: signal => removeExpired(db, new Date(), signal) },
-  ]
+  lifecycle.addChores({
+    name: 'remove expired tokens and unused clients',
+    run: signal => removeExpired(db, new Date(), signal),
+  })
   return {
+    documentClient,
     oauthTokens,
     grants: createGrantService({ db, changes }),
     oauthClients: createOAuthClientService({ db, changes, sealing }),
-    chores,
   }
 }

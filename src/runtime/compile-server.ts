@@ -60,8 +60,8 @@ type ServerParts = ExecutionParts &
   BudgetParts &
   AnswerPlaceParts & {
     sealing: Sealing
-    ledger: Pick<CallLedger, 'note'>
-    outages: Pick<UpstreamOutages, 'find'>
+    callLedger: Pick<CallLedger, 'note'>
+    upstreamOutages: Pick<UpstreamOutages, 'find'>
     onSkipped: (tool: string, reason: string) => void
   }
 
@@ -85,7 +85,7 @@ const compileInstances = async (
  * its upstreams, models must not read texts from their errors either.
  */
 const describeOutages =
-  (outages: ServerParts['outages'], { masker }: OpenedGlobals, isReviewed: boolean) =>
+  (outages: ServerParts['upstreamOutages'], { masker }: OpenedGlobals, isReviewed: boolean) =>
   (upstream: Upstream): string | undefined => {
     const outage = outages.find(upstream)
     if (outage === undefined) return undefined
@@ -116,7 +116,7 @@ export const compileServer = async (
     instance,
     tool: limit(tool, instance.maxResponseTokens),
   }))
-  const outageOf = describeOutages(parts.outages, opened, server.reviewUpstreamChanges)
+  const outageOf = describeOutages(parts.upstreamOutages, opened, server.reviewUpstreamChanges)
   const missing = absent.map(upstream => ({ upstream, why: () => outageOf(upstream) ?? NOT_FETCHED }))
   const explainUpstream = explainMissing(sources, missing)
   const common = {
@@ -126,7 +126,7 @@ export const compileServer = async (
     access: policyOf(server),
     missing: missing.map(({ upstream, why }) => ({ upstream: upstream.name, why: why() })),
     offers: compileUpstreamOffers(sources, opened, { ...parts, isGrouped }),
-    noteSent: parts.ledger.note,
+    noteSent: parts.callLedger.note,
   }
   const hasUnlisted = sources.length > 0 && !server.reviewUpstreamChanges
   if (isGrouped) {

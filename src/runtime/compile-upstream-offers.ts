@@ -28,7 +28,8 @@ const INTERNAL_ERROR = -32_603
 const refused = (message: string, code = INTERNAL_ERROR): RefusedAnswer => ({ refused: { code, message } })
 const gone = ({ name }: OfferOwner): string => `The upstream "${name}" is disabled, or was removed.`
 
-type OfferParts = Pick<UpstreamToolParts, 'connections' | 'conversation' | 'onInternalError'> & OfferNaming
+type OfferParts = Pick<UpstreamToolParts, 'upstreamConnections' | 'upstreamConversation' | 'onInternalError'> &
+  OfferNaming
 
 /** Renames the contents of a resource to the URI under which it was requested. */
 const renameContents = (answer: PassedAnswer, own: string, uri: string): PassedAnswer => {
@@ -57,7 +58,7 @@ const findCompleted = ({ ref }: JsonObject, routes: OfferRoutes, group: string |
 export const compileUpstreamOffers = (
   sources: readonly UpstreamSource[],
   { masker: globalMasker }: OpenedGlobals,
-  { connections, conversation, onInternalError, ...naming }: OfferParts,
+  { upstreamConnections, upstreamConversation, onInternalError, ...naming }: OfferParts,
 ): CompiledOffers | undefined => {
   const [first] = sources
   if (first === undefined) return undefined
@@ -69,12 +70,12 @@ export const compileUpstreamOffers = (
     params: JsonObject,
     { caller, signal, link }: CallContext,
   ): Promise<PassedAnswer> => {
-    const connection = connections.findFor(owner.id, caller?.userId)
+    const connection = upstreamConnections.findFor(owner.id, caller?.userId)
     if (connection === undefined) return refused(gone(owner))
     const masker = withAccountHidden(globalMasker, connection)
     const send = (own: CallLink | undefined) => requestUpstream(connection, { method, params }, signal, own)
     try {
-      return { passed: await maskResult(await withLink(link, owner.id, masker, conversation, send), masker) }
+      return { passed: await maskResult(await withLink(link, owner.id, masker, upstreamConversation, send), masker) }
     } catch (error) {
       const why = explain(error, owner, masker, connection.state())
       return askToOpenAddresses(error, { link }, why.refused.message, masker) ?? why
@@ -132,18 +133,18 @@ export const compileUpstreamOffers = (
         if (updated === own) onUpdated(uri)
         else if (typeof updated === 'string') onUpdated(routes.uriFor(owner.id, updated))
       }
-      return conversation.subscriptions
+      return upstreamConversation.subscriptions
         .subscribe(owner.id, own, tell)
         .then(stop => ({ stop }))
         .catch((error: unknown) =>
-          explain(error, owner, globalMasker, connections.findFor(owner.id, undefined)?.state()),
+          explain(error, owner, globalMasker, upstreamConnections.findFor(owner.id, undefined)?.state()),
         )
     },
-    tellRootsChanged: ({ key }) => conversation.dedicated.notifyAll(key, 'notifications/roots/list_changed'),
-    closeOwn: ({ key }) => conversation.dedicated.closeClient(key),
+    tellRootsChanged: ({ key }) => upstreamConversation.dedicated.notifyAll(key, 'notifications/roots/list_changed'),
+    closeOwn: ({ key }) => upstreamConversation.dedicated.closeClient(key),
     listenToLogs: (level, origin, listener) => {
-      void conversation.logs.lowerLevel(serverId, level)
-      return conversation.logs.listen(serverId, origin, maskedTell(listener, globalMasker))
+      void upstreamConversation.logs.lowerLevel(serverId, level)
+      return upstreamConversation.logs.listen(serverId, origin, maskedTell(listener, globalMasker))
     },
   }
 }

@@ -45,8 +45,8 @@ export type UpstreamSources = { sources: readonly UpstreamSource[]; absent: read
 
 export type UpstreamToolParts = UpstreamAnswerParts &
   Pick<ExecutionParts, 'recorder' | 'onInternalError'> & {
-    connections: Pick<UpstreamConnections, 'findFor'>
-    conversation: Pick<UpstreamConversation, 'logs' | 'dedicated' | 'route' | 'subscriptions'>
+    upstreamConnections: Pick<UpstreamConnections, 'findFor'>
+    upstreamConversation: Pick<UpstreamConversation, 'logs' | 'dedicated' | 'route' | 'subscriptions'>
     /** Limits results to the budget of the tool or the server. */
     limit: AnswerBudget['limit']
   }
@@ -113,15 +113,15 @@ const callOnce = async (
   args: JsonObject,
   { caller, signal, link }: CallContext,
   globalMasker: Masker,
-  { connections, conversation, onInternalError }: UpstreamToolParts,
+  { upstreamConnections, upstreamConversation, onInternalError }: UpstreamToolParts,
 ): Promise<FreshPassedResult> => {
   // Looked up for every call, because the connection may have changed since the server was mounted.
-  const connection = connections.findFor(upstream.id, caller?.userId)
+  const connection = upstreamConnections.findFor(upstream.id, caller?.userId)
   if (connection === undefined) return failed(`The upstream "${upstream.name}" is disabled, or was removed.`)
   const masker = withAccountHidden(globalMasker, connection)
   try {
     const call = (dedicated: CallLink | undefined) => callUpstreamTool(connection, item, args, signal, dedicated)
-    const passed = await maskResult(await withLink(link, upstream.id, masker, conversation, call), masker)
+    const passed = await maskResult(await withLink(link, upstream.id, masker, upstreamConversation, call), masker)
     const json = JSON.stringify(passed)
     const responseBytes = Buffer.byteLength(json)
     const shaped = shaping && (await shapePassed(passed, { masker, ...shaping }))

@@ -28,6 +28,7 @@ import type { UpstreamConnections } from '../upstreams/connection/upstream-conne
 import type { UpstreamOutages } from '../upstreams/connection/upstream-outages.ts'
 import type { UpstreamConversation } from '../upstreams/conversation/upstream-conversation.ts'
 import type { UpstreamReviews } from '../upstreams/review/upstream-reviews.ts'
+import type { UpstreamLoading } from '../upstreams/upstream-loading.ts'
 import type { CallContext, CompiledServer, PresentedServers, ToolResult } from './call/compiled-server.ts'
 import { compilePassthrough } from './compile-passthrough.ts'
 import { compileServer, openGlobals } from './compile-server.ts'
@@ -43,18 +44,17 @@ export type ExecutionServiceParts = ExecutionParts &
   BudgetParts & {
     db: Database
     sealing: Sealing
-    ledger: Pick<CallLedger, 'note'>
+    callLedger: Pick<CallLedger, 'note'>
     tools: ToolService
     instances: InstanceService
-    connections: Pick<UpstreamConnections, 'findFor' | 'sync'>
-    catalogues: Pick<UpstreamCatalogues, 'list'>
-    conversation: UpstreamConversation
-    outages: Pick<UpstreamOutages, 'find'>
-    reviews: Pick<UpstreamReviews, 'listLiveSources' | 'withApprovedTools'>
-    offers: Pick<UpstreamOffers, 'listPresented'>
+    upstreamConnections: Pick<UpstreamConnections, 'findFor' | 'sync'>
+    upstreamCatalogues: Pick<UpstreamCatalogues, 'list'>
+    upstreamConversation: UpstreamConversation
+    upstreamOutages: Pick<UpstreamOutages, 'find'>
+    upstreamReviews: Pick<UpstreamReviews, 'listLiveSources' | 'withApprovedTools'>
+    upstreamOffers: Pick<UpstreamOffers, 'listPresented'>
     passthroughs: Pick<Passthroughs, 'routeOf' | 'forget'>
-    /** Loads the upstreams of a passthrough server; none for other servers. */
-    loadPassedOnTo: (serverId: string) => Promise<Parameters<Passthroughs['routeOf']>[1]>
+    upstreamLoading: Pick<UpstreamLoading, 'loadPassedOnTo'>
     finder: PresentingParts['finder']
     embeddings: PresentingParts['embeddings']
     counting: PresentingParts['counting']
@@ -73,8 +73,8 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
 
   /** Returns the upstreams whose offers are known, without waiting for others. */
   const listSources = async (serverId: string): Promise<UpstreamSources> => {
-    const upstreams = (await parts.connections.sync(serverId)).filter(({ isEnabled }) => isEnabled)
-    const known = await parts.catalogues.list(upstreams)
+    const upstreams = (await parts.upstreamConnections.sync(serverId)).filter(({ isEnabled }) => isEnabled)
+    const known = await parts.upstreamCatalogues.list(upstreams)
     const sources = upstreams.flatMap(upstream => {
       const stored = known.get(upstream.id)
       return stored === undefined ? [] : { upstream, stored }
@@ -83,7 +83,11 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
   }
 
   const findPassthrough = async (serverId: string): Promise<CompiledServer['passthrough']> =>
-    compilePassthrough(serverId, parts.passthroughs.routeOf(serverId, await parts.loadPassedOnTo(serverId)), recorder)
+    compilePassthrough(
+      serverId,
+      parts.passthroughs.routeOf(serverId, await parts.upstreamLoading.loadPassedOnTo(serverId)),
+      recorder,
+    )
 
   const compile = async (serverId: string): Promise<CompiledServer | undefined> => {
     const blueprint = await readBlueprint(db, serverId)
@@ -93,7 +97,7 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
     const passthrough = passesOn ? await findPassthrough(serverId) : undefined
     const known = await listSources(serverId)
     const sources = blueprint.server.reviewUpstreamChanges
-      ? { ...known, sources: await parts.reviews.withApprovedTools(known.sources) }
+      ? { ...known, sources: await parts.upstreamReviews.withApprovedTools(known.sources) }
       : known
     const onSkipped = (tool: string, reason: string) => parts.onSkipped(serverId, tool, reason)
     const compiled = await compileServer(blueprint, sources, { ...parts, onSkipped })
@@ -102,8 +106,8 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
 
   /** Returns what is known about upstreams, without any request to them. */
   const listKnownSources = async (serverId: string): Promise<UpstreamSources> => {
-    const sources = await parts.reviews.listLiveSources(serverId)
-    const presented = await parts.offers.listPresented(serverId)
+    const sources = await parts.upstreamReviews.listLiveSources(serverId)
+    const presented = await parts.upstreamOffers.listPresented(serverId)
     const absent = presented.filter(({ hasCatalogue, upstream }) => !hasCatalogue && upstream.isEnabled)
     return { sources, absent: absent.map(({ upstream }) => upstream) }
   }
@@ -197,7 +201,7 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
       const tool = compileTool(instance, compiled, globals, parts, server)
       const call: CallContext = { caller: { userId: actor.userId, tokenId: '' }, client: 'patchbay-api', signal }
       const { result, account } = await tool.call(args, call)
-      parts.ledger.note({ account, signal }, result)
+      parts.callLedger.note({ account, signal }, result)
       return result
     },
 
@@ -226,7 +230,7 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
       const server = await getServerFor(db, actor, serverId, 'read')
       const [own, upstreams, people] = await Promise.all([
         listAllInstanceNames(db, serverId),
-        parts.offers.listPresented(serverId),
+        parts.upstreamOffers.listPresented(serverId),
         findPeople(db, server, [...new Set(callerIds)]),
       ])
       const tools = [...own, ...upstreams.flatMap(upstream => upstream.tools.map(({ name }) => name))]

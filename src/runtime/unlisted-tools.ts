@@ -29,7 +29,7 @@ export const compileUnlistedOf = (
       return compileUpstreamTool({ upstream, item, name: presentedName(upstream, dedicated) }, globals, parts)
     },
     list: ({ key }) =>
-      parts.conversation.dedicated.toolsOf(upstream.id, key).flatMap((item): CompiledTool[] => {
+      parts.upstreamConversation.dedicated.toolsOf(upstream.id, key).flatMap((item): CompiledTool[] => {
         if (!isOffered(item.name)) return []
         const name = presentedName(upstream, item.name)
         const tool = compileUpstreamTool({ upstream, item, name }, globals, parts)

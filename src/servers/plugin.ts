@@ -1,13 +1,16 @@
 import type { Database } from '../lib/db/client.ts'
 import type { Changes } from '../lib/events/changes.ts'
 import type { EventBus } from '../lib/events/event-bus.ts'
+import type { Mailer } from '../lib/mail/mailer.ts'
+import type { Lifecycle } from '../lib/process/lifecycle.ts'
+import type { Logger } from '../lib/process/logger.ts'
 import type { Sealing } from '../lib/process/sealing.ts'
 import type { Settings } from '../lib/process/settings.ts'
 import { createServerAccess, type VerifyMcpToken } from './access/access.ts'
 import { createRewiringService } from './bindings/bindings.service.ts'
 import { createGlobalService } from './globals/globals.service.ts'
 import { createServerService } from './servers.service.ts'
-import type { ServerRemoval } from './settings/server-removal.ts'
+import { createServerRemoval, type ServerRemovalParts } from './settings/server-removal.ts'
 import { createServerTransfer } from './settings/transfer.service.ts'
 import { createToolkitUseService } from './sources/toolkit-uses.service.ts'
 import { listServerIdsUsing } from './sources/toolkit-uses.store.ts'
@@ -20,11 +23,10 @@ export type ServersNeeds = {
   bus: EventBus
   sealing: Sealing
   settings: { limits: Pick<Settings['limits'], 'maxToolsPerServer'> }
-  removal: ServerRemoval
-  /** Whether email is delivered, so that addresses can be confirmed. */
-  canConfirmAddresses: boolean
+  logger: Logger
+  mailer: Pick<Mailer, 'isDelivering'>
   verifyMcpToken: VerifyMcpToken
-}
+} & Pick<ServerRemovalParts, 'endAccountsOf'>
 
 /** Announces a change of each server that uses a changed toolkit or upstream, because the runtime only knows servers. */
 const deriveServerChanges = ({ db, bus }: { db: Database; bus: EventBus }): void => {
@@ -35,20 +37,17 @@ const deriveServerChanges = ({ db, bus }: { db: Database; bus: EventBus }): void
   bus.subscribe('upstream_changed', ({ serverId }) => bus.publish({ type: 'server_changed', serverId }))
 }
 
-export const serversPlugin = ({
-  db,
-  changes,
-  bus,
-  sealing,
-  settings,
-  removal,
-  canConfirmAddresses,
-  verifyMcpToken,
-}: ServersNeeds) => {
+export const serversPlugin = (needs: ServersNeeds, lifecycle: Lifecycle) => {
+  const { db, changes, bus, sealing, settings, logger, mailer, verifyMcpToken, endAccountsOf } = needs
   const { maxToolsPerServer } = settings.limits
+  const removal = createServerRemoval({ db, endAccountsOf, logger })
+  lifecycle.onClose(removal.close)
+  lifecycle.addChores({ name: 'finish removals of servers', run: removal.finishAll })
   deriveServerChanges({ db, bus })
   return {
-    servers: createServerService({ db, changes, removal, canConfirmAddresses }),
+    finishServer: removal.finish,
+    // Addresses can be confirmed only if email is delivered.
+    servers: createServerService({ db, changes, removal, canConfirmAddresses: mailer.isDelivering }),
     serverTransfer: createServerTransfer({ db, changes }),
     globals: createGlobalService({ db, changes, sealing }),
     instances: createInstanceService({ db, changes, maxToolsPerServer }),

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { Database } from '../lib/db/client.ts'
 import type { Changes } from '../lib/events/changes.ts'
 import type { EventBus } from '../lib/events/event-bus.ts'
+import type { Actor } from '../lib/kernel/actor.ts'
 import type { HttpClientOptions } from '../lib/outbound/client.ts'
 import type { Lifecycle } from '../lib/process/lifecycle.ts'
 import type { Logger } from '../lib/process/logger.ts'
@@ -17,7 +18,7 @@ import { createUpstreamConnections } from './connection/upstream-connections.ts'
 import { createUpstreamOutages } from './connection/upstream-outages.ts'
 import { createUpstreamConversation } from './conversation/upstream-conversation.ts'
 import { createUpstreamAccounts, type UpstreamAccountsParts } from './oauth-client/upstream-accounts.ts'
-import type { UpstreamOAuth } from './oauth-client/upstream-oauth.ts'
+import { createUpstreamOAuth } from './oauth-client/upstream-oauth.ts'
 import { createUpstreamReviews, type UpstreamReviewParts } from './review/upstream-reviews.ts'
 import { createUpstreamLoading, type OpenGlobalsOf } from './upstream-loading.ts'
 import { createUpstreamService, type ServersOfUpstreams } from './upstreams.service.ts'
@@ -28,9 +29,9 @@ export type UpstreamsNeeds = {
   bus: EventBus
   sealing: Sealing
   logger: Logger
-  settings: Pick<Settings, 'allowStdio' | 'dataDirectory' | 'commandEnvironment' | 'limits'>
+  settings: Pick<Settings, 'baseUrl' | 'allowStdio' | 'dataDirectory' | 'commandEnvironment' | 'limits'>
   network: Pick<HttpClientOptions, 'policy' | 'connectTimeoutMs' | 'ownOrigins'>
-  oauth: UpstreamOAuth
+  findActorByUserId: (userId: string) => Promise<Actor | undefined>
   openGlobals: OpenGlobalsOf
   /** What upstreams need to know about their servers. */
   servers: ServersOfUpstreams &
@@ -45,8 +46,21 @@ export type UpstreamsNeeds = {
  * Builds upstreams with their connections, catalogues and accounts, and ends processes left behind by an earlier run.
  */
 export const upstreamsPlugin = (needs: UpstreamsNeeds, lifecycle: Lifecycle) => {
-  const { db, changes, bus, sealing, logger, settings, network, oauth, openGlobals, servers, connectionLimits } = needs
+  const { db, changes, bus, sealing, logger, settings, network, openGlobals, servers, connectionLimits } = needs
   const { allowStdio, limits } = settings
+  const oauth = createUpstreamOAuth({
+    db,
+    changes,
+    bus,
+    sealing,
+    network,
+    baseUrl: settings.baseUrl,
+    mayCall: async (userId, serverId) => {
+      const actor = await needs.findActorByUserId(userId)
+      return actor !== undefined && (await servers.findServerToCall(db, actor, serverId)) !== undefined
+    },
+  })
+  lifecycle.onClose(oauth.close)
   const upstreams = createUpstreamService({
     db,
     changes,
@@ -107,6 +121,16 @@ export const upstreamsPlugin = (needs: UpstreamsNeeds, lifecycle: Lifecycle) => 
     findPresentation: upstreams.findPresentation,
     listToolNames: servers.listToolNames,
   })
-  const outages = createUpstreamOutages({ connections, bus })
-  return { upstreams, loading, connections, catalogues, conversation, accounts, reviews, offers, outages }
+  return {
+    upstreams,
+    upstreamLoading: loading,
+    upstreamConnections: connections,
+    upstreamCatalogues: catalogues,
+    upstreamConversation: conversation,
+    upstreamOAuth: oauth,
+    upstreamAccounts: accounts,
+    upstreamReviews: reviews,
+    upstreamOffers: offers,
+    upstreamOutages: createUpstreamOutages({ connections, bus }),
+  }
 }

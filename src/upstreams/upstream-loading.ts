@@ -80,3 +80,5 @@ export const createUpstreamLoading = ({ db, openGlobals, allowStdio }: UpstreamL
     listEagerServerIds: (): Promise<string[]> => store.listEagerServerIds(db),
   }
 }
+
+export type UpstreamLoading = ReturnType<typeof createUpstreamLoading>

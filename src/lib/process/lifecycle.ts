@@ -1,16 +1,23 @@
+import type { Chore } from './upkeep.ts'
+
 type Close = () => void | Promise<void>
 
-/** Collects what must be closed when the process ends or a start fails. */
+/** Collects what a process has to do besides serving: recurring chores, and what to close when it ends or a start fails. */
 export type Lifecycle = {
   onClose: (close: Close) => void
+  addChores: (...chores: readonly Chore[]) => void
+  chores: readonly Chore[]
   /** Closes everything in reverse order of opening. Throws the first error once all have been tried. */
   close: () => Promise<void>
 }
 
 export const createLifecycle = (): Lifecycle => {
   const open: Close[] = []
+  const chores: Chore[] = []
   return {
     onClose: close => void open.push(close),
+    addChores: (...added) => void chores.push(...added),
+    chores,
     close: async () => {
       const errors: unknown[] = []
       for (let close = open.pop(); close !== undefined; close = open.pop()) {

@@ -16,11 +16,11 @@ import { isPassed, isRefused, type PassedResult, type ToolResult } from '../call
 import { openGlobals } from '../compile-server.ts'
 import { compileUpstreamTool, type UpstreamToolParts } from '../compile-upstream-tools.ts'
 
-type UpstreamPreviewParts = Omit<UpstreamToolParts, 'limit' | 'place' | 'connections'> & {
+type UpstreamPreviewParts = Omit<UpstreamToolParts, 'limit' | 'place' | 'upstreamConnections'> & {
   db: Database
   sealing: Sealing
   shaper: ShapingPlace['shaper']
-  connections: Pick<UpstreamConnections, 'findFor' | 'sync'>
+  upstreamConnections: Pick<UpstreamConnections, 'findFor' | 'sync'>
 }
 
 /** A sample result from the builder, and how to shape it. */
@@ -73,7 +73,7 @@ export const createUpstreamPreviews = ({ db, sealing, ...parts }: UpstreamPrevie
   ): Promise<{ text: string } | { failed: string }> => {
     const { serverId } = upstream
     const { organizationId } = await getServerFor(db, actor, serverId, 'build')
-    await parts.connections.sync(serverId)
+    await parts.upstreamConnections.sync(serverId)
     const globals = openGlobals(await listGlobals(db, serverId), sealing)
     const plain = { ...upstream, toolAnswers: {}, responseTokens: {} }
     const presented = { upstream: plain, item, name: presentedName(upstream, item.name) }

@@ -1,10 +1,9 @@
+import { removeHistoryOf } from '../../history/history-removal.store.ts'
 import type { Database } from '../../lib/db/client.ts'
 import * as store from '../servers.store.ts'
 
 export type ServerRemovalParts = {
   db: Database
-  /** Deletes the history of a server in small batches; `signal` stops it after a batch. */
-  removeHistoryOf: (serverId: string, signal: AbortSignal) => Promise<void>
   /** Disconnects the accounts at upstreams that the server used. */
   endAccountsOf: (serverId: string) => Promise<void>
   logger: { warn: (details: object, message: string) => void }
@@ -14,14 +13,14 @@ export type ServerRemovalParts = {
  * Finishes the removal of a server: deletes its history, which may be long, and then its row. Until then the row is
  * marked as removed, so that nobody sees or calls the server. If the process ends, another one continues.
  */
-export const createServerRemoval = ({ db, removeHistoryOf, endAccountsOf, logger }: ServerRemovalParts) => {
+export const createServerRemoval = ({ db, endAccountsOf, logger }: ServerRemovalParts) => {
   const stopping = new AbortController()
   const pending = new Set<Promise<void>>()
 
   const remove = async (serverId: string): Promise<void> => {
     try {
       await endAccountsOf(serverId)
-      await removeHistoryOf(serverId, stopping.signal)
+      await removeHistoryOf(db, serverId, stopping.signal)
       if (!stopping.signal.aborted) await store.removeMarkedServer(db, serverId)
     } catch (error) {
       logger.warn(

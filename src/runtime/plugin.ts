@@ -1,0 +1,37 @@
+import { MAX_SOCKETS_PER_ORIGIN } from '../lib/kernel/limits.ts'
+import { createHttpClient, type HttpClientOptions } from '../lib/outbound/client.ts'
+import type { Lifecycle } from '../lib/process/lifecycle.ts'
+import type { Logger } from '../lib/process/logger.ts'
+import type { Settings } from '../lib/process/settings.ts'
+import { createExecutionService, type ExecutionServiceParts } from './execution.service.ts'
+
+export type RuntimeNeeds = Omit<ExecutionServiceParts, 'http' | 'limits' | 'onInternalError' | 'onSkipped'> & {
+  settings: Pick<Settings, 'limits'>
+  logger: Logger
+  network: Pick<HttpClientOptions, 'policy' | 'connectTimeoutMs' | 'ownOrigins'>
+  /** APIs that run in this process, by origin. */
+  inProcess: NonNullable<HttpClientOptions['inProcess']>
+}
+
+/** Builds what compiles and calls tools, with the client for their requests. */
+export const runtimePlugin = (
+  { settings, logger, network, inProcess, ...needs }: RuntimeNeeds,
+  lifecycle: Lifecycle,
+) => {
+  const { limits } = settings
+  const http = createHttpClient({
+    ...network,
+    maxRedirects: limits.maxRedirects,
+    maxSockets: MAX_SOCKETS_PER_ORIGIN,
+    inProcess,
+  })
+  lifecycle.onClose(http.close)
+  return createExecutionService({
+    ...needs,
+    http,
+    limits,
+    onInternalError: error => logger.error({ err: error }, 'a call failed inside Patchbay'),
+    onSkipped: (serverId, tool, reason) =>
+      logger.warn({ serverId, item: tool, reason }, 'something that a server holds is left out for its clients'),
+  })
+}
