@@ -22,7 +22,7 @@ const start = async (answer: Answerer) => {
   return { endpoint, logged, embeddings }
 }
 
-/** Tool 7 lies in the direction of 7, and a question for it as well. */
+/** The vector of tool 7 points to 7, and so does the vector of a query for it. */
 const answerByNumber: Answerer = ({ body }, response) => {
   const { input } = Asked.parse(JSON.parse(body))
   const data = input.map((text, index) => {

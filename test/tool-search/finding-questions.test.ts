@@ -11,7 +11,7 @@ const stemsOf = (words: readonly string[]): Set<string> => new Set(words.filter(
 const sharedOf = (asked: ReadonlySet<string>, words: readonly string[]): string[] =>
   [...stemsOf(words)].filter(stem => asked.has(stem))
 
-/** Stems that a question shares with the names of its tools, and with what each is said to be for. */
+/** Returns the stems that a question shares with its tools' names and texts. */
 const sharedBy = ({ ask, tools }: Question) => {
   const asked = stemsOf(searchWordsOf(ask))
   const perTool = tools.map(name => {

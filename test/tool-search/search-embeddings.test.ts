@@ -14,14 +14,14 @@ const Asked = z.object({ model: z.string(), input: z.array(z.string()), encoding
 const Found = z.looseObject({ structuredContent: z.object({ tools: z.array(z.looseObject({ name: z.string() })) }) })
 const Text = z.looseObject({ content: z.tuple([z.looseObject({ text: z.string() })]).rest(z.looseObject({})) })
 
-/** What the model of this test knows of the world: each line is one meaning. */
+/** The vocabulary of this test's model: each line is one meaning. */
 const MEANINGS = [/forecast|umbrella|parasol/i, /invoice|ledger|dunning/i, /kettle|teapot/i]
 const vectorOf = (text: string): number[] => [...MEANINGS.map(meaning => (meaning.test(text) ? 1 : 0)), 0.01]
 const listVectors = (texts: readonly string[]) =>
   texts.map((text, index) => ({ object: 'embedding', index, embedding: vectorOf(text) }))
 
 type Answering = (texts: string[], response: ServerResponse) => void
-/** Backwards: what belongs to what is told by its index alone. */
+/** In reverse order, because only the index tells which vector belongs to which input. */
 const answerWell: Answering = (texts, response) => answerJson(response, { data: listVectors(texts).reverse() })
 const isForTools = (texts: readonly string[]) => texts.some(text => text.includes('\n'))
 
@@ -67,7 +67,7 @@ describe('a server whose tools are found by search, where an embeddings endpoint
         PATCHBAY_EMBEDDINGS_URL: `${endpoint.origin}/v1/embeddings`,
         PATCHBAY_EMBEDDINGS_MODEL: 'of-this-test',
         PATCHBAY_EMBEDDINGS_KEY: 'hush-hush',
-        // Nothing that tools may reach: the endpoint is the operator's own.
+        // Tools may not reach loopback, but the operator's endpoint may be there.
         PATCHBAY_ALLOW_PRIVATE_NETWORKS: '',
       },
       services: { embeddingLimits: { pauseMs: 0 } },
@@ -89,7 +89,7 @@ describe('a server whose tools are found by search, where an embeddings endpoint
     const client = await connect(url)
     await untilFound(client, 'umbrella', 'forecast')
     expect((await client.namesFor('dunning'))[0]).toBe('createInvoice')
-    // By both at once: the word leads to one, the meaning to the other.
+    // Both rankings contribute: the word finds one tool, the meaning the other.
     expect((await client.namesFor('teapot tomorrow')).slice(0, 2).sort()).toEqual(['forecast', 'kettle'])
     const text = listSeen().find(seen => seen.startsWith('forecast'))
     expect(text).toBe('forecast\nTells of tomorrow\ncity')

@@ -40,7 +40,7 @@ const AnswerMeta = z.object({
   }),
 })
 
-describe('a server with a budget for its answers', () => {
+describe('a server with a token budget', () => {
   const patchbay = runPatchbay()
   const fake = runFakeApi(answer)
   let ada: ApiClient
@@ -68,27 +68,27 @@ describe('a server with a budget for its answers', () => {
     return { client, call, cut }
   }
 
-  it('lists the three tools that go on from cut answers, and others do not', async () => {
+  it('lists the three tools that continue from cut results, and other servers do not', async () => {
     const { client } = await open()
     expect(await toolNames(client)).toEqual([...paths, ...ANSWER_TOOLS].sort())
     const { client: other } = await open({ maxResponseTokens: 0 })
     expect(await toolNames(other)).toEqual([...paths].sort())
   })
 
-  it('lists them for few tokens', async () => {
+  it('lists them at a cost of few tokens', async () => {
     const { client } = await open()
     const listed = (await client.listTools()).tools.filter(({ name }) => ANSWER_TOOLS.includes(name))
     expect(await countTokens(JSON.stringify(listed))).toBeLessThan(700)
   })
 
-  it('sends what is within the budget as it is', async () => {
+  it('sends a result within the budget unchanged', async () => {
     const { call } = await open()
     const { texts, _meta } = await call('small')
     expect(texts).toEqual(['{"small":true}'])
     expect(_meta?.['patchbay/answer']).toBeUndefined()
   })
 
-  it('sends a beginning of what is over it, as valid JSON, and says how much there is and how to go on', async () => {
+  it('sends the beginning of a larger one as valid JSON, with its size and how to continue', async () => {
     const { cut } = await open()
     const { texts, about } = await cut('people')
     const [beginning = '', told = ''] = texts
@@ -110,24 +110,24 @@ describe('a server with a budget for its answers', () => {
     expect(texts[0]?.trimEnd()).toMatch(/\.$/)
   })
 
-  it('says how to go on in the words of its builder', async () => {
+  it("uses the builder's own notice", async () => {
     const { cut } = await open({ cutNotice: 'Ask again with {cache_id}, please.' })
     const { texts, about } = await cut('people')
     expect(texts[1]?.split('\n').at(-1)).toBe(`Ask again with ${about.cacheId}, please.`)
   })
 
-  it('leaves images as they are, and counts no tokens of them', async () => {
+  it('leaves images unchanged and counts no tokens for them', async () => {
     const { call } = await open()
     const { content } = await call('image')
     expect(content).toMatchObject([{ type: 'image', mimeType: 'image/png' }])
   })
 
-  it('still says of a failed call that it failed', async () => {
+  it('keeps isError for a failed call', async () => {
     const { call } = await open()
     expect(await call('broken')).toMatchObject({ isError: true })
   })
 
-  it('finds what was left out, by search, by fields and by outline', async () => {
+  it('finds what was omitted by search, by fields and by outline', async () => {
     const { call, cut } = await open()
     const { about } = await cut('people')
     const cache_id = about.cacheId
@@ -140,7 +140,7 @@ describe('a server with a budget for its answers', () => {
     expect(outline.texts.join('\n')).toMatch(/2,?000/)
   })
 
-  it('looks into a fresh answer at once, which costs the whole of it nobody', async () => {
+  it('reads a new result at once, without sending the whole of it', async () => {
     const { call } = await open()
     const before = fake.seen.length
     const { texts, isError, _meta } = await call('proxy_search', {
@@ -153,20 +153,20 @@ describe('a server with a budget for its answers', () => {
     expect(AnswerMeta.parse(_meta)['patchbay/answer'].tokens).toBeGreaterThan(10_000)
   })
 
-  it('gives an id to go on from what was found, where that is over the budget too', async () => {
+  it('returns another id if the output exceeds the budget too', async () => {
     const { call, cut } = await open()
     const { about } = await cut('people')
     const first = await call('proxy_filter', { cache_id: about.cacheId, fields: ['people[].address.city'] })
     const { cacheId: next, tokens, bytes } = AnswerMeta.parse(first._meta)['patchbay/answer']
     expect(next).not.toBe(about.cacheId)
-    // They are of what the id stands for.
+    // They describe the stored result.
     expect([tokens < about.tokens, bytes < about.bytes]).toEqual([true, true])
     const found = await call('proxy_search', { cache_id: next, pattern: 'Samarkand' })
     expect(found.texts.join('\n')).toContain('Samarkand')
     expect(found.texts.join('\n')).not.toContain('Long Street')
   })
 
-  it('reads what was found as what it was found in: of lines of JSON, one line is a list of one', async () => {
+  it('reads its own output in the same format: one line of JSON lines is a list of one', async () => {
     const { call } = await open()
     const first = await call('proxy_filter', { tool: 'lines', arguments: {}, limit: 1 })
     const next = AnswerMeta.parse(first._meta)['patchbay/answer'].cacheId
@@ -198,14 +198,14 @@ describe('a server with a budget for its answers', () => {
     ],
     ['arguments as a text', { tool: 'people', arguments: '{}', pattern: 'x' }, /^"arguments" must be an object\.$/],
     ['an expression that is none', { tool: 'people', mode: 'regex', pattern: '(' }, /\(/],
-  ])('answers a search with %s by what is wrong', async (_what, args, why) => {
+  ])('explains the error of a search with %s', async (_what, args, why) => {
     const { call } = await open()
     const { texts, isError } = await call('proxy_search', args)
     expect(isError).toBe(true)
     expect(texts[0]).toMatch(why)
   })
 
-  it('takes null and an empty name for what is left out, and one field by itself for a list of one', async () => {
+  it('treats null and an empty name as missing, and a single field as a list of one', async () => {
     const { call, cut } = await open()
     const { about } = await cut('people')
     const left = { tool: '', arguments: null, mode: null, offset: null }
@@ -215,7 +215,7 @@ describe('a server with a budget for its answers', () => {
     expect(fresh.texts[0]).toBe('{"total":2000}')
   })
 
-  it('says what there is where a path matches nothing', async () => {
+  it('says what exists if a path matches nothing', async () => {
     const { call, cut } = await open()
     const { about } = await cut('people')
     const { texts } = await call('proxy_filter', { cache_id: about.cacheId, fields: ['persons[].name'] })

@@ -27,7 +27,7 @@ const serve = async (email: string) => {
   return (tool: string) => client.callTool({ name: 'proxy_explore', arguments: { tool, arguments: {} } })
 }
 
-it('while one server has many large answers looked into, a look of another does not wait for them', async () => {
+it('many inspections of one server do not delay those of another', async () => {
   const heavy = await serve('heavy@example.com')
   const light = await serve('light@example.com')
   let ended = 0

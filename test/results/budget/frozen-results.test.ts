@@ -8,7 +8,7 @@ import { connect } from '../../servers/mcp.ts'
 import { runFakeApi, runPatchbay } from '../../servers/patchbay.ts'
 import { makeServer, signUp } from '../../support/api-client.ts'
 
-// Long answers are looked into by a process that everything else on the machine goes before.
+// Large results are read by a low-priority process, which takes long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 
 const BUDGET = 1_000
@@ -19,7 +19,7 @@ const MAX_MEDIAN_SHARE = 0.05
 
 const Meta = z.object({ 'patchbay/answer': z.looseObject({ cacheId: z.string(), tokens: z.int() }) })
 
-describe('real answers of 100 kB to 10 MB, under a budget of 1,000 tokens', () => {
+describe('real results of 100 kB to 10 MB, with a budget of 1,000 tokens', () => {
   const patchbay = runPatchbay()
   const fake = runFakeApi(({ url }, response) => {
     const answer = ANSWERS.find(({ name }) => url === `/${name}`)
@@ -45,7 +45,7 @@ describe('real answers of 100 kB to 10 MB, under a budget of 1,000 tokens', () =
     expect(Object.keys(QUESTIONS).sort()).toEqual(ANSWERS.map(({ name }) => name).sort())
   })
 
-  it.each(ANSWERS)('$name: little is sent first, and every fact asked for can be found', async answer => {
+  it.each(ANSWERS)('$name: the first reply is small, and every fact can be found', async answer => {
     const { length } = readAnswer(answer)
     expect(length).toBeGreaterThan(MIN_BYTES)
     expect(length).toBeLessThan(MAX_BYTES)
@@ -72,7 +72,7 @@ describe('real answers of 100 kB to 10 MB, under a budget of 1,000 tokens', () =
     expect(missed).toEqual([])
   })
 
-  it('take at the median five hundredths of their tokens in the first reply, at most', () => {
+  it('take at most 5 % of their tokens in the first reply at the median', () => {
     const ordered = shares.sort((one, other) => one - other)
     expect(ordered[Math.floor(ordered.length / 2)]).toBeLessThanOrEqual(MAX_MEDIAN_SHARE)
   })

@@ -23,7 +23,7 @@ const look = async (job: Job, by = work) => {
 
 const unread = (): Promise<Uint8Array> => Promise.reject(new Error('the bytes were asked for'))
 
-it('an answer over its budget is shown by its beginning, with what it counts before and after', async () => {
+it('a result over its budget is shown by its beginning, with its tokens before and after', async () => {
   const seen = await look({ bytes: LARGE, mediaType: 'application/json', budgetTokens: 500 })
   const tokens = await countTokens(LARGE.toString())
   expect(seen).toMatchObject({
@@ -38,7 +38,7 @@ it('an answer over its budget is shown by its beginning, with what it counts bef
   expect(RECORDS.slice(0, JSON.parse(seen.text).length)).toEqual(JSON.parse(seen.text))
 })
 
-it('steps go on from each other, and each says what it did', async () => {
+it('steps build on each other, and each says what it did', async () => {
   const seen = await look({
     bytes: LARGE,
     steps: {
@@ -53,7 +53,7 @@ it('steps go on from each other, and each says what it did', async () => {
   expect(seen.tokensAfter).toBe(await countTokens(seen.text))
 })
 
-it('a page that is cut to the budget is said to be as much as is shown, and what comes next is found from there', async () => {
+it('a page that is cut to the budget names the items shown, and the next page continues there', async () => {
   const next = async (offset: number) => {
     const steps = { filter: { limit: 1_000, offset } }
     const { text, notes, tokensShown } = await look({ bytes: LARGE, budgetTokens: 500, steps })
@@ -71,7 +71,7 @@ it('a page that is cut to the budget is said to be as much as is shown, and what
   await next(3_000)
 })
 
-it('of many notes the one of the page is told', async () => {
+it('the note about the page is kept when there are many notes', async () => {
   const lines = RECORDS.slice(0, 300).map((record, at) => (at % 10 === 0 ? '{broken' : JSON.stringify(record)))
   const bytes = Buffer.from(lines.join('\n'))
   const fields = Array.from({ length: 10 }, (_, index) => `[].missing${index}`)
@@ -81,7 +81,7 @@ it('of many notes the one of the page is told', async () => {
   expect(notes.length).toBeGreaterThan(1)
 })
 
-it('a page of lines that is cut is said to be as many as are whole', async () => {
+it('a page of lines that is cut counts only complete lines', async () => {
   const lines = Array.from({ length: 2_000 }, (_, index) => `Line ${index} says something of some length.`)
   const bytes = Buffer.from(lines.join('\n'))
   const { text, notes } = await look({ bytes, budgetTokens: 300, steps: { filter: { limit: 500, offset: 10 } } })
@@ -92,13 +92,13 @@ it('a page of lines that is cut is said to be as many as are whole', async () =>
   ])
 })
 
-it('a step that fails reports its error and leaves the others their work', async () => {
+it('a failing step reports its error, and the other steps still run', async () => {
   const seen = await look({ bytes: SMALL, steps: { filter: { fields: ['users['] }, explore: { path: 'users' } } })
   expect(seen.errors).toEqual([{ step: 'filter', message: expect.stringContaining('is not a path') }])
   expect(seen.text).toContain('name: text of 3 characters')
 })
 
-it('where every step fails nothing is shown but the errors', async () => {
+it('only errors are shown if every step fails', async () => {
   const seen = await look({
     bytes: SMALL,
     budgetTokens: 100,
@@ -108,7 +108,7 @@ it('where every step fails nothing is shown but the errors', async () => {
   expect(seen.errors.map(({ step }) => step)).toEqual(['filter', 'search'])
 })
 
-it('all that was found is given when it is wanted, however much of it is shown', async () => {
+it('everything that was found is returned if requested, even if less is shown', async () => {
   const steps = { filter: { fields: ['[].id'] } }
   const seen = await look({ bytes: LARGE, steps, budgetTokens: 50, keepsWhole: true })
   expect(seen.isCut).toBe(true)
@@ -117,7 +117,7 @@ it('all that was found is given when it is wanted, however much of it is shown',
   expect((await look({ bytes: SMALL, keepsWhole: true })).whole).toBeUndefined()
 })
 
-it('an answer with a key is read and parsed once', async () => {
+it('a stored result is read and parsed once', async () => {
   const own = openAnswerWork({ maxThreads: 1 })
   try {
     const first = await look({ bytes: async () => LARGE, key: 'large', budgetTokens: 100 }, own)
@@ -128,7 +128,7 @@ it('an answer with a key is read and parsed once', async () => {
   }
 })
 
-it('an answer that its thread no longer holds is read again', async () => {
+it('a stored result that its thread has dropped is read again', async () => {
   const own = openAnswerWork({ maxThreads: 1 })
   try {
     const bulk = Buffer.from(`[${'{},'.repeat(700_000)}{}]`)
@@ -141,13 +141,13 @@ it('an answer that its thread no longer holds is read again', async () => {
   }
 })
 
-it('bytes that are shared are read where they are', async () => {
+it('shared bytes are read in place', async () => {
   const shared = new Uint8Array(new SharedArrayBuffer(SMALL.length))
   shared.set(SMALL)
   expect((await look({ bytes: shared })).text).toBe(SMALL.toString())
 })
 
-it('a look that was cancelled ends, and the next one works', async () => {
+it('a cancelled inspection ends, and the next one works', async () => {
   const end = new AbortController()
   const seen = tryLook({ bytes: LARGE, signal: end.signal })
   end.abort()
@@ -156,19 +156,19 @@ it('a look that was cancelled ends, and the next one works', async () => {
   expect((await look({ bytes: SMALL })).format).toBe('json')
 })
 
-it('a look that takes too long is ended and says so', async () => {
+it('an inspection that takes too long is ended with an error', async () => {
   const own = openAnswerWork({ timeLimitMs: 1 })
   expect(await tryLook({ bytes: LARGE }, own)).toMatchObject({ ok: false, error: { reason: 'time' } })
   await own.close()
 })
 
-it('an answer that would take too much memory parsed is read as text, and says so', async () => {
+it('a result that would take too much memory is read as text, with a note', async () => {
   const seen = await look({ bytes: Buffer.from(`[${'{},'.repeat(3_000_000)}{}]`), tokensBefore: 1, budgetTokens: 200 })
   expect(seen.format).toBe('text')
   expect(seen.notes.join()).toContain('3,000,002 objects and lists')
 })
 
-it('a look that runs out of memory where V8 has no way out is ended alone, and the next one works', async () => {
+it("an inspection that exhausts V8's memory ends alone, and the next one works", async () => {
   const own = openAnswerWork({ heapLimitMb: 48, maxThreads: 1 })
   try {
     const bytes = Buffer.from(`[${'{},'.repeat(1_200_000)}{}]`)
@@ -184,7 +184,7 @@ it('a look that runs out of memory where V8 has no way out is ended alone, and t
   }
 })
 
-it('looks under way when it closes are answered, and later ones refused', async () => {
+it('inspections in progress at the close complete, and later ones are refused', async () => {
   const own = openAnswerWork()
   const seen = tryLook({ bytes: LARGE }, own)
   await own.close()
@@ -192,7 +192,7 @@ it('looks under way when it closes are answered, and later ones refused', async 
   expect(await tryLook({ bytes: SMALL }, own)).toMatchObject({ ok: false, error: { reason: 'closed' } })
 })
 
-it('threads that have nothing to do keep no process alive', () => {
+it('idle threads do not keep the process alive', () => {
   const script = `
     const { createJobPool } = await import(${JSON.stringify(new URL('../../../src/job-pool.ts', import.meta.url).href)})
     const { createAnswerWork } = await import(${JSON.stringify(new URL('../../../src/results/budget/answer-work.ts', import.meta.url).href)})
@@ -204,7 +204,7 @@ it('threads that have nothing to do keep no process alive', () => {
   expect({ stdout: stdout.trim(), status }).toEqual({ stdout: '{"a":1}', status: 0 })
 })
 
-it('more than one may have waiting is refused, what was begun is finished, and others are served', async () => {
+it('inspections beyond the queue of one server are refused, while others are served', async () => {
   const own = openAnswerWork()
   try {
     const crowd = Array.from({ length: 120 }, () => tryLook({ bytes: SMALL, tokensBefore: 1, owner: 'crowd' }, own))
@@ -218,7 +218,7 @@ it('more than one may have waiting is refused, what was begun is finished, and o
   }
 })
 
-it('no more of one are in hand than their bytes allow, and a single one is however large it is', async () => {
+it('concurrent inspections of one server are limited by bytes, except for a single one of any size', async () => {
   const own = openAnswerWork()
   try {
     const large = Buffer.alloc(60 * 1_024 * 1_024, ' ')
@@ -230,14 +230,14 @@ it('no more of one are in hand than their bytes allow, and a single one is howev
   }
 })
 
-it('notes take no more than their part of the budget', async () => {
+it('notes take at most their share of the budget', async () => {
   const fields = Array.from({ length: 20 }, (_, index) => `users[].nothing${index}`)
   const seen = await look({ bytes: SMALL, steps: { filter: { fields } }, budgetTokens: 60 })
   expect(seen.notes.join()).toContain('matches nothing')
   expect(seen.tokensShown).toBeLessThanOrEqual(60)
 })
 
-it('what is shown is counted as it is shown: without the blanks that the answer came with', async () => {
+it('tokens are counted as shown, without the original whitespace', async () => {
   const seen = await look({ bytes: Buffer.from(JSON.stringify(RECORDS.slice(0, 50), null, 8)) })
   expect(seen.tokensShown).toBe(await countTokens(seen.text))
   expect(seen.tokensShown).toBeLessThan(seen.tokensBefore)
@@ -247,7 +247,7 @@ it.each([
   ['JSON', 'application/json', `[${'{"id":1,"note":"Some words of a note, and more of them."},'.repeat(180_000)}{}]`],
   ['one line of text', 'text/plain', 'word '.repeat(2_000_000)],
   ['one string', 'application/json', `"${'x'.repeat(10_000_000)}"`],
-])('of 10 MB of %s the beginning is shown and the rest can be reached', async (_what, mediaType, text) => {
+])('of 10 MB of %s the beginning is shown, and the rest can be reached', async (_what, mediaType, text) => {
   const answer = { bytes: Buffer.from(text), mediaType, key: mediaType + text.length, tokensBefore: 1 }
   const begun = await look({ ...answer, budgetTokens: 300 })
   expect(begun.isCut).toBe(true)

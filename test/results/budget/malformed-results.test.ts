@@ -16,9 +16,9 @@ const LONG_NUMBER = '9'.repeat(30)
 type Case = {
   type: string
   body: () => string | Buffer
-  /** What the outline says that it is. */
+  /** How the outline describes it. */
   outline: RegExp
-  /** What a search finds in it, where there is anything to be found. */
+  /** What a search finds in it, if anything. */
   finds?: [pattern: string, found: string]
 }
 

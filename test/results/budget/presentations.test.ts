@@ -12,7 +12,7 @@ vi.setConfig({ testTimeout: 30_000 })
 const BUDGET = { maxResponseTokens: 500 }
 const rows = Array.from({ length: 1_000 }, (_, id) => ({ id, town: id === 900 ? 'Ghent' : 'Bruges' }))
 const OUTPUT = { type: 'object', properties: { rows: { type: 'array' } }, required: ['rows'] }
-/** Of a server whose tool has structured content, and says of it in words only what it is. */
+/** The result of a tool with structured content and only a short text beside it. */
 const STRUCTURED_RESULTS: Readonly<Record<string, object>> = {
   initialize: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'own', version: '1' } },
   'tools/list': { tools: [{ name: 'rows', inputSchema: { type: 'object' } }] },
@@ -39,7 +39,7 @@ describe('the budget of a server', () => {
   const plain = () => ({ name: 'plain', method: 'GET', url: `${fake.origin}/` })
   const shaped = () => ({ ...plain(), name: 'shaped', outputSchema: OUTPUT })
 
-  it('is no matter for a tool with an output schema, whose answers clients check', async () => {
+  it('does not apply to a tool with an output schema, whose results clients validate', async () => {
     const { url } = await makeServer(ada, [shaped()], { server: BUDGET })
     const client = await connect(url)
     expect(await toolNames(client)).toEqual(['shaped'])
@@ -47,7 +47,7 @@ describe('the budget of a server', () => {
     expect([structured, meta]).toEqual([{ rows }, undefined])
   })
 
-  it('gives way to the budget of one tool, which is shown without its output schema where that cuts it', async () => {
+  it("is overridden by a tool's own budget, which removes its output schema from the list", async () => {
     const { url, instanceIds } = await makeServer(ada, [plain(), shaped()], { server: BUDGET })
     await ada.expectOk('PATCH', `/instances/${instanceIds.plain}`, { maxResponseTokens: 0 })
     await ada.expectOk('PATCH', `/instances/${instanceIds.shaped}`, { maxResponseTokens: 300 })
@@ -60,7 +60,7 @@ describe('the budget of a server', () => {
     expect(structured).toBeUndefined()
   })
 
-  it('holds for tools in groups, where a group of its own goes on from what was cut', async () => {
+  it('applies to grouped tools, and a separate group continues from cut results', async () => {
     const { url } = await makeServer(ada, [plain()], { server: { ...BUDGET, presentation: 'grouped' } })
     const client = await connect(url)
     expect(await toolNames(client)).toEqual(['call_dynamic_tool', 'get_dynamic_tools'])
@@ -84,7 +84,7 @@ describe('the budget of a server', () => {
     expect([astray.isError, astray.texts[0]]).toEqual([true, expect.stringContaining('"Toolkit"')])
   })
 
-  it('holds for tools of upstreams alike, each by its own budget where it has one', async () => {
+  it('applies to tools of upstreams, or their own budgets', async () => {
     const { id } = await ada.create('/servers', { name: 'Attached', access: 'public', ...BUDGET })
     const upstream = await ada.create(`/servers/${id}/upstreams`, { name: 'every', ...everythingCommand() })
     await ada.expectOk('POST', `/upstreams/${upstream.id}/refresh`)
@@ -101,7 +101,7 @@ describe('the budget of a server', () => {
     await expect.poll(async () => (await echo()).texts).toEqual([`Echo: ${LONG}`])
   })
 
-  it('holds for what an upstream has structured and not written as text', async () => {
+  it('applies to structured content without text', async () => {
     const upstream = await startFakeApi(({ body }, response) => {
       const { id, method } = z
         .object({ id: z.unknown().optional(), method: z.string() })

@@ -13,7 +13,7 @@ const BUDGET = 500
 const rows = Array.from({ length: 1_000 }, (_, id) => ({ id, town: id === 900 ? 'Ghent' : 'Bruges' }))
 const few = Array.from({ length: 20 }, (_, id) => ({ id, list: [id, id + 1] }))
 const PRETTY = JSON.stringify(few, undefined, '\n\t  ')
-/** Signs that are a token for each of their bytes, in parts each of which would be within a budget of 200. */
+/** Characters that take one token per byte, in parts that are each within a budget of 200. */
 const SIGNS = [60, 46, 31, 21].map(count => `Content-Type: text/plain\r\n\r\n${'\ua9c5'.repeat(count)}\r\n`)
 
 const BODIES: Readonly<Record<string, [type: string, body: string | Buffer]>> = {
@@ -32,7 +32,7 @@ const answer: Answerer = ({ url }, response) => {
   response.writeHead(200, { 'content-type': type }).end(body)
 }
 
-/** Of an upstream whose only tool fails, and says why at length. */
+/** An upstream whose only tool fails with a long explanation. */
 const FAILING: Readonly<Record<string, object>> = {
   initialize: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'own', version: '1' } },
   'tools/list': { tools: [{ name: 'fail', inputSchema: { type: 'object' } }] },
@@ -46,7 +46,7 @@ const call = async (client: Client, name: string, args: Record<string, unknown> 
 }
 const idOf = (text: string): string => /cache_id "([\w-]{22})"/.exec(text)?.[1] ?? ''
 
-describe('a budget, and answers that are not as one hopes', () => {
+describe('a budget for unusual results', () => {
   const patchbay = runPatchbay()
   const fake = runFakeApi(answer)
   let ada: ApiClient & { userId: string }
@@ -59,7 +59,7 @@ describe('a budget, and answers that are not as one hopes', () => {
     makeServer(ada, tools(), { server: { maxResponseTokens: BUDGET, ...server } })
   const open = async (server?: Record<string, unknown>) => connect((await make(server)).url)
 
-  it('cuts a text with a zero among its first characters, and searches the rest', async () => {
+  it('cuts a text with a NUL near its beginning, and searches the rest', async () => {
     const client = await open()
     const cut = await call(client, 'zeros')
     expect(cut.texts[0]).toMatch(/^a\0b 0 Bruges\./)
@@ -68,7 +68,7 @@ describe('a budget, and answers that are not as one hopes', () => {
     expect(found.texts[0]).toContain('900 Ghent.')
   })
 
-  it('sends JSON of which only the blanks are too much without them, and as no part', async () => {
+  it('removes whitespace from JSON if that is enough to fit, without cutting it', async () => {
     const client = await open()
     expect(await countTokens(PRETTY)).toBeGreaterThan(BUDGET)
     const { texts, meta } = await call(client, 'pretty')
@@ -81,13 +81,13 @@ describe('a budget, and answers that are not as one hopes', () => {
     })
   })
 
-  it('takes several blocks together', async () => {
+  it('applies to all text blocks together', async () => {
     const client = await open({ maxResponseTokens: 200 })
     const { meta } = await call(client, 'parts')
     expect(meta).toMatchObject({ tokens: expect.toSatisfy((tokens: number) => tokens > 200) })
   })
 
-  it('has room for the words of its builder, as many as there may be', async () => {
+  it("leaves room for the longest builder's notice", async () => {
     const cutNotice = `${'Ask for more of it with {cache_id}, please. '.repeat(11)}`
     const client = await open({ cutNotice })
     const { text } = await call(client, 'rows')
@@ -95,13 +95,13 @@ describe('a budget, and answers that are not as one hopes', () => {
     expect(await countTokens(text)).toBeLessThanOrEqual(BUDGET)
   })
 
-  it('reads lines of JSON as such, by whichever name their type goes', async () => {
+  it('recognizes lines of JSON by each of their media types', async () => {
     const client = await open()
     const { text } = await call(client, 'proxy_filter', { tool: 'lines', fields: ['[].town'], offset: 900, limit: 1 })
     expect(text).toContain('{"town":"Ghent"}')
   })
 
-  it('reads an answer as what its API says that it is, fresh, kept for the next call, or cut', async () => {
+  it("reads a new, cached or cut result by the API's Content-Type", async () => {
     const kept = { annotations: { readOnlyHint: true }, cacheSeconds: 60, cacheShared: true }
     const [pair, ...others] = tools().filter(({ name }) => ['pair', 'feed', 'columns'].includes(name))
     const server = { maxResponseTokens: BUDGET }
@@ -119,14 +119,14 @@ describe('a budget, and answers that are not as one hopes', () => {
   it.each([
     ['proxy_explore', {}],
     ['proxy_filter', { fields: ['[].mimeType', '[].data'] }],
-  ])('says by %s of an image what it is', async (name, more) => {
+  ])('describes an image by %s', async (name, more) => {
     const client = await open()
     const { text } = await call(client, name, { tool: 'image', ...more })
     expect(text).toContain('image/png')
     expect(text).toContain('1,234 bytes of binary content')
   })
 
-  it('begins the reason that a tool failed for, where that is long and it was to be looked into', async () => {
+  it('shows the beginning of a long error of the tool that was to be read', async () => {
     const upstream = await startFakeApi(({ body }, response) => {
       const { id, method } = z
         .object({ id: z.unknown().optional(), method: z.string() })
@@ -166,7 +166,7 @@ describe('a budget, and answers that are not as one hopes', () => {
     const inGroup = (client: Client, group: string, name: string, args: object = {}) =>
       call(client, 'call_dynamic_tool', { group, name, args })
 
-    it('are gone on from by a token that may only read, where it may call their tool', async () => {
+    it('can be continued by a read-only token that may call their tool', async () => {
       const readable = [{ ...tools()[0], annotations: { readOnlyHint: true } }, tools()[1] ?? {}]
       const server = { access: 'private', presentation: 'grouped', maxResponseTokens: BUDGET }
       const { url, serverId } = await makeServer(ada, readable, { server })
@@ -182,7 +182,7 @@ describe('a budget, and answers that are not as one hopes', () => {
       await expect(fresh('zeros')).rejects.toThrow(/scope|403|Forbidden/i)
     })
 
-    it('are gone on from where only their tool has a budget', async () => {
+    it('can be continued if only their tool has a budget', async () => {
       const { url, instanceIds } = await make({ presentation: 'grouped', maxResponseTokens: 0 })
       await ada.expectOk('PATCH', `/instances/${instanceIds.rows}`, { maxResponseTokens: BUDGET })
       const client = await connect(url)
@@ -193,7 +193,7 @@ describe('a budget, and answers that are not as one hopes', () => {
       expect(await countTokens(all.text)).toBeLessThanOrEqual(8_000)
     })
 
-    it('are gone on from by the group that the line names, where another is called so already', async () => {
+    it('can be continued through the group that the notice names if its name is taken', async () => {
       const { url, toolkitId } = await make({ presentation: 'grouped' })
       await ada.expectOk('PATCH', `/toolkits/${toolkitId}`, { title: 'answers' })
       const client = await connect(url)

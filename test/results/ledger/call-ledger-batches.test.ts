@@ -11,7 +11,7 @@ afterAll(() => workers.close())
 
 const textOf = (index: number): string => `Result ${index} says that it has this number, and nothing else.`
 
-/** A ledger, and what it has recorded. */
+/** Creates a ledger and records what it counts. */
 const begin = () => {
   const recorded: ExecutionTokens[] = []
   const errors: unknown[] = []

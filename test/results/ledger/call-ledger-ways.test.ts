@@ -29,7 +29,7 @@ const Tokens = z.object({
 })
 const CacheId = z.looseObject({ 'patchbay/answer': z.looseObject({ cacheId: z.string() }) })
 
-describe('what calls cost, whatever way they come', () => {
+describe('the token counts of calls, by every route', () => {
   const patchbay = runPatchbay()
   const upstreams = runScriptedUpstreams({ rows: { tools: () => tools, result: resultOf } })
   const fake = runFakeApi(({ url }, response) => answerJson(response, url.startsWith('/long') ? { rows } : short))
@@ -78,7 +78,7 @@ describe('what calls cost, whatever way they come', () => {
     return { ...made, ...(await open(made.serverId)) }
   }
 
-  it('to an attached MCP server: as it answers, cut, shaped, and with a remark beside what is structured', async () => {
+  it('are recorded for an attached MCP server: unchanged, cut, shaped, and with text beside structured content', async () => {
     const { call, whenCounted } = await attach()
     const [long, plain, remark] = [await call('up_long'), await call('up_short'), await call('up_remark')]
     const shaped = await call('up_structured')
@@ -94,7 +94,7 @@ describe('what calls cost, whatever way they come', () => {
     })
   })
 
-  it('through a search, as calls of the tool that was found', async () => {
+  it('are recorded through search as calls of the tool that was found', async () => {
     const { call, whenCounted } = await serve({ presentation: 'search' })
     await call('find_tools', { query: 'short' })
     const { sent } = await call('call_tool', { name: 'short', arguments: {} })
@@ -103,7 +103,7 @@ describe('what calls cost, whatever way they come', () => {
     expect(counted.get('short')).toMatchObject({ calls: 1, tokensBefore: sent, tokensSent: sent })
   })
 
-  it('through groups, going on from what was cut included', async () => {
+  it('are recorded through groups, including continuations of cut results', async () => {
     const { call, whenCounted } = await serve({ presentation: 'grouped' })
     const { meta } = await call('call_dynamic_tool', { group: 'Toolkit', name: 'long', args: {} })
     const { cacheId } = CacheId.parse(meta)['patchbay/answer']
@@ -115,7 +115,7 @@ describe('what calls cost, whatever way they come', () => {
     expect(Math.abs((counted.get('proxy_search')?.tokensSent ?? 0) - sent)).toBeLessThanOrEqual(SEAMS)
   })
 
-  it('of the API, where nothing is cut', async () => {
+  it('are recorded for the management API, which cuts nothing', async () => {
     const { instanceIds, whenCounted } = await serve()
     await operator.expectOk('POST', `/instances/${instanceIds.long}/call`, { arguments: {} })
     const tokens = await countTokens(JSON.stringify({ rows }))

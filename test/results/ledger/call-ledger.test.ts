@@ -8,7 +8,7 @@ import { databaseKinds } from '../../support/databases.ts'
 import { type Answerer, answerJson } from '../../support/fake-api.ts'
 
 const BUDGET = 1_000
-/** Two texts that are sent as one may have a token more or fewer than each by itself: so many of them in an answer. */
+/** Joined texts can have a token more or fewer than their parts. This is the maximum difference for one result. */
 const SEAMS = 4
 
 const people = Array.from({ length: 1_000 }, (_, id) => ({ id, name: `Person ${id}`, links: [`/people/${id}`] }))
@@ -57,7 +57,7 @@ const CacheId = z.looseObject({ 'patchbay/answer': z.looseObject({ cacheId: z.st
 
 const today = (): string => new Date().toISOString().slice(0, 10)
 
-describe.each(databaseKinds)('what calls cost, on $kind', kind => {
+describe.each(databaseKinds)('the token counts of calls, on $kind', kind => {
   const patchbay = runPatchbay(kind)
   const fake = runFakeApi(answer)
   let ada: ApiClient
@@ -78,7 +78,7 @@ describe.each(databaseKinds)('what calls cost, on $kind', kind => {
     }
     const read = async (query = '') =>
       Tokens.parse((await ada.expectOk('GET', `/servers/${made.serverId}/executions/tokens${query}`)).body)
-    /** The sums, once so many calls are in them. */
+    /** Returns the sums once they contain this many calls. */
     const whenCounted = async (counted: number) => {
       await expect.poll(async () => (await read()).counted, { timeout: 20_000 }).toBe(counted)
       return read()
@@ -89,7 +89,7 @@ describe.each(databaseKinds)('what calls cost, on $kind', kind => {
     return { ...made, call, read, whenCounted, history }
   }
 
-  it('is what was sent, of an answer that nothing was left out of', async () => {
+  it('are equal before and after if nothing was omitted', async () => {
     const { call, whenCounted, history } = await serve()
     const { sent } = await call('small')
     await call('small')
@@ -109,7 +109,7 @@ describe.each(databaseKinds)('what calls cost, on $kind', kind => {
     ])
   })
 
-  it('is less than the whole of an answer that was cut', async () => {
+  it('are lower after a cut', async () => {
     const { call, whenCounted, history } = await serve()
     const { sent } = await call('people')
     const whole = await countTokens(JSON.stringify({ people }))
@@ -120,7 +120,7 @@ describe.each(databaseKinds)('what calls cost, on $kind', kind => {
     expect(await history()).toMatchObject([{ tokensBefore: whole, tokensSent: counted.tokensSent }])
   })
 
-  it('takes off what is sent of a cut answer later, which is in history, and claims no saving twice', async () => {
+  it('subtract what is sent later from a cut result, and claim no saving twice', async () => {
     const { call, whenCounted, history } = await serve()
     const { meta } = await call('people')
     const { cacheId } = CacheId.parse(meta)['patchbay/answer']
@@ -137,7 +137,7 @@ describe.each(databaseKinds)('what calls cost, on $kind', kind => {
     expect(row?.request?.body).not.toContain(cacheId)
   })
 
-  it('counts a look into a fresh answer as a call of its tool', async () => {
+  it('count an inspection of a new result as a call of its tool', async () => {
     const { call, whenCounted, history } = await serve()
     const { sent } = await call('proxy_search', { tool: 'people', arguments: {}, pattern: 'Person 777', mode: 'text' })
     const counted = await whenCounted(1)
@@ -147,7 +147,7 @@ describe.each(databaseKinds)('what calls cost, on $kind', kind => {
     expect(await history()).toHaveLength(1)
   })
 
-  it('records looks that fail', async () => {
+  it('are recorded for failed inspections', async () => {
     const { call, whenCounted, history } = await serve()
     await call('proxy_explore', { cache_id: 'AAAAAAAAAAAAAAAAAAAAAA' })
     await call('proxy_explore', { cache_id: 7 })
@@ -158,7 +158,7 @@ describe.each(databaseKinds)('what calls cost, on $kind', kind => {
     ])
   })
 
-  it('is less than what the API sent, of a tool that shapes its answers', async () => {
+  it("are lower than the API's response if the tool shapes it", async () => {
     const shaped = { method: 'GET', response: { dropFields: ['people[].links'] } }
     const page = { method: 'GET', response: { htmlToMarkdown: true } }
     const { call, whenCounted, read, history } = await serve({}, [
@@ -182,7 +182,7 @@ describe.each(databaseKinds)('what calls cost, on $kind', kind => {
     expect(Math.abs((find('shaped_and_cut')?.tokensSent ?? 0) - third.sent)).toBeLessThanOrEqual(SEAMS)
   })
 
-  it('is less where the server sends lists as tables', async () => {
+  it('are lower if the server sends lists as tables', async () => {
     const { call, whenCounted } = await serve({ compactTables: true, maxResponseTokens: 0 })
     const { sent } = await call('few')
     const counted = await whenCounted(1)
@@ -191,13 +191,13 @@ describe.each(databaseKinds)('what calls cost, on $kind', kind => {
     expect(counted.tokensSaved).toBeGreaterThan(0)
   })
 
-  it('is nothing for an image, which has no text', async () => {
+  it('are zero for an image', async () => {
     const { call, whenCounted } = await serve()
     await call('image')
     expect(await whenCounted(1)).toMatchObject({ calls: 1, tokensBefore: 0, tokensSent: 0 })
   })
 
-  it('stays when the calls themselves are gone, and goes with the server', async () => {
+  it('survive the deletion of calls, and are deleted with the server', async () => {
     const { db } = patchbay.services
     const { call, whenCounted, read, serverId } = await serve()
     await call('small')
@@ -208,7 +208,7 @@ describe.each(databaseKinds)('what calls cost, on $kind', kind => {
     await expect.poll(() => db.toolDay.count({ where: { serverId } }), { timeout: 10_000 }).toBe(0)
   })
 
-  it('is told for the days that are asked for', async () => {
+  it('are returned for the requested days', async () => {
     const { call, whenCounted, read } = await serve()
     await call('small')
     await whenCounted(1)
@@ -216,7 +216,7 @@ describe.each(databaseKinds)('what calls cost, on $kind', kind => {
     expect(await read('?from=2025-01-01&to=2025-01-31')).toMatchObject({ calls: 0, days: [], tools: [] })
   })
 
-  it('is told to nobody else, and not for days that are none', async () => {
+  it('are visible to nobody else, and refused for invalid days', async () => {
     const { serverId } = await serve()
     const path = `/servers/${serverId}/executions/tokens`
     const eve = await signUp(patchbay.origin)

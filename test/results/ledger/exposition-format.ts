@@ -7,7 +7,7 @@ const NAME = '[a-zA-Z_:][a-zA-Z0-9_:]*'
 const HELP = new RegExp(`^# HELP (${NAME}) ((?:[^\\\\]|\\\\[\\\\n])+)$`)
 const TYPE = new RegExp(`^# TYPE (${NAME}) (counter|gauge)$`)
 const SERIES = new RegExp(`^(${NAME})(?:\\{(.+)\\})? (\\S+)$`, 's')
-/** One label and, unless it is the last, the comma behind it. */
+/** One label and, unless it is the last, the comma after it. */
 const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\[\\"n])*)"(,(?=.)|$)/sy
 
 const unescapeText = (text: string): string => text.replaceAll(/\\([\\"n])/g, (_, sign) => (sign === 'n' ? '\n' : sign))
@@ -63,7 +63,7 @@ export const readExposition = (text: string): Map<string, ReadMetric> => {
   return metrics
 }
 
-/** The one number of a metric without labels. */
+/** Returns the value of a metric without labels. */
 export const numberOf = (metrics: ReadonlyMap<string, ReadMetric>, name: string): number => {
   const [only, ...more] = metrics.get(name)?.series ?? []
   if (only === undefined || more.length > 0) throw new Error(`${name} is not one number`)

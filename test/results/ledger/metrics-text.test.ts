@@ -12,7 +12,7 @@ import { numberOf, readExposition } from './exposition-format.ts'
 const workers = createJobPool()
 afterAll(() => workers.close())
 
-/** Results that are noted at once; more find no room. */
+/** Results that can wait to be counted at once. */
 const AT_ONCE = 60
 
 const begin = (pool = workers) => {
@@ -37,8 +37,8 @@ const begin = (pool = workers) => {
 const namesOf = (metrics: Awaited<ReturnType<ReturnType<typeof begin>['collect']>>): string[] =>
   metrics.get('patchbay_answers_counted_total')?.series.map(({ labels }) => `${labels.server} ${labels.tool}`) ?? []
 
-describe('the metrics of answers', () => {
-  it('tell a thousand tools apart, sum the others, and have room again where a server was removed', async () => {
+describe('the metrics of results', () => {
+  it('have series for a thousand tools, sum the others, and reuse those of a removed server', async () => {
     const { ledger, note, whenCounted } = begin()
     for (let index = 0; index < 1_100; index++) {
       note(index < 30 ? 'first' : `server_${index % 4}`, `tool_${index}`)
@@ -58,7 +58,7 @@ describe('the metrics of answers', () => {
     expect(after).toHaveLength(1_001)
   })
 
-  it('tell three hundred tools of one server apart, sum its others, and have room for those of another one', async () => {
+  it('have series for three hundred tools per server, sum its others, and leave room for other servers', async () => {
     const { note, whenCounted } = begin()
     for (let index = 0; index < 350; index++) {
       note('busy', `tool_${index}`)
@@ -77,7 +77,7 @@ describe('the metrics of answers', () => {
     ).toEqual([50, 1])
   })
 
-  it('hold nothing of a server that is removed while its answers wait to be counted', async () => {
+  it('contain nothing of a server that was removed while its results waited to be counted', async () => {
     const { ledger, note, whenCounted } = begin()
     note('removed', 'tool')
     note('server', 'tool')
@@ -85,7 +85,7 @@ describe('the metrics of answers', () => {
     expect(namesOf(await whenCounted(2))).toEqual(['server tool'])
   })
 
-  it('lose none of them from sight while they are being counted', async () => {
+  it('include results that are being counted', async () => {
     const { ledger, note, collect } = begin()
     for (let index = 0; index < AT_ONCE; index++) note('server', 'tool', `Answer ${index} of many. `.repeat(30))
     const totals = new Set<number>()
@@ -98,7 +98,7 @@ describe('the metrics of answers', () => {
     expect([...totals]).toEqual([AT_ONCE])
   })
 
-  it('say of those whose count failed that they were not counted', async () => {
+  it('report failed counts as not counted', async () => {
     const ended = createJobPool()
     await ended.close()
     const { ledger, note, collect } = begin(ended)
@@ -112,7 +112,7 @@ describe('the metrics of answers', () => {
 })
 
 describe('the text of metrics', () => {
-  it('gives back every label as it is, whatever is in it', async () => {
+  it('escapes any label value correctly', async () => {
     const texts = fc.uniqueArray(fc.string({ unit: 'binary' }), { minLength: 1, maxLength: 20 })
     const odd = ['say "hi"', 'two\nlines', 'back\\slash', 'no \\n line', '\\', '"', 'a="b",c="d"} 1\nx 2', '\r', '']
     await fc.assert(
@@ -127,7 +127,7 @@ describe('the text of metrics', () => {
     )
   })
 
-  it('is of the moment: what is gone since is not in it', async () => {
+  it('is current: removed series are not in it', async () => {
     let tools = ['one', 'two']
     const read = () => tools.map(tool => ({ labels: { tool }, value: 7 }))
     const metric = { help: 'Of tools.', labelNames: ['tool'], read }

@@ -12,7 +12,7 @@ const TOKEN = 'canary-metrics-token-9f3c01aa-5d71'
 
 const people = Array.from({ length: 1_000 }, (_, id) => ({ id, name: `Person ${id}` }))
 
-/** Names as no server of ours would give them; whatever has another name fails. */
+/** Label values that need escaping. */
 const ODD_NAMES = ['say "hi"', 'two\nlines', 'back\\slash', 'curly{a="b"} 1', 'comma,"x']
 const isOdd = (name: unknown): boolean => ODD_NAMES.some(odd => odd === name)
 const resultOf = ({ params }: Asked): string =>
@@ -52,7 +52,7 @@ describe('metrics', () => {
     expect(response.status).toBe(200)
     return readExposition(await response.text())
   }
-  /** What the metrics say of a server, in the words of the API. */
+  /** Returns the metrics of a server in the shape of the API. */
   const collectTools = async (serverId: string): Promise<ToolTokens[]> => {
     const metrics = await collect()
     const read = (name: string): Map<string, number> =>
@@ -79,7 +79,7 @@ describe('metrics', () => {
   }
   const readApi = async (serverId: string) =>
     Tokens.parse((await ada.expectOk('GET', `/servers/${serverId}/executions/tokens`)).body)
-  /** What the API says of it, once so many answers are counted. */
+  /** Returns the API's sums once this many results are counted. */
   const whenCounted = async (serverId: string, counted: number): Promise<ToolTokens[]> => {
     await expect.poll(async () => (await readApi(serverId)).counted, { timeout: 20_000 }).toBe(counted)
     return (await readApi(serverId)).tools.sort(byName)
@@ -90,7 +90,7 @@ describe('metrics', () => {
     return { ...made, client: await connect(made.url) }
   }
 
-  it('of answers are what the API says of them, of one that was cut as well', async () => {
+  it("of results equal the API's figures, also for a cut one", async () => {
     const { client, serverId } = await serve()
     const { _meta } = await client.callTool({ name: 'people' })
     const { cacheId } = CacheId.parse(_meta)['patchbay/answer']
@@ -110,7 +110,7 @@ describe('metrics', () => {
     expect(await collectTools(serverId)).toEqual(told)
   })
 
-  it('say of how many answers they are, and by which tokenizer', async () => {
+  it('name the number of results and the tokenizer', async () => {
     const metrics = await collect()
     const of = (name: string): number => numberOf(metrics, `patchbay_ledger_answers_${name}`)
     expect(of('total')).toBe(of('counted_total') + of('not_counted_total') + of('waiting'))
@@ -120,7 +120,7 @@ describe('metrics', () => {
     }
   })
 
-  it('name tools of attached MCP servers as clients know them, and leave out calls that failed, whose names may be made up', async () => {
+  it('name tools of attached MCP servers as clients know them, and exclude failed calls', async () => {
     const { serverId, client } = await serve()
     const url = upstreams.urlOf('odd')
     const upstream = await ada.create(`/servers/${serverId}/upstreams`, { name: 'up', transport: 'http', url })
@@ -141,7 +141,7 @@ describe('metrics', () => {
     expect(await collectTools(serverId)).toEqual(told)
   })
 
-  it('hold nothing of a server that was removed', async () => {
+  it('contain nothing of a removed server', async () => {
     const { client, serverId } = await serve()
     await client.callTool({ name: 'small' })
     await whenCounted(serverId, 1)
@@ -150,7 +150,7 @@ describe('metrics', () => {
     expect(await collectTools(serverId)).toEqual([])
   })
 
-  it('let go of a server whose removal was not heard of, once what was missed is read again', async () => {
+  it('drop a server whose removal was missed, at the next resync', async () => {
     const [gone, there] = [await serve(), await serve()]
     for (const { client, serverId } of [gone, there]) {
       await client.callTool({ name: 'small' })
@@ -163,7 +163,7 @@ describe('metrics', () => {
     expect(await collectTools(there.serverId)).toHaveLength(1)
   })
 
-  it('tell what a list of tools costs once somebody has looked at it, and count nothing for it', async () => {
+  it('report the cost of a tool list once somebody has viewed it, without computing anything', async () => {
     const { serverId } = await serve()
     const collectCosts = async () =>
       (await collect())
@@ -184,7 +184,7 @@ describe('metrics', () => {
     ['a wrong token', `Bearer ${TOKEN.slice(0, -1)}x`, 'Bearer realm="Patchbay", error="invalid_token"'],
     ['the beginning of the token', `Bearer ${TOKEN.slice(0, -1)}`, 'Bearer realm="Patchbay", error="invalid_token"'],
     ['an empty token', 'Bearer ', 'Bearer realm="Patchbay", error="invalid_token"'],
-  ])('are refused to who shows %s', async (_what, authorization, challenge) => {
+  ])('are refused with %s', async (_what, authorization, challenge) => {
     const response = await ask(authorization)
     expect(response.status).toBe(401)
     expect(response.headers.get('www-authenticate')).toBe(challenge)
@@ -195,11 +195,11 @@ describe('metrics', () => {
     expect(text).not.toContain(TOKEN.slice(0, 6))
   })
 
-  it('are refused to an operator, whose token is for other things', async () => {
+  it("are refused to an operator's own token", async () => {
     expect((await ask(`Bearer ${ada.token}`)).status).toBe(401)
   })
 
-  it('are text that nobody keeps, and no part of the API’s description', async () => {
+  it('must not be cached, and are not in the API description', async () => {
     const response = await ask(`bearer ${TOKEN}`)
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
@@ -212,10 +212,10 @@ describe('metrics', () => {
   })
 })
 
-describe('metrics that the operator has not opened', () => {
+describe('disabled metrics', () => {
   const patchbay = runPatchbay()
 
-  it('are not there: the address is as unknown as any', async () => {
+  it('return 404 like any unknown address', async () => {
     const get = async (path: string) => {
       const response = await fetch(`${patchbay.origin}${path}`, { headers: { authorization: `Bearer ${TOKEN}` } })
       const headers = [...response.headers].filter(

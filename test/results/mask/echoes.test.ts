@@ -5,10 +5,10 @@ import { startTestApp, type TestApp } from '../../support/app.ts'
 import { type FakeApi, startFakeApi } from '../../support/fake-api.ts'
 
 const SECRET = `Kq/7&<w>'z"`
-/** In a header, and in lower case there when it is a media type. */
+/** Also in a header, and in lower case there if it is a media type. */
 const PLAIN = 'Tok3n-Zyx'
 
-/** Each way to write the secret that an API's own encoder may have. */
+/** Every way in which an API's encoder may write the secret. */
 const SPELLINGS: Record<string, string> = {
   'JSON with escaped slashes': String.raw`Kq\/7&<w>'z\"`,
   'JSON for pages': String.raw`Kq/7\u0026\u003cw\u003e'z\"`,

@@ -5,7 +5,7 @@ import { shapeAnswer } from '../../../src/results/shape/shape.ts'
 import { toExecutionRecord } from '../../../src/runtime/perform-call.ts'
 import { countTurns } from '../../support/count-turns.ts'
 
-/** Each is written in a hundred ways and more, all of which are looked for. */
+/** Each has more than a hundred encoded forms, all of which are searched for. */
 const SECRETS = Array.from({ length: 100 }, (_, at) => `"\\&<>/+' é secret ${at}`)
 const SECRET = SECRETS[7] ?? ''
 const masker = createMasker(SECRETS)

@@ -4,7 +4,7 @@ import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { type FakeApi, startFakeApi } from '../../support/fake-api.ts'
 
-/** One, two, three and four bytes a character, what JSON escapes, and odd lengths, so that no piece ends between two. */
+/** Characters of one to four bytes, characters that JSON escapes, and odd lengths, so that chunks end inside characters. */
 const MIXED = 'aé€😀"\\\n\u0001\u007f\u2028 \ufeff'.repeat(20_000)
 const BROKEN = Buffer.concat([Buffer.from('x'.repeat(70_000)), Buffer.from([0xff, 0xed, 0xa0, 0x80]), Buffer.from('y')])
 const SECRET = 'sécret "of" ours'
@@ -83,7 +83,7 @@ describe('a long text', () => {
     ['no type', '/untyped', MIXED],
     ['broken UTF-8', '/broken', BROKEN.toString()],
     ['another charset', '/latin1', 'é'.repeat(50_000)],
-  ])('arrives as it was sent, in both eras and through the API: %s', async (_what, path, text) => {
+  ])('arrives unchanged, in both eras and through the API: %s', async (_what, path, text) => {
     const { url, instanceIds } = await makeTool(path)
     const expected = [{ type: 'text', text }]
     expect(await callInSession(url)).toEqual(expected)
@@ -97,7 +97,7 @@ describe('a long text', () => {
     ['that is searched with turns for others', '/long-secret', JSON.stringify(['x'.repeat(400_000), '•••', 'é'])],
     ['in another charset', '/long-latin1-secret', `${'é'.repeat(400_000)}•••`],
     ['of an error', '/long-fault', `HTTP 500 Internal Server Error\n••• ${'x'.repeat(1_996)}…`],
-  ])('shows no secret of the server: one %s', async (_what, path, text) => {
+  ])('contains no secret of the server: one %s', async (_what, path, text) => {
     const { url, serverId } = await makeTool(path)
     await builder.expectOk('PUT', `/servers/${serverId}/globals/key`, { value: SECRET, secret: true })
     const [block] = await callInSession(url)

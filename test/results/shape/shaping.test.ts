@@ -36,7 +36,7 @@ const answers: Record<string, (response: ServerResponse) => void> = {
   '/echo-secret': response => answerJson(response, { token: 's3cret-value-1', other: 'x' }),
 }
 
-describe('answers that a tool shapes', () => {
+describe('a tool that shapes its results', () => {
   let patchbay: TestApp
   let fake: FakeApi
   let builder: ApiClient
@@ -83,7 +83,7 @@ describe('answers that a tool shapes', () => {
     expect(result.isError).toBeUndefined()
   })
 
-  it('fields are left out, HTML in strings is Markdown, long strings are cut, in one go', async () => {
+  it('drops fields, converts HTML and cuts long strings in one pass', async () => {
     const rules = {
       response: {
         dropFields: ['users[]._links', 'total'],
@@ -110,13 +110,13 @@ describe('answers that a tool shapes', () => {
       jmespath('length(total)'),
       /^The transform of this tool \(JMESPath\) failed: .*length/,
     ],
-  ])('%s is an error that says so', async (_what, path, more, said) => {
+  ])('reports %s as an error', async (_what, path, more, said) => {
     const result = await call(path, more)
     expect(result.isError).toBe(true)
     expect(textOf(result)).toMatch(said)
   })
 
-  it('what a transform makes is what fits the output schema, or not', async () => {
+  it('validates the transformed result against the output schema', async () => {
     const outputSchema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] }
     const fits = await call('/users', { ...jsonata('{"n": total}'), outputSchema })
     expect(fits).toMatchObject({ structuredContent: { n: 40 }, content: [{ type: 'text', text: '{"n":40}' }] })
@@ -125,7 +125,7 @@ describe('answers that a tool shapes', () => {
     expect(textOf(fails)).toMatch(/does not fit the tool's output schema/)
   })
 
-  it('lists of like objects are tables where the server chooses so, and the tool has no output schema', async () => {
+  it('turns lists of similar objects into tables if the server does so and the tool has no output schema', async () => {
     const rules = { response: { dropFields: ['users[]._links', 'users[]['.concat('"bio"]')] } }
     const table = JSON.parse(textOf(await call('/users', rules, true)))
     expect(table.users.columns).toEqual(['id', 'name'])
@@ -136,7 +136,7 @@ describe('answers that a tool shapes', () => {
     expect(JSON.parse(textOf(await call('/users', { outputSchema }, true))).users).toEqual(USERS)
   })
 
-  it('a secret that the API echoes is not to be had by writing it in another way', async () => {
+  it('masks an echoed secret that a transform rewrites', async () => {
     const expression = '$base64encode(token) & " " & $substring(token, 0, 5) & "|" & $substring(token, 5)'
     const tool = {
       name: 'tool',
@@ -154,7 +154,7 @@ describe('answers that a tool shapes', () => {
     expect(text).not.toContain(Buffer.from('s3cret-value-1').toString('base64'))
   })
 
-  it('a client gets what is made of an answer, however long it is', async () => {
+  it('sends the shaped result of any length', async () => {
     const { url } = await makeServer(
       builder,
       [
@@ -170,7 +170,7 @@ describe('answers that a tool shapes', () => {
     await client.close()
   })
 
-  it('a transform that never ends is an error of its own tool, and other tools and servers answer meanwhile', async () => {
+  it('fails only its own call with an endless transform, while other tools and servers respond', async () => {
     const endless = jsonata('$match("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!", /(a+)+$/)')
     const url = `${fake.origin}/users`
     const first = await makeServer(builder, [
@@ -217,7 +217,7 @@ describe('answers that a tool shapes', () => {
     ['a path that is none', { dropFields: ['a', 'b..c'] }, 'response.dropFields[1]', /^column 3: /],
     ['a string of no length', { maxStringLength: 0 }, 'response.maxStringLength', /from 20 to 1,000,000/],
     ['what there is not', { filter: 'a' }, 'response', /filter/],
-  ])('%s is refused beside its field', async (_what, response, path, said) => {
+  ])('refuses %s beside its field', async (_what, response, path, said) => {
     const toolkit = await builder.create('/toolkits', { title: 'Refused' })
     const refused = await builder.send('POST', `/toolkits/${toolkit.id}/tools`, {
       name: 'tool',
@@ -232,7 +232,7 @@ describe('answers that a tool shapes', () => {
     expect(errors.find(error => error.path === path)?.message).toMatch(said)
   })
 
-  it('the rules are answered as they were given, and taken away with null', async () => {
+  it('returns its rules unchanged, and drops them with null', async () => {
     const response = {
       htmlToMarkdown: true,
       dropFields: ['a.b'],

@@ -7,7 +7,7 @@ const ENDLESS = '($again := function($n) { $again($n + 1) }; $again(0))'
 /** Exponential in the length of the text. */
 const SLOW_MATCH = '$match(text & "b", /(a+)+$/)'
 
-describe('transforms that mean harm', () => {
+describe('a hostile transform', () => {
   let shaper: ReturnType<typeof openAnswerShaper>
   beforeAll(() => {
     shaper = openAnswerShaper({ timeLimitMs: 1_000, heapLimitMb: 96 })
@@ -55,7 +55,7 @@ describe('transforms that mean harm', () => {
       jsonata('$reduce([1..40], function($text) { $text & $text }, text)'),
       /^failed: The transform/,
     ],
-    // Each is more than there is memory for at once: V8 ends the whole process that it happens in.
+    // Each exhausts the memory, so that V8 ends its process.
     ['makes one long text', jsonata('$pad("", 300000000, "x")'), /took (more than 96 MB|longer than 1000 ms)/],
     [
       'makes one long list',
@@ -70,7 +70,7 @@ describe('transforms that mean harm', () => {
     ['throws', jsonata('$error("no: " & users[0].name)'), /failed \(line 1, column \d+\): no: Ada$/],
     ['calls what is not there', jmespath('evil(users)'), /\(JMESPath\) failed: Unknown function: evil\(\)$/],
     ['makes more than may be sent', jsonata('$pad("", 2000000, "x")'), /larger than 1000000 bytes/],
-  ])('one that %s is ended with a sentence that names it', async (_what, transform, said) => {
+  ])('that %s is ended with an error that names it', async (_what, transform, said) => {
     expect(await textOf(shape(transform))).toMatch(said)
   })
 
@@ -80,18 +80,18 @@ describe('transforms that mean harm', () => {
     ['a global', jsonata('[$process, $require, $globalThis, $window, process, globalThis]')],
     ['a constructor', jmespath('constructor.constructor')],
     ['a member of all objects', jmespath('users[0].toString')],
-  ])('%s is not reached', async (_what, transform) => {
+  ])('cannot reach %s', async (_what, transform) => {
     expect(await textOf(shape(transform))).toMatch(/^(null|\[\]|failed: .*)$/)
   })
 
-  it('what one does to its world is gone for the next', async () => {
+  it('cannot change the environment of the next one', async () => {
     await shape(jsonata('$ ~> |$|{"__proto__": {"polluted": 1}, "constructor": {"prototype": {"polluted": 1}}}|'))
     expect(await textOf(shape(jsonata('users[0].polluted')))).toBe('null')
     await shape(jmespath('merge(`{"__proto__": {"polluted": 1}}`, @)'))
     expect(await textOf(shape(jmespath('users[0].polluted')))).toBe('null')
   })
 
-  it('others are served while several never end', async () => {
+  it('does not delay others, even if several never end', async () => {
     const patient = openAnswerShaper({ timeLimitMs: 600_000 })
     let ended = 0
     for (const owner of ['hostile 1', 'hostile 2', 'hostile 3']) {
@@ -106,7 +106,7 @@ describe('transforms that mean harm', () => {
     await patient.close()
   })
 
-  it('a page nested deeper than any is given up', async () => {
+  it('is not run on extremely nested HTML, which fails', async () => {
     const outcome = await shaper.shape(
       { owner: 'one', group: 'one' },
       {
@@ -125,12 +125,12 @@ describe('transforms that mean harm', () => {
     })
   })
 
-  it('whose transform was ended is served again', async () => {
+  it("does not prevent its owner's next transform", async () => {
     expect((await shape(jsonata(ENDLESS), { owner: 'once' })).kind).toBe('failed')
     expect(await textOf(shape(jsonata('users.name'), { owner: 'once' }))).toBe('Ada')
   })
 
-  it('an owner with too many that wait is refused at once', async () => {
+  it('is refused at once if too many of its owner wait', async () => {
     const asked = Array.from({ length: 150 }, () => shape(jsonata('users.name'), { owner: 'crowd' }))
     const outcomes = await Promise.all(asked)
     expect(outcomes.filter(({ kind }) => kind === 'shaped')).toHaveLength(102)
@@ -140,7 +140,7 @@ describe('transforms that mean harm', () => {
   })
 })
 
-it.each(['{}', '[]', '[0]'])('an answer of nothing but %s is refused before it takes all memory', async one => {
+it.each(['{}', '[]', '[0]'])('a result of only %s is refused before it exhausts the memory', async one => {
   const shaper = openAnswerShaper()
   const text = `[${`${one},`.repeat(10_000_000 / (one.length + 1))}0]`
   const rest = { isHtml: false, compactTables: false, isStructured: false, maxBytes: 10_485_760, isCounted: false }
@@ -155,7 +155,7 @@ it.each(['{}', '[]', '[0]'])('an answer of nothing but %s is refused before it t
   await shaper.close()
 })
 
-it('a path that leads anywhere in many ways takes no more of a deep answer than one', async () => {
+it('a path with many wildcards drops no more of a deep result than one wildcard does', async () => {
   const shaper = openAnswerShaper()
   const nest = (inner: string) => `${'{"a":'.repeat(60)}${inner}${'}'.repeat(60)}`
   const rest = { isHtml: false, compactTables: false, isStructured: false, maxBytes: 10_000, isCounted: false }

@@ -31,7 +31,7 @@ const shape = async (text: string, job: Partial<ShapingJob>): Promise<string> =>
   return outcome.kind === 'unchanged' ? text : outcome.utf8s.map(utf8 => new TextDecoder().decode(utf8)).join('')
 }
 
-describe('paths of fields', () => {
+describe('field paths', () => {
   it.each([
     [
       'users[].name',
@@ -70,11 +70,11 @@ describe('paths of fields', () => {
     ['a["b]', 2],
     ['a.**', 4],
     ['$.a]', 4],
-  ])('%j is not a path: the error names the column', (path, column) => {
+  ])('reject %j with the column of the error', (path, column) => {
     expect(parseFieldPath(path)).toMatchObject({ ok: false, error: { column } })
   })
 
-  it('what is left out is all that is missing, whatever the answer', () => {
+  it('drop exactly the matching fields of any document', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.string(), (json, name) => {
         const value: JsonValue = JSON.parse(JSON.stringify(json))
@@ -89,7 +89,7 @@ describe('paths of fields', () => {
   })
 })
 
-/** A table's list again. */
+/** Converts a table back to a list. */
 const expand = (value: JsonValue): JsonValue => {
   if (Array.isArray(value)) return value.map(expand)
   if (!isJsonObject(value)) return value
@@ -109,7 +109,7 @@ describe('compact tables', () => {
     fc.array(fc.record(Object.fromEntries(keys.map(key => [key, fc.jsonValue({ maxDepth: 1 })]))), { maxLength: 12 })
   const lists = fc.uniqueArray(fc.string(), { minLength: 1, maxLength: 4 }).chain(like)
 
-  it('lose nothing, and are shorter', () => {
+  it('lose nothing and are shorter', () => {
     let tables = 0
     fc.assert(
       fc.property(fc.record({ list: lists, nested: fc.array(fc.record({ inner: lists, id: fc.nat() })) }), json => {
@@ -134,11 +134,11 @@ describe('compact tables', () => {
     ['empty objects', rows(9, () => ({}))],
     ['names so short that nothing is won', rows(5, a => ({ a }))],
     ['what looks like a table already', { columns: ['a'], rows: [], list: 1, inner: { columns: [], rows: [] } }],
-  ])('%s stay as they are', (_what, value) => {
+  ])('leave %s unchanged', (_what, value) => {
     expect(compactTables(value)).toBeUndefined()
   })
 
-  it('numbers that no double holds keep their digits in them', async () => {
+  it('keep all digits of large numbers', async () => {
     const list = `[${Array.from({ length: 6 }, () => '{"identifier":12345678901234567890,"name":"x"}').join(',')}]`
     const table = await shape(list, { compactTables: true })
     expect(table).toMatch(/^\{"columns":\["identifier","name"\],"rows":\[\[12345678901234567890,"x"\],/)
@@ -146,7 +146,7 @@ describe('compact tables', () => {
 })
 
 describe('long strings', () => {
-  it('are cut with what is missing, between characters, and never grow', () => {
+  it('are cut between characters with a note, and never get longer', () => {
     expect(cutString(`${'a'.repeat(100)}`, 20)).toBe(`${'a'.repeat(20)}… (80 more characters)`)
     expect(cutString('a'.repeat(40), 20)).toBe('a'.repeat(40))
     fc.assert(
@@ -158,7 +158,7 @@ describe('long strings', () => {
     )
   })
 
-  it('names of members stay whole', async () => {
+  it('are not cut in member names', async () => {
     const long = 'n'.repeat(300)
     expect(JSON.parse(await shape(JSON.stringify({ [long]: long }), { shaping: { maxStringLength: 50 } }))).toEqual({
       [long]: `${'n'.repeat(50)}… (250 more characters)`,
@@ -177,7 +177,7 @@ describe('HTML', () => {
     expect(await shape(html, { isHtml: true, shaping: { htmlToMarkdown: true } })).toBe(markdown)
   })
 
-  it('in strings of JSON is converted where it is HTML, and nowhere else', async () => {
+  it('in JSON strings is converted, and other strings are not', async () => {
     const value = { a: '1 < 2 and 3 > 2', b: '<p>x</p>', c: ['<br>y'], '<b>d</b>': 1 }
     expect(JSON.parse(await shape(JSON.stringify(value), { shaping: { htmlToMarkdown: true } }))).toEqual({
       a: '1 < 2 and 3 > 2',
@@ -210,14 +210,14 @@ describe('lines of JSON and tables', () => {
     expect(await shape(text, { shaping })).toBe(made)
   })
 
-  it('are known by their media type where they do not look it', async () => {
+  it('are recognized by their media type even if they look different', async () => {
     const shaping = { dropFields: ['name'] }
     expect(await shape('id\tname\n1\tAnn', { shaping, type: tsv })).toBe('id\n1')
     expect(await shape('id\tname\n1\tAnn', { shaping })).toBe('id\tname\n1\tAnn')
   })
 })
 
-describe('answers that are not as one hopes', () => {
+describe('unusual results', () => {
   const jsonata = { shaping: { transform: { language: 'jsonata', expression: 'a' } } } as const
   it.each([
     ['no JSON', '{"a": ', jsonata, /^failed: The transform of this tool \(JSONata\) needs JSON/],
@@ -261,7 +261,7 @@ describe('expressions', () => {
     else expect(found).toMatchObject({ ...fault, message: expect.any(String) })
   })
 
-  it('any text is read, or told where it cannot be', () => {
+  it('any text is parsed, or rejected with a position', () => {
     fc.assert(
       fc.property(fc.constantFrom('jsonata' as const, 'jmespath' as const), fc.string(), (language, expression) => {
         const fault = findExpressionFault(language, expression)
