@@ -130,3 +130,8 @@ export const toTokenView = (token: AccessToken): z.infer<typeof TokenView> => ({
   createdAt: token.createdAt.toISOString(),
   updatedAt: token.updatedAt.toISOString(),
 })
+
+export const toNewTokenView = (created: AccessToken & { token: string }): z.infer<typeof NewTokenView> => ({
+  ...toTokenView(created),
+  token: created.token,
+})

@@ -16,7 +16,7 @@ import {
   NewToken,
   type NewTokenView,
   NewUser,
-  toTokenView,
+  toNewTokenView,
   toUserView,
   type UserView,
 } from './accounts.schema.ts'
@@ -239,7 +239,7 @@ export const createAccountService = ({
       const tokenInput = parseInput(NewToken, input)
       const user = await getUserAt(email)
       const made = await changes.commit(tx => issueToken(tx, user.id, tokenInput, now(), undefined))
-      return { ...toTokenView(made), token: made.token }
+      return toNewTokenView(made)
     },
 
     /**

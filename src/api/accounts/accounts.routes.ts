@@ -1,5 +1,4 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import { z } from 'zod'
 import {
   MeView,
   NewToken,
@@ -9,14 +8,13 @@ import {
   SignUp,
   TokenView,
   toMeView,
+  toNewTokenView,
   toTokenView,
   toUserView,
   UserView,
 } from '../../identity/accounts.schema.ts'
 import type { AccountService } from '../../identity/accounts.service.ts'
-import { actorOf } from '../../lib/http/access.ts'
-import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
-import { pageOf, pageQuery } from '../../lib/http/paging.ts'
+import { resourceRoutes, viewAsIs } from '../../lib/http/resource-routes.ts'
 import { uuidParams } from '../../lib/http/schemas.ts'
 import { beginSession, endSession } from '../../lib/http/sessions.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
@@ -24,13 +22,15 @@ import { AppError } from '../../lib/kernel/errors.ts'
 const ANYONE = { access: 'anyone' } as const
 const USER = { access: 'user' } as const
 const ACCOUNT = ['account']
-const TOKENS = ['tokens']
 /** Body limit: anyone may send these requests, and credentials are short. */
 const MAX_CREDENTIALS_BYTES = 16 * 1_024
 
 export const accountRoutes =
   ({ accounts }: { accounts: AccountService }): FastifyPluginAsyncZod =>
   async app => {
+    const routes = resourceRoutes(app, { ...USER, tags: ACCOUNT })
+    const ofTokens = resourceRoutes(app, { ...USER, tags: ['tokens'] })
+
     app.post(
       '/signup',
       {
@@ -58,83 +58,44 @@ export const accountRoutes =
       },
     )
 
-    app.get(
+    routes.get(
       '/session',
-      {
-        config: USER,
-        schema: { tags: ACCOUNT, summary: 'Get the session and its CSRF token', response: { 200: SessionView } },
-      },
-      async (request, reply) => {
+      { summary: 'Get the session and its CSRF token' },
+      viewAsIs(SessionView),
+      async ({ actor, request, reply }) => {
         if (request.signedInBy !== 'session') throw noSession()
-        const { user } = await accounts.getMe(actorOf(request))
+        const { user } = await accounts.getMe(actor)
         return { user: toUserView(user), csrfToken: reply.generateCsrf() }
       },
     )
 
-    app.delete(
-      '/session',
-      { config: USER, schema: { tags: ACCOUNT, summary: 'Sign out', response: { 204: z.null() } } },
-      async (request, reply) => {
-        if (request.signedInBy !== 'session') throw noSession()
-        await endSession(request, reply)
-        await accounts.noteSignOut(actorOf(request))
-        return reply.code(204).send(null)
-      },
-    )
+    routes.remove('/session', { summary: 'Sign out' }, async ({ actor, request, reply }) => {
+      if (request.signedInBy !== 'session') throw noSession()
+      await endSession(request, reply)
+      await accounts.noteSignOut(actor)
+    })
 
-    app.get(
+    routes.get(
       '/me',
-      {
-        config: USER,
-        schema: { tags: ACCOUNT, summary: 'Get the current user and their organizations', response: { 200: MeView } },
-      },
-      async request => toMeView(await accounts.getMe(actorOf(request))),
+      { summary: 'Get the current user and their organizations' },
+      { schema: MeView, toView: toMeView },
+      ({ actor }) => accounts.getMe(actor),
     )
 
-    app.post(
+    ofTokens.create(
       '/tokens',
-      {
-        config: USER,
-        schema: {
-          tags: TOKENS,
-          summary: 'Create a personal access token',
-          body: NewToken,
-          response: { 201: NewTokenView },
-        },
-      },
-      async (request, reply) => {
-        const created = await accounts.createToken(actorOf(request), request.body)
-        return reply.code(201).send({ ...toTokenView(created), token: created.token })
-      },
+      { summary: 'Create a personal access token', body: NewToken },
+      { schema: NewTokenView, toView: toNewTokenView },
+      ({ actor, body }) => accounts.createToken(actor, body),
     )
-
-    app.get(
+    ofTokens.list(
       '/tokens',
-      {
-        config: USER,
-        schema: {
-          tags: TOKENS,
-          summary: 'List your personal access tokens',
-          querystring: pageQuery,
-          response: { 200: pageOf(TokenView) },
-        },
-      },
-      async request => {
-        const page = idPageOf(request.query)
-        return toIdPage(await accounts.listTokens(actorOf(request), page), page, toTokenView)
-      },
+      { summary: 'List your personal access tokens' },
+      { schema: TokenView, toView: toTokenView },
+      ({ actor, page }) => accounts.listTokens(actor, page),
     )
-
-    app.delete(
-      '/tokens/:id',
-      {
-        config: USER,
-        schema: { tags: TOKENS, summary: 'Revoke a token', params: uuidParams, response: { 204: z.null() } },
-      },
-      async (request, reply) => {
-        await accounts.removeToken(actorOf(request), request.params.id)
-        return reply.code(204).send(null)
-      },
+    ofTokens.remove('/tokens/:id', { summary: 'Revoke a token', params: uuidParams }, ({ actor, params }) =>
+      accounts.removeToken(actor, params.id),
     )
   }
 

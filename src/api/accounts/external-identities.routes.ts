@@ -4,15 +4,10 @@ import type { AccountService } from '../../identity/accounts.service.ts'
 import type { LinkedIdentity } from '../../identity/external/external-identities.store.ts'
 import { saveExternalSignIn } from '../../identity/external/external-sign-in.session.ts'
 import { ownPassword } from '../../identity/second-factor/second-factor.schema.ts'
-import { actorOf } from '../../lib/http/access.ts'
-import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
 import { parseReturnTo } from '../../lib/http/pages/return-to.ts'
-import { pageOf, pageQuery } from '../../lib/http/paging.ts'
+import { resourceRoutes, viewAsIs } from '../../lib/http/resource-routes.ts'
 import { timeSchema, uuidParams } from '../../lib/http/schemas.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
-
-const USER = { access: 'user' } as const
-const TAGS = ['external sign-in']
 
 const NewIdentity = z.object({
   password: ownPassword.optional().describe('The password of the account, if it has one'),
@@ -44,54 +39,31 @@ const toIdentityView = ({ id, issuer, subject, createdAt, updatedAt }: LinkedIde
 export const externalIdentityRoutes =
   ({ accounts }: { accounts: AccountService }): FastifyPluginAsyncZod =>
   async app => {
-    app.get(
-      '/me/identities',
-      {
-        config: USER,
-        schema: {
-          tags: TAGS,
-          summary: 'List your identities at the external provider',
-          querystring: pageQuery,
-          response: { 200: pageOf(IdentityView) },
-        },
-      },
-      async request => {
-        const page = idPageOf(request.query)
-        return toIdPage(await accounts.listIdentities(actorOf(request), page), page, toIdentityView)
-      },
-    )
+    const routes = resourceRoutes(app, { access: 'user', tags: ['external sign-in'] })
 
-    app.post(
+    routes.list(
+      '/me/identities',
+      { summary: 'List your identities at the external provider' },
+      { schema: IdentityView, toView: toIdentityView },
+      ({ actor, page }) => accounts.listIdentities(actor, page),
+    )
+    routes.perform(
       '/me/identities',
       {
-        config: USER,
-        schema: {
-          tags: TAGS,
-          summary: 'Start linking your account to an identity at the external provider (requires a browser session)',
-          body: NewIdentity,
-          response: { 200: NewIdentityView },
-        },
+        summary: 'Start linking your account to an identity at the external provider (requires a browser session)',
+        body: NewIdentity,
       },
-      async request => {
+      viewAsIs(NewIdentityView),
+      async ({ actor, body: { password, returnTo }, request }) => {
         if (request.signedInBy !== 'session') {
           throw new AppError('unauthenticated', 'Linking requires a browser session, and this request has none.')
         }
-        const { password, returnTo } = request.body
-        const { url, secrets } = await accounts.beginLinking(actorOf(request), password)
-        saveExternalSignIn(request, { ...secrets, returnTo: parseReturnTo(returnTo), linkTo: actorOf(request).userId })
+        const { url, secrets } = await accounts.beginLinking(actor, password)
+        saveExternalSignIn(request, { ...secrets, returnTo: parseReturnTo(returnTo), linkTo: actor.userId })
         return { url }
       },
     )
-
-    app.delete(
-      '/me/identities/:id',
-      {
-        config: USER,
-        schema: { tags: TAGS, summary: 'Unlink an identity', params: uuidParams, response: { 204: z.null() } },
-      },
-      async (request, reply) => {
-        await accounts.removeIdentity(actorOf(request), request.params.id)
-        return reply.code(204).send(null)
-      },
+    routes.remove('/me/identities/:id', { summary: 'Unlink an identity', params: uuidParams }, ({ actor, params }) =>
+      accounts.removeIdentity(actor, params.id),
     )
   }

@@ -1,5 +1,4 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import { z } from 'zod'
 import type { AccountService } from '../../identity/accounts.service.ts'
 import {
   ChangedPasswordView,
@@ -11,18 +10,18 @@ import {
   toOwnSessionView,
 } from '../../identity/mail/mail-flows.schema.ts'
 import { actorOf } from '../../lib/http/access.ts'
-import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
-import { pageOf, pageQuery } from '../../lib/http/paging.ts'
+import { resourceRoutes, viewAsIs } from '../../lib/http/resource-routes.ts'
 import { uuidParams } from '../../lib/http/schemas.ts'
 import { beginSession, sessionIdOf } from '../../lib/http/sessions.ts'
 
 const config = { access: 'user' } as const
 const tags = ['account']
-const sessionTags = ['sessions']
 
 export const ownAccountRoutes =
   ({ accounts }: { accounts: AccountService }): FastifyPluginAsyncZod =>
   async app => {
+    const routes = resourceRoutes(app, { ...config, tags })
+    const ofSessions = resourceRoutes(app, { ...config, tags: ['sessions'] })
     const messages = mailMessages(accounts.isMailDelivered)
 
     app.post(
@@ -54,64 +53,30 @@ export const ownAccountRoutes =
       },
     )
 
-    app.put(
+    routes.put(
       '/me/password',
       {
-        config,
-        schema: {
-          tags,
-          summary: 'Change your password; ends all other sessions and revokes all applications',
-          body: PasswordChange,
-          response: { 200: ChangedPasswordView },
-        },
+        summary: 'Change your password; ends all other sessions and revokes all applications',
+        body: PasswordChange,
       },
-      async (request, reply) => {
-        const { userId } = actorOf(request)
-        await accounts.changePassword(actorOf(request), request.body)
+      viewAsIs(ChangedPasswordView),
+      async ({ actor, body, request, reply }) => {
+        await accounts.changePassword(actor, body)
         const isBySession = request.signedInBy === 'session'
-        return { csrfToken: isBySession ? await beginSession(request, reply, userId) : null }
+        return { csrfToken: isBySession ? await beginSession(request, reply, actor.userId) : null }
       },
     )
 
-    app.get(
+    ofSessions.list(
       '/me/sessions',
-      {
-        config,
-        schema: {
-          tags: sessionTags,
-          summary: 'List your sessions',
-          querystring: pageQuery,
-          response: { 200: pageOf(OwnSessionView) },
-        },
-      },
-      async request => {
-        const page = idPageOf(request.query)
-        const sessions = await accounts.listSessions(actorOf(request), page, sessionIdOf(request))
-        return toIdPage(sessions, page, toOwnSessionView)
-      },
+      { summary: 'List your sessions' },
+      { schema: OwnSessionView, toView: toOwnSessionView },
+      ({ actor, page, request }) => accounts.listSessions(actor, page, sessionIdOf(request)),
     )
-
-    app.delete(
-      '/me/sessions',
-      {
-        config,
-        schema: { tags: sessionTags, summary: 'End all sessions except the current one', response: { 204: z.null() } },
-      },
-      async (request, reply) => {
-        await accounts.endOtherSessions(actorOf(request), sessionIdOf(request))
-        return reply.code(204).send(null)
-      },
+    ofSessions.remove('/me/sessions', { summary: 'End all sessions except the current one' }, ({ actor, request }) =>
+      accounts.endOtherSessions(actor, sessionIdOf(request)),
     )
-
-    app.delete(
-      '/me/sessions/:id',
-      {
-        config,
-        schema: { tags: sessionTags, summary: 'End a session', params: uuidParams, response: { 204: z.null() } },
-      },
-      async (request, reply) => {
-        await accounts.endOwnSession(actorOf(request), request.params.id)
-        return reply.code(204).send(null)
-      },
+    ofSessions.remove('/me/sessions/:id', { summary: 'End a session', params: uuidParams }, ({ actor, params }) =>
+      accounts.endOwnSession(actor, params.id),
     )
   }

@@ -1,5 +1,4 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import { z } from 'zod'
 import type { AccountService } from '../../identity/accounts.service.ts'
 import {
   Confirmation,
@@ -9,88 +8,49 @@ import {
   RecoveryCodesView,
   SecondFactorView,
 } from '../../identity/second-factor/second-factor.schema.ts'
-import { actorOf } from '../../lib/http/access.ts'
+import { resourceRoutes, viewAsIs } from '../../lib/http/resource-routes.ts'
 import { sessionIdOf } from '../../lib/http/sessions.ts'
 
-const USER = { access: 'user' } as const
-const TAGS = ['second factor']
+const recoveryCodesView = {
+  schema: RecoveryCodesView,
+  toView: (recoveryCodes: string[]) => ({ recoveryCodes }),
+}
 
 export const secondFactorRoutes =
   ({ accounts }: { accounts: AccountService }): FastifyPluginAsyncZod =>
   async app => {
-    app.get(
+    const routes = resourceRoutes(app, { access: 'user', tags: ['second factor'] })
+
+    routes.get(
+      '/me/second-factor',
+      { summary: 'Get the status of two-factor authentication' },
+      viewAsIs(SecondFactorView),
+      ({ actor }) => accounts.getSecondFactor(actor),
+    )
+    routes.create(
       '/me/second-factor',
       {
-        config: USER,
-        schema: {
-          tags: TAGS,
-          summary: 'Get the status of two-factor authentication',
-          response: { 200: SecondFactorView },
-        },
+        summary: 'Start setting up two-factor authentication; it takes effect once you confirm it with a code',
+        body: NewSecondFactor,
       },
-      async request => accounts.getSecondFactor(actorOf(request)),
+      viewAsIs(NewSecondFactorView),
+      ({ actor, body }) => accounts.beginSecondFactor(actor, body.password),
     )
-
-    app.post(
-      '/me/second-factor',
-      {
-        config: USER,
-        schema: {
-          tags: TAGS,
-          summary: 'Start setting up two-factor authentication; it takes effect once you confirm it with a code',
-          body: NewSecondFactor,
-          response: { 201: NewSecondFactorView },
-        },
-      },
-      async (request, reply) =>
-        reply.code(201).send(await accounts.beginSecondFactor(actorOf(request), request.body.password)),
-    )
-
-    app.post(
+    routes.perform(
       '/me/second-factor/confirmation',
-      {
-        config: USER,
-        schema: {
-          tags: TAGS,
-          summary: 'Turn on two-factor authentication; ends your other sessions',
-          body: Confirmation,
-          response: { 200: RecoveryCodesView },
-        },
-      },
-      async request => ({
-        recoveryCodes: await accounts.confirmSecondFactor(actorOf(request), request.body.code, sessionIdOf(request)),
-      }),
+      { summary: 'Turn on two-factor authentication; ends your other sessions', body: Confirmation },
+      recoveryCodesView,
+      ({ actor, body, request }) => accounts.confirmSecondFactor(actor, body.code, sessionIdOf(request)),
     )
-
-    app.delete(
+    routes.remove(
       '/me/second-factor',
-      {
-        config: USER,
-        schema: {
-          tags: TAGS,
-          summary: 'Turn off two-factor authentication; ends your other sessions',
-          body: Proof,
-          response: { 204: z.null() },
-        },
-      },
-      async (request, reply) => {
-        await accounts.removeSecondFactor(actorOf(request), request.body, sessionIdOf(request))
-        return reply.code(204).send(null)
-      },
+      { summary: 'Turn off two-factor authentication; ends your other sessions', body: Proof },
+      ({ actor, body, request }) => accounts.removeSecondFactor(actor, body, sessionIdOf(request)),
     )
-
-    app.post(
+    routes.create(
       '/me/recovery-codes',
-      {
-        config: USER,
-        schema: {
-          tags: TAGS,
-          summary: 'Create new recovery codes; the existing ones stop working',
-          body: Proof,
-          response: { 201: RecoveryCodesView },
-        },
-      },
-      async (request, reply) =>
-        reply.code(201).send({ recoveryCodes: await accounts.renewRecoveryCodes(actorOf(request), request.body) }),
+      { summary: 'Create new recovery codes; the existing ones stop working', body: Proof },
+      recoveryCodesView,
+      ({ actor, body }) => accounts.renewRecoveryCodes(actor, body),
     )
   }

@@ -1,14 +1,10 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { TokenSums } from '../../history/tool-days.store.ts'
-import { actorOf } from '../../lib/http/access.ts'
+import { resourceRoutes } from '../../lib/http/resource-routes.ts'
 import { uuidParam } from '../../lib/http/schemas.ts'
 import type { CallTokens, CallTokensOf } from '../../results/ledger/call-tokens.ts'
 import { CallTokensQuery, CallTokensView } from './call-tokens.schema.ts'
-
-const config = { access: 'user' } as const
-const tags = ['execution']
-const params = z.object({ uuid: uuidParam })
 
 const toSumsView = ({ calls, counted, estimated, tokensBefore, tokensSent }: TokenSums) => ({
   calls,
@@ -31,19 +27,16 @@ const toCallTokensView = ({ encoding, from, to, all, days, tools }: CallTokens):
 export const callTokensRoutes =
   ({ callTokens }: { callTokens: CallTokensOf }): FastifyPluginAsyncZod =>
   async app => {
-    app.get(
+    const routes = resourceRoutes(app, { access: 'user', tags: ['execution'] })
+
+    routes.get(
       '/servers/:uuid/executions/tokens',
       {
-        config,
-        schema: {
-          tags,
-          summary: 'Get the tokens of results and the tokens saved, by tool and by day',
-          params,
-          querystring: CallTokensQuery,
-          response: { 200: CallTokensView },
-        },
+        summary: 'Get the tokens of results and the tokens saved, by tool and by day',
+        params: z.object({ uuid: uuidParam }),
+        querystring: CallTokensQuery,
       },
-      async request =>
-        toCallTokensView(await callTokens.ofServer(actorOf(request), request.params.uuid, request.query)),
+      { schema: CallTokensView, toView: toCallTokensView },
+      ({ actor, params, query }) => callTokens.ofServer(actor, params.uuid, query),
     )
   }

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { actorOf } from '../../lib/http/access.ts'
 import { signalOf } from '../../lib/http/gone.ts'
 import { pageOf } from '../../lib/http/paging.ts'
+import { resourceRoutes } from '../../lib/http/resource-routes.ts'
 import { uuidParam, uuidParams } from '../../lib/http/schemas.ts'
 import type { ExecutionService } from '../../runtime/execution.service.ts'
 import {
@@ -16,51 +16,45 @@ import {
 } from './executions.schema.ts'
 import { toExecutionView, toGapView, toResultView, toToolTestView } from './executions.view.ts'
 
-const config = { access: 'user' } as const
-const tags = ['execution']
+const params = uuidParams
 const serverParams = z.object({ uuid: uuidParam })
-const ExecutionPage = pageOf(ExecutionView).extend({
-  gaps: z.array(GapView).describe('records lost in this period'),
-})
+
+const executionView = { schema: ExecutionView, toView: toExecutionView }
+const executionsView = {
+  schema: pageOf(ExecutionView).extend({ gaps: z.array(GapView).describe('records lost in this period') }),
+  toView: ({ items, nextCursor, gaps }: Awaited<ReturnType<ExecutionService['listExecutions']>>) => ({
+    items: items.map(toExecutionView),
+    nextCursor,
+    gaps: gaps.map(toGapView),
+  }),
+}
 
 export const executionRoutes =
   ({ execution }: { execution: ExecutionService }): FastifyPluginAsyncZod =>
   async app => {
-    app.post(
+    const routes = resourceRoutes(app, { access: 'user', tags: ['execution'] })
+
+    routes.perform(
       '/tools/:id/test',
-      { config, schema: { tags, params: uuidParams, body: TestArguments, response: { 200: ToolTestView } } },
-      async (request, reply) => {
-        const { arguments: args, serverId } = request.body
-        const signal = signalOf(reply)
-        return toToolTestView(await execution.testTool(actorOf(request), request.params.id, args, serverId, signal))
-      },
+      { params, body: TestArguments },
+      { schema: ToolTestView, toView: toToolTestView },
+      ({ actor, params, body, reply }) =>
+        execution.testTool(actor, params.id, body.arguments, body.serverId, signalOf(reply)),
     )
-
-    app.post(
+    routes.perform(
       '/instances/:id/call',
-      { config, schema: { tags, params: uuidParams, body: CallArguments, response: { 200: CallToolResultView } } },
-      async (request, reply) => {
-        const { params, body } = request
-        return toResultView(await execution.callInstance(actorOf(request), params.id, body.arguments, signalOf(reply)))
-      },
+      { params, body: CallArguments },
+      { schema: CallToolResultView, toView: toResultView },
+      ({ actor, params, body, reply }) => execution.callInstance(actor, params.id, body.arguments, signalOf(reply)),
     )
 
-    app.get(
+    routes.get(
       '/servers/:uuid/executions',
-      {
-        config,
-        schema: { tags, params: serverParams, querystring: ExecutionQuery, response: { 200: ExecutionPage } },
-      },
-      async request => {
-        const { params, query } = request
-        const { items, nextCursor, gaps } = await execution.listExecutions(actorOf(request), params.uuid, query)
-        return { items: items.map(toExecutionView), nextCursor, gaps: gaps.map(toGapView) }
-      },
+      { params: serverParams, querystring: ExecutionQuery },
+      executionsView,
+      ({ actor, params, query }) => execution.listExecutions(actor, params.uuid, query),
     )
-
-    app.get(
-      '/executions/:id',
-      { config, schema: { tags, params: uuidParams, response: { 200: ExecutionView } } },
-      async request => toExecutionView(await execution.getExecution(actorOf(request), request.params.id)),
+    routes.get('/executions/:id', { params }, executionView, ({ actor, params }) =>
+      execution.getExecution(actor, params.id),
     )
   }

@@ -1,88 +1,41 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { actorOf } from '../../lib/http/access.ts'
-import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
-import { pageOf, pageQuery } from '../../lib/http/paging.ts'
+import { resourceRoutes } from '../../lib/http/resource-routes.ts'
 import { uuidParam, uuidParams } from '../../lib/http/schemas.ts'
 import type { GrantService } from '../../oauth/grants/grants.service.ts'
 import { ApplicationView, GrantView, toApplicationView, toGrantView } from './grants.schema.ts'
 
-const config = { access: 'user' } as const
-const SERVERS = ['servers']
-const ACCOUNT = ['account']
-const serverParams = z.object({ uuid: uuidParam })
+const params = uuidParams
+const grantView = { schema: GrantView, toView: toGrantView }
 
 /** Clients connected to a server, and applications that act on behalf of the user. */
 export const grantRoutes =
   ({ grants, baseUrl }: { grants: GrantService; baseUrl: string }): FastifyPluginAsyncZod =>
   async app => {
-    app.get(
+    const ofServers = resourceRoutes(app, { access: 'user', tags: ['servers'] })
+    const ofAccount = resourceRoutes(app, { access: 'user', tags: ['account'] })
+
+    ofServers.list(
       '/servers/:uuid/grants',
-      {
-        config,
-        schema: {
-          tags: SERVERS,
-          summary: 'List the clients connected to a server and their users',
-          params: serverParams,
-          querystring: pageQuery,
-          response: { 200: pageOf(GrantView) },
-        },
-      },
-      async request => {
-        const page = idPageOf(request.query)
-        return toIdPage(await grants.listServerGrants(actorOf(request), request.params.uuid, page), page, toGrantView)
-      },
+      { summary: 'List the clients connected to a server and their users', params: z.object({ uuid: uuidParam }) },
+      grantView,
+      ({ actor, params, page }) => grants.listServerGrants(actor, params.uuid, page),
     )
-
-    app.delete(
+    ofServers.remove(
       '/grants/:id',
-      {
-        config,
-        schema: {
-          tags: SERVERS,
-          summary: 'Revoke a client’s access to a server for a user',
-          params: uuidParams,
-          response: { 204: z.null() },
-        },
-      },
-      async (request, reply) => {
-        await grants.removeGrant(actorOf(request), request.params.id)
-        return reply.code(204).send(null)
-      },
+      { summary: 'Revoke a client’s access to a server for a user', params },
+      ({ actor, params }) => grants.removeGrant(actor, params.id),
     )
 
-    app.get(
+    ofAccount.list(
       '/me/applications',
-      {
-        config,
-        schema: {
-          tags: ACCOUNT,
-          summary: 'List the applications that act on your behalf, and their servers',
-          querystring: pageQuery,
-          response: { 200: pageOf(ApplicationView) },
-        },
-      },
-      async request => {
-        const page = idPageOf(request.query)
-        const actor = actorOf(request)
-        return toIdPage(await grants.listApplications(actor, page), page, toApplicationView(actor, baseUrl))
-      },
+      { summary: 'List the applications that act on your behalf, and their servers' },
+      { schema: ApplicationView, toView: toApplicationView(baseUrl) },
+      ({ actor, page }) => grants.listApplications(actor, page),
     )
-
-    app.delete(
+    ofAccount.remove(
       '/me/applications/:id',
-      {
-        config,
-        schema: {
-          tags: ACCOUNT,
-          summary: 'Revoke an application’s access',
-          params: uuidParams,
-          response: { 204: z.null() },
-        },
-      },
-      async (request, reply) => {
-        await grants.removeApplication(actorOf(request), request.params.id)
-        return reply.code(204).send(null)
-      },
+      { summary: 'Revoke an application’s access', params },
+      ({ actor, params }) => grants.removeApplication(actor, params.id),
     )
   }

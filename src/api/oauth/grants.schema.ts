@@ -50,8 +50,8 @@ export const toGrantView = (grant: Grant): z.infer<typeof GrantView> => ({
 })
 
 export const toApplicationView =
-  (actor: Actor, baseUrl: string) =>
-  (grant: Grant): z.infer<typeof ApplicationView> => {
+  (baseUrl: string) =>
+  (grant: Grant, actor: Actor): z.infer<typeof ApplicationView> => {
     const { name, policy } = grant.server
     const shown = mayUseServerOf(actor, grant) ? name : null
     return {

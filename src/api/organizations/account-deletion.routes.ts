@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { actorOf } from '../../lib/http/access.ts'
+import { resourceRoutes, viewAsIs } from '../../lib/http/resource-routes.ts'
 import { endSession } from '../../lib/http/sessions.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { ROLES } from '../../lib/kernel/roles.ts'
@@ -16,8 +16,6 @@ type Accounts = {
 
 type Parts = { accountDeletion: AccountDeletion; accounts: Accounts }
 
-const config = { access: 'user' } as const
-const tags = ['account']
 /** Body limits; a password is hashed to be compared. */
 const MAX_PROOF_CHARACTERS = 1_024
 const MAX_DECISIONS = 1_000
@@ -92,28 +90,22 @@ const toDeletionView = (preview: DeletionPreview, hasPassword: boolean): z.infer
 export const accountDeletionRoutes =
   ({ accountDeletion, accounts }: Parts): FastifyPluginAsyncZod =>
   async app => {
-    app.get(
-      '/me/deletion',
-      {
-        config,
-        schema: { tags, summary: 'Preview the deletion of your account', response: { 200: DeletionView } },
-      },
-      async request => {
-        const actor = actorOf(request)
-        return toDeletionView(await accountDeletion.previewDeletion(actor), await accounts.hasPassword(actor))
-      },
-    )
+    const routes = resourceRoutes(app, { access: 'user', tags: ['account'] })
 
-    app.delete(
+    routes.get(
+      '/me/deletion',
+      { summary: 'Preview the deletion of your account' },
+      viewAsIs(DeletionView),
+      async ({ actor }) =>
+        toDeletionView(await accountDeletion.previewDeletion(actor), await accounts.hasPassword(actor)),
+    )
+    routes.remove(
       '/me',
-      { config, schema: { tags, summary: 'Delete your account', body: DeleteAccount, response: { 204: z.null() } } },
-      async (request, reply) => {
-        const { organizations, ...proof } = request.body
-        const actor = actorOf(request)
+      { summary: 'Delete your account', body: DeleteAccount },
+      async ({ actor, body: { organizations, ...proof }, request, reply }) => {
         await accounts.proveSelf(actor, proof)
         await accountDeletion.deleteAccount(actor, organizations)
         if (request.signedInBy === 'session') await endSession(request, reply)
-        return reply.code(204).send(null)
       },
     )
   }

@@ -1,8 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { actorOf } from '../../lib/http/access.ts'
-import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
-import { pageOf, pageQuery } from '../../lib/http/paging.ts'
+import { resourceRoutes } from '../../lib/http/resource-routes.ts'
 import { uuidParam, uuidParams } from '../../lib/http/schemas.ts'
 import type { InvitationService } from '../../tenancy/invitations/invitations.service.ts'
 import {
@@ -14,71 +12,38 @@ import {
   toOrganizationView,
 } from '../../tenancy/organizations.schema.ts'
 
-const config = { access: 'user' } as const
-const tags = ['organizations']
+const params = uuidParams
 const invitationParams = z.object({ id: uuidParam, invitationId: uuidParam })
+const invitationView = { schema: InvitationView, toView: toInvitationView }
 
 export const invitationRoutes =
   ({ invitations }: { invitations: InvitationService }): FastifyPluginAsyncZod =>
   async app => {
-    app.post(
+    const routes = resourceRoutes(app, { access: 'user', tags: ['organizations'] })
+
+    routes.create(
       '/organizations/:id/invitations',
       {
-        config,
-        schema: {
-          tags,
-          summary: 'Invite somebody by email; replaces an earlier invitation to the same address',
-          params: uuidParams,
-          body: CreateInvitation,
-          response: { 201: InvitationView },
-        },
+        summary: 'Invite somebody by email; replaces an earlier invitation to the same address',
+        params,
+        body: CreateInvitation,
       },
-      async (request, reply) => {
-        const invitation = await invitations.invite(actorOf(request), request.params.id, request.body)
-        return reply.code(201).send(toInvitationView(invitation))
-      },
+      invitationView,
+      ({ actor, params, body }) => invitations.invite(actor, params.id, body),
     )
-
-    app.get(
+    routes.list(
       '/organizations/:id/invitations',
-      {
-        config,
-        schema: {
-          tags,
-          summary: 'List pending invitations',
-          params: uuidParams,
-          querystring: pageQuery,
-          response: { 200: pageOf(InvitationView) },
-        },
-      },
-      async request => {
-        const page = idPageOf(request.query)
-        const open = await invitations.listInvitations(actorOf(request), request.params.id, page)
-        return toIdPage(open, page, toInvitationView)
-      },
+      { summary: 'List pending invitations', params },
+      invitationView,
+      ({ actor, params, page }) => invitations.listInvitations(actor, params.id, page),
     )
-
-    app.delete(
-      '/organizations/:id/invitations/:invitationId',
-      { config, schema: { tags, params: invitationParams, response: { 204: z.null() } } },
-      async (request, reply) => {
-        const { id, invitationId } = request.params
-        await invitations.withdrawInvitation(actorOf(request), id, invitationId)
-        return reply.code(204).send(null)
-      },
+    routes.remove('/organizations/:id/invitations/:invitationId', { params: invitationParams }, ({ actor, params }) =>
+      invitations.withdrawInvitation(actor, params.id, params.invitationId),
     )
-
-    app.post(
+    routes.perform(
       '/invitations/accept',
-      {
-        config,
-        schema: {
-          tags,
-          summary: 'Accept an invitation to an organization',
-          body: AcceptInvitation,
-          response: { 200: OrganizationView },
-        },
-      },
-      async request => toOrganizationView(await invitations.acceptInvitation(actorOf(request), request.body.token)),
+      { summary: 'Accept an invitation to an organization', body: AcceptInvitation },
+      { schema: OrganizationView, toView: toOrganizationView },
+      ({ actor, body }) => invitations.acceptInvitation(actor, body.token),
     )
   }

@@ -1,9 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { actorOf } from '../../lib/http/access.ts'
-import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
 import { assertUnchanged } from '../../lib/http/pages/read-only.ts'
-import { pageOf, pageQuery } from '../../lib/http/paging.ts'
+import { resourceRoutes } from '../../lib/http/resource-routes.ts'
 import { uuidParam, uuidParams } from '../../lib/http/schemas.ts'
 import type { MemberService } from '../../tenancy/members.service.ts'
 import {
@@ -21,109 +19,52 @@ import type { OrganizationService } from '../../tenancy/organizations.service.ts
 
 type Parts = { organizations: OrganizationService; members: MemberService }
 
-const config = { access: 'user' } as const
-const tags = ['organizations']
+const params = uuidParams
 const memberParams = z.object({ id: uuidParam, userId: uuidParam })
+const organizationView = { schema: OrganizationView, toView: toOrganizationView }
+const memberView = { schema: MemberView, toView: toMemberView }
 
 export const organizationRoutes =
   ({ organizations, members }: Parts): FastifyPluginAsyncZod =>
   async app => {
-    app.post(
-      '/organizations',
-      { config, schema: { tags, body: CreateOrganization, response: { 201: OrganizationView } } },
-      async (request, reply) => {
-        const created = await organizations.createOrganization(actorOf(request), request.body.name)
-        return reply.code(201).send(toOrganizationView(created))
-      },
-    )
+    const routes = resourceRoutes(app, { access: 'user', tags: ['organizations'] })
 
-    app.get(
-      '/organizations',
-      { config, schema: { tags, querystring: pageQuery, response: { 200: pageOf(OrganizationView) } } },
-      async request => {
-        const page = idPageOf(request.query)
-        return toIdPage(await organizations.listOrganizations(actorOf(request), page), page, toOrganizationView)
-      },
+    routes.create('/organizations', { body: CreateOrganization }, organizationView, ({ actor, body }) =>
+      organizations.createOrganization(actor, body.name),
     )
-
-    app.get(
+    routes.list('/organizations', {}, organizationView, ({ actor, page }) =>
+      organizations.listOrganizations(actor, page),
+    )
+    routes.get('/organizations/:id', { params }, organizationView, ({ actor, params }) =>
+      organizations.getOrganization(actor, params.id),
+    )
+    routes.update(
       '/organizations/:id',
-      { config, schema: { tags, params: uuidParams, response: { 200: OrganizationView } } },
-      async request => toOrganizationView(await organizations.getOrganization(actorOf(request), request.params.id)),
+      { params, body: UpdateOrganization },
+      organizationView,
+      async ({ actor, params: { id }, body }) => {
+        await assertUnchanged(['id', 'role'], body, () => organizations.getOrganization(actor, id))
+        return organizations.renameOrganization(actor, id, body.name)
+      },
     )
-
-    app.patch(
+    routes.remove(
       '/organizations/:id',
-      { config, schema: { tags, params: uuidParams, body: UpdateOrganization, response: { 200: OrganizationView } } },
-      async request => {
-        const { body, params } = request
-        const actor = actorOf(request)
-        await assertUnchanged(['id', 'role'], body, () => organizations.getOrganization(actor, params.id))
-        return toOrganizationView(await organizations.renameOrganization(actor, params.id, body.name))
-      },
+      { summary: 'Delete an organization with everything in it', params, body: RemoveOrganization },
+      ({ actor, params, body }) => organizations.removeOrganization(actor, params.id, body.confirm),
     )
 
-    app.delete(
-      '/organizations/:id',
-      {
-        config,
-        schema: {
-          tags,
-          summary: 'Delete an organization with everything in it',
-          params: uuidParams,
-          body: RemoveOrganization,
-          response: { 204: z.null() },
-        },
-      },
-      async (request, reply) => {
-        await organizations.removeOrganization(actorOf(request), request.params.id, request.body.confirm)
-        return reply.code(204).send(null)
-      },
+    routes.list('/organizations/:id/members', { params }, memberView, ({ actor, params, page }) =>
+      members.listMembers(actor, params.id, page),
     )
-
-    app.get(
-      '/organizations/:id/members',
-      { config, schema: { tags, params: uuidParams, querystring: pageQuery, response: { 200: pageOf(MemberView) } } },
-      async request => {
-        const page = idPageOf(request.query)
-        return toIdPage(await members.listMembers(actorOf(request), request.params.id, page), page, toMemberView)
-      },
-    )
-
-    app.put(
+    routes.put(
       '/organizations/:id/members/:userId',
-      {
-        config,
-        schema: {
-          tags,
-          summary: "Change a member's role",
-          params: memberParams,
-          body: ChangeRole,
-          response: { 200: MemberView },
-        },
-      },
-      async request => {
-        const { id, userId } = request.params
-        return toMemberView(await members.changeRole(actorOf(request), id, userId, request.body.role))
-      },
+      { summary: "Change a member's role", params: memberParams, body: ChangeRole },
+      memberView,
+      ({ actor, params, body }) => members.changeRole(actor, params.id, params.userId, body.role),
     )
-
-    app.delete(
+    routes.remove(
       '/organizations/:id/members/:userId',
-      {
-        config,
-        schema: {
-          tags,
-          summary: 'Remove a member, or leave the organization',
-          params: memberParams,
-          body: RemoveMember,
-          response: { 204: z.null() },
-        },
-      },
-      async (request, reply) => {
-        const { id, userId } = request.params
-        await members.removeMember(actorOf(request), id, userId, request.body?.serversTo)
-        return reply.code(204).send(null)
-      },
+      { summary: 'Remove a member, or leave the organization', params: memberParams, body: RemoveMember },
+      ({ actor, params, body }) => members.removeMember(actor, params.id, params.userId, body?.serversTo),
     )
   }

@@ -1,19 +1,20 @@
 import type { z } from 'zod'
+import type { Presentation } from '../../servers/server.ts'
 import { type CatalogueReport, findCatalogueFindings, findListCost } from '../../tools/lint/catalogue-report.ts'
 import { toFindingView } from '../toolkits/findings.view.ts'
 import type { ServerLintView, ServerTokensView } from './catalogue.schema.ts'
 
-export const toServerLintView = (report: CatalogueReport, presentation: string): z.infer<typeof ServerLintView> => ({
+/** What a server's tools cost and which problems they have, with the presentation set on the server. */
+export type ServerReport = { report: CatalogueReport; presentation: Presentation }
+
+export const toServerLintView = ({ report, presentation }: ServerReport): z.infer<typeof ServerLintView> => ({
   findings: findCatalogueFindings(report, presentation).map(toFindingView),
   tools: report.tools
     .filter(({ findings }) => findings.length > 0)
     .map(({ name, findings }) => ({ name, findings: findings.map(toFindingView) })),
 })
 
-export const toServerTokensView = (
-  report: CatalogueReport,
-  presentation: string,
-): z.infer<typeof ServerTokensView> => ({
+export const toServerTokensView = ({ report, presentation }: ServerReport): z.infer<typeof ServerTokensView> => ({
   encoding: report.encoding,
   presentation,
   shownAs: findListCost(report, presentation)?.presentation ?? null,

@@ -1,9 +1,10 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
-import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
+import { idPageOf } from '../../lib/http/id-paging.ts'
 import { assertUnchanged } from '../../lib/http/pages/read-only.ts'
 import { pageOf, pageQuery, toPage } from '../../lib/http/paging.ts'
+import { resourceRoutes, viewAsIs } from '../../lib/http/resource-routes.ts'
 import { uuidParam } from '../../lib/http/schemas.ts'
 import type { GlobalService } from '../../servers/globals/globals.service.ts'
 import type { Server } from '../../servers/server.ts'
@@ -34,68 +35,40 @@ const tags = ['servers']
 const params = z.object({ uuid: uuidParam })
 const toolkitParams = z.object({ uuid: uuidParam, id: uuidParam })
 const globalParams = z.object({ uuid: uuidParam, key: z.string() })
+const globalView = { schema: GlobalView, toView: toGlobalView }
 const READ_ONLY = ['id', 'uuid', 'organizationId', 'ownerId', 'url', 'shownAs'] as const
 
 export const serverRoutes =
   ({ servers, globals, toolkitUses, findShownAs, baseUrl }: Parts): FastifyPluginAsyncZod =>
   async app => {
-    const viewOf = async (server: Server) => toServerView(server, baseUrl, await findShownAsOf(server, findShownAs))
+    const routes = resourceRoutes(app, { ...config, tags })
+    const toView = async (server: Server) => toServerView(server, baseUrl, await findShownAsOf(server, findShownAs))
+    const serverView = { schema: ServerView, toView }
+    const listedView = { schema: ServerView, toView: (server: Server) => toServerView(server, baseUrl) }
 
-    app.post(
-      '/servers',
-      { config, schema: { tags, body: CreateServer, response: { 201: ServerView } } },
-      async (request, reply) => {
-        const server = await servers.createServer(actorOf(request), request.body)
-        return reply.code(201).send(await viewOf(server))
-      },
+    routes.create('/servers', { body: CreateServer }, serverView, ({ actor, body }) =>
+      servers.createServer(actor, body),
     )
+    routes.list('/servers', {}, listedView, ({ actor, page }) => servers.listServers(actor, page))
+    routes.get('/servers/:uuid', { params }, serverView, ({ actor, params }) => servers.getServer(actor, params.uuid))
+    routes.update('/servers/:uuid', { params, body: UpdateServer }, serverView, async ({ actor, params, body }) => {
+      const { uuid } = params
+      await assertUnchanged(READ_ONLY, body, async () => toView(await servers.getServer(actor, uuid)))
+      return servers.updateServer(actor, uuid, body)
+    })
+    routes.remove('/servers/:uuid', { params }, ({ actor, params }) => servers.removeServer(actor, params.uuid))
 
-    app.get(
-      '/servers',
-      { config, schema: { tags, querystring: pageQuery, response: { 200: pageOf(ServerView) } } },
-      async request => {
-        const page = idPageOf(request.query)
-        const listed = await servers.listServers(actorOf(request), page)
-        return toIdPage(listed, page, server => toServerView(server, baseUrl))
-      },
-    )
-
-    app.get('/servers/:uuid', { config, schema: { tags, params, response: { 200: ServerView } } }, async request =>
-      viewOf(await servers.getServer(actorOf(request), request.params.uuid)),
-    )
-
-    app.patch(
-      '/servers/:uuid',
-      { config, schema: { tags, params, body: UpdateServer, response: { 200: ServerView } } },
-      async request => {
-        const { body } = request
-        const { uuid } = request.params
-        const actor = actorOf(request)
-        await assertUnchanged(READ_ONLY, body, async () => viewOf(await servers.getServer(actor, uuid)))
-        return viewOf(await servers.updateServer(actor, uuid, body))
-      },
-    )
-
-    app.delete(
-      '/servers/:uuid',
-      { config, schema: { tags, params, response: { 204: z.null() } } },
-      async (request, reply) => {
-        await servers.removeServer(actorOf(request), request.params.uuid)
-        return reply.code(204).send(null)
-      },
-    )
-
-    app.get(
+    routes.get(
       '/servers/:uuid/toolkits',
-      { config, schema: { tags, params, querystring: pageQuery, response: { 200: pageOf(UsedToolkitView) } } },
-      async request => {
-        const page = idPageOf(request.query)
-        const used = await toolkitUses.listUsedToolkits(actorOf(request), request.params.uuid, page)
+      { params, querystring: pageQuery },
+      viewAsIs(pageOf(UsedToolkitView)),
+      async ({ actor, params, query }) => {
+        const page = idPageOf(query)
+        const used = await toolkitUses.listUsedToolkits(actor, params.uuid, page)
         const { items, nextCursor } = toPage(used, page.limit, last => last.useId)
         return { items: items.map(toUsedToolkitView), nextCursor }
       },
     )
-
     app.put(
       '/servers/:uuid/toolkits/:id',
       { config, schema: { tags, params: toolkitParams, querystring: UseToolkitQuery, response: { 204: z.null() } } },
@@ -105,25 +78,13 @@ export const serverRoutes =
         return reply.code(204).send(null)
       },
     )
-
-    app.delete(
-      '/servers/:uuid/toolkits/:id',
-      { config, schema: { tags, params: toolkitParams, response: { 204: z.null() } } },
-      async (request, reply) => {
-        await toolkitUses.dropToolkit(actorOf(request), request.params.uuid, request.params.id)
-        return reply.code(204).send(null)
-      },
+    routes.remove('/servers/:uuid/toolkits/:id', { params: toolkitParams }, ({ actor, params }) =>
+      toolkitUses.dropToolkit(actor, params.uuid, params.id),
     )
 
-    app.get(
-      '/servers/:uuid/globals',
-      { config, schema: { tags, params, querystring: pageQuery, response: { 200: pageOf(GlobalView) } } },
-      async request => {
-        const page = idPageOf(request.query)
-        return toIdPage(await globals.listGlobals(actorOf(request), request.params.uuid, page), page, toGlobalView)
-      },
+    routes.list('/servers/:uuid/globals', { params }, globalView, ({ actor, params, page }) =>
+      globals.listGlobals(actor, params.uuid, page),
     )
-
     app.put(
       '/servers/:uuid/globals/:key',
       {
@@ -136,13 +97,7 @@ export const serverRoutes =
         return reply.code(isNew ? 201 : 200).send(toGlobalView(global))
       },
     )
-
-    app.delete(
-      '/servers/:uuid/globals/:key',
-      { config, schema: { tags, params: globalParams, response: { 204: z.null() } } },
-      async (request, reply) => {
-        await globals.removeGlobal(actorOf(request), request.params.uuid, request.params.key)
-        return reply.code(204).send(null)
-      },
+    routes.remove('/servers/:uuid/globals/:key', { params: globalParams }, ({ actor, params }) =>
+      globals.removeGlobal(actor, params.uuid, params.key),
     )
   }

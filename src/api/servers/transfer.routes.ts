@@ -1,7 +1,8 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { actorOf } from '../../lib/http/access.ts'
+import { resourceRoutes } from '../../lib/http/resource-routes.ts'
 import { uuidParam } from '../../lib/http/schemas.ts'
+import type { Server } from '../../servers/server.ts'
 import { ServerView, TransferServer } from '../../servers/servers.schema.ts'
 import { toServerView } from '../../servers/servers.view.ts'
 import { type FindShownAs, findShownAsOf } from '../../servers/settings/shown-as.ts'
@@ -9,27 +10,20 @@ import type { ServerTransfer } from '../../servers/settings/transfer.service.ts'
 
 type Parts = { serverTransfer: ServerTransfer; findShownAs: FindShownAs; baseUrl: string }
 
-const config = { access: 'user' } as const
-const params = z.object({ uuid: uuidParam })
-
 export const serverTransferRoutes =
   ({ serverTransfer, findShownAs, baseUrl }: Parts): FastifyPluginAsyncZod =>
   async app => {
-    app.post(
+    const routes = resourceRoutes(app, { access: 'user', tags: ['servers'] })
+    const toView = async (server: Server) => toServerView(server, baseUrl, await findShownAsOf(server, findShownAs))
+
+    routes.perform(
       '/servers/:uuid/transfer',
       {
-        config,
-        schema: {
-          tags: ['servers'],
-          summary: 'Move a server to another organization; the toolkits it uses become snapshots',
-          params,
-          body: TransferServer,
-          response: { 200: ServerView },
-        },
+        summary: 'Move a server to another organization; the toolkits it uses become snapshots',
+        params: z.object({ uuid: uuidParam }),
+        body: TransferServer,
       },
-      async request => {
-        const moved = await serverTransfer.transferServer(actorOf(request), request.params.uuid, request.body)
-        return toServerView(moved, baseUrl, await findShownAsOf(moved, findShownAs))
-      },
+      { schema: ServerView, toView },
+      ({ actor, params, body }) => serverTransfer.transferServer(actor, params.uuid, body),
     )
   }

@@ -1,9 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import { z } from 'zod'
-import { actorOf } from '../../lib/http/access.ts'
-import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
 import { assertUnchanged } from '../../lib/http/pages/read-only.ts'
-import { pageOf, pageQuery } from '../../lib/http/paging.ts'
+import { resourceRoutes } from '../../lib/http/resource-routes.ts'
 import { uuidParams } from '../../lib/http/schemas.ts'
 import { ToolLintView } from '../../tools/findings.schema.ts'
 import type { ToolLintService } from '../../tools/tool-lint.ts'
@@ -23,138 +20,59 @@ import { toToolkitView, toToolView } from './toolkits.view.ts'
 
 type Parts = { toolkits: ToolkitService; tools: ToolService; toolLint: ToolLintService }
 
-const config = { access: 'user' } as const
-const tags = ['toolkits']
+const params = uuidParams
+const toolkitView = { schema: ToolkitView, toView: toToolkitView }
+const toolView = { schema: ToolView, toView: toToolView }
+const toolLintView = { schema: ToolLintView, toView: toToolLintView }
 
 export const toolkitRoutes =
   ({ toolkits, tools, toolLint }: Parts): FastifyPluginAsyncZod =>
   async app => {
-    app.post(
-      '/toolkits',
-      { config, schema: { tags, body: CreateToolkit, response: { 201: ToolkitView } } },
-      async (request, reply) => {
-        const toolkit = await toolkits.createToolkit(actorOf(request), request.body)
-        return reply.code(201).send(toToolkitView(toolkit))
-      },
-    )
+    const routes = resourceRoutes(app, { access: 'user', tags: ['toolkits'] })
 
-    app.get(
-      '/toolkits',
-      { config, schema: { tags, querystring: pageQuery, response: { 200: pageOf(ToolkitView) } } },
-      async request => {
-        const page = idPageOf(request.query)
-        return toIdPage(await toolkits.listToolkits(actorOf(request), page), page, toToolkitView)
-      },
+    routes.create('/toolkits', { body: CreateToolkit }, toolkitView, ({ actor, body }) =>
+      toolkits.createToolkit(actor, body),
     )
-
-    app.get(
-      '/gallery',
-      { config, schema: { tags, querystring: pageQuery, response: { 200: pageOf(ToolkitView) } } },
-      async request => {
-        const page = idPageOf(request.query)
-        return toIdPage(await toolkits.listGallery(page), page, toToolkitView)
-      },
-    )
-
-    app.get(
+    routes.list('/toolkits', {}, toolkitView, ({ actor, page }) => toolkits.listToolkits(actor, page))
+    routes.list('/gallery', {}, toolkitView, ({ page }) => toolkits.listGallery(page))
+    routes.get('/toolkits/:id', { params }, toolkitView, ({ actor, params }) => toolkits.getToolkit(actor, params.id))
+    routes.update(
       '/toolkits/:id',
-      { config, schema: { tags, params: uuidParams, response: { 200: ToolkitView } } },
-      async request => toToolkitView(await toolkits.getToolkit(actorOf(request), request.params.id)),
-    )
-
-    app.patch(
-      '/toolkits/:id',
-      { config, schema: { tags, params: uuidParams, body: UpdateToolkit, response: { 200: ToolkitView } } },
-      async request => {
-        const { body, params } = request
-        const actor = actorOf(request)
-        await assertUnchanged(['id', 'organizationId'], body, () => toolkits.getToolkit(actor, params.id))
-        return toToolkitView(await toolkits.updateToolkit(actor, params.id, body))
+      { params, body: UpdateToolkit },
+      toolkitView,
+      async ({ actor, params: { id }, body }) => {
+        await assertUnchanged(['id', 'organizationId'], body, () => toolkits.getToolkit(actor, id))
+        return toolkits.updateToolkit(actor, id, body)
       },
     )
-
-    app.delete(
-      '/toolkits/:id',
-      { config, schema: { tags, params: uuidParams, response: { 204: z.null() } } },
-      async (request, reply) => {
-        await toolkits.removeToolkit(actorOf(request), request.params.id)
-        return reply.code(204).send(null)
-      },
-    )
-
-    app.post(
+    routes.remove('/toolkits/:id', { params }, ({ actor, params }) => toolkits.removeToolkit(actor, params.id))
+    routes.perform(
       '/toolkits/:id/transfer',
       {
-        config,
-        schema: {
-          tags,
-          summary: 'Move a toolkit to another organization; none of your servers may use it',
-          params: uuidParams,
-          body: TransferToolkit,
-          response: { 200: ToolkitView },
-        },
+        summary: 'Move a toolkit to another organization; none of your servers may use it',
+        params,
+        body: TransferToolkit,
       },
-      async request => {
-        const { organizationId } = request.body
-        return toToolkitView(await toolkits.transferToolkit(actorOf(request), request.params.id, organizationId))
-      },
+      toolkitView,
+      ({ actor, params, body }) => toolkits.transferToolkit(actor, params.id, body.organizationId),
     )
 
-    app.post(
-      '/toolkits/:id/tools',
-      { config, schema: { tags, params: uuidParams, body: CreateTool, response: { 201: ToolView } } },
-      async (request, reply) => {
-        const tool = await tools.createTool(actorOf(request), request.params.id, request.body)
-        return reply.code(201).send(toToolView(tool))
-      },
+    routes.create('/toolkits/:id/tools', { params, body: CreateTool }, toolView, ({ actor, params, body }) =>
+      tools.createTool(actor, params.id, body),
     )
-
-    app.get(
-      '/toolkits/:id/tools',
-      { config, schema: { tags, params: uuidParams, querystring: pageQuery, response: { 200: pageOf(ToolView) } } },
-      async request => {
-        const page = idPageOf(request.query)
-        return toIdPage(await tools.listTools(actorOf(request), request.params.id, page), page, toToolView)
-      },
+    routes.list('/toolkits/:id/tools', { params }, toolView, ({ actor, params, page }) =>
+      tools.listTools(actor, params.id, page),
     )
-
-    app.get(
-      '/tools/:id',
-      { config, schema: { tags, params: uuidParams, response: { 200: ToolView } } },
-      async request => toToolView(await tools.getTool(actorOf(request), request.params.id)),
-    )
-
-    app.get(
+    routes.get('/tools/:id', { params }, toolView, ({ actor, params }) => tools.getTool(actor, params.id))
+    routes.get(
       '/tools/:id/lint',
-      {
-        config,
-        schema: {
-          tags,
-          summary: 'List known problems of a tool with clients and models',
-          params: uuidParams,
-          response: { 200: ToolLintView },
-        },
-      },
-      async request => toToolLintView(await toolLint.lintSaved(actorOf(request), request.params.id)),
+      { summary: 'List known problems of a tool with clients and models', params },
+      toolLintView,
+      ({ actor, params }) => toolLint.lintSaved(actor, params.id),
     )
-
-    app.patch(
-      '/tools/:id',
-      { config, schema: { tags, params: uuidParams, body: UpdateTool, response: { 200: ToolView } } },
-      async request => {
-        const { body, params } = request
-        const actor = actorOf(request)
-        await assertUnchanged(['id', 'toolkitId'], body, () => tools.getTool(actor, params.id))
-        return toToolView(await tools.updateTool(actor, params.id, body))
-      },
-    )
-
-    app.delete(
-      '/tools/:id',
-      { config, schema: { tags, params: uuidParams, response: { 204: z.null() } } },
-      async (request, reply) => {
-        await tools.removeTool(actorOf(request), request.params.id)
-        return reply.code(204).send(null)
-      },
-    )
+    routes.update('/tools/:id', { params, body: UpdateTool }, toolView, async ({ actor, params: { id }, body }) => {
+      await assertUnchanged(['id', 'toolkitId'], body, () => tools.getTool(actor, id))
+      return tools.updateTool(actor, id, body)
+    })
+    routes.remove('/tools/:id', { params }, ({ actor, params }) => tools.removeTool(actor, params.id))
   }

@@ -1,14 +1,13 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { actorOf } from '../../lib/http/access.ts'
 import { decodeCursor, pageQuery, toPage } from '../../lib/http/paging.ts'
+import { resourceRoutes, viewAsIs } from '../../lib/http/resource-routes.ts'
 import { uuidParams } from '../../lib/http/schemas.ts'
 import { hashOfName, type PendingTool } from '../../upstreams/review/tool-review.ts'
 import type { Approval, UpstreamReviews } from '../../upstreams/review/upstream-reviews.ts'
 import { ApproveChanges, ApprovedView, UpstreamChangesView } from './reviews.schema.ts'
 
-const config = { access: 'user' } as const
-const tags = ['upstreams']
+const params = uuidParams
 
 /** Characters of a name in a cursor, which is bounded; the hash distinguishes names with the same prefix. */
 const CURSOR_CHARS = 100
@@ -29,12 +28,14 @@ const toApproval = (body: z.infer<typeof ApproveChanges>): Approval =>
 export const upstreamReviewRoutes =
   ({ upstreamReviews }: { upstreamReviews: UpstreamReviews }): FastifyPluginAsyncZod =>
   async app => {
-    app.get(
+    const routes = resourceRoutes(app, { access: 'user', tags: ['upstreams'] })
+
+    routes.get(
       '/upstreams/:id/changes',
-      { config, schema: { tags, params: uuidParams, querystring: pageQuery, response: { 200: UpstreamChangesView } } },
-      async request => {
-        const { limit, cursor } = request.query
-        const review = await upstreamReviews.getReview(actorOf(request), request.params.id)
+      { params, querystring: pageQuery },
+      viewAsIs(UpstreamChangesView),
+      async ({ actor, params, query: { limit, cursor } }) => {
+        const review = await upstreamReviews.getReview(actor, params.id)
         const after = decodeCursor(cursor, CURSOR)
         const rest = review.waiting
           .map(tool => ({ tool, position: positionOf(tool) }))
@@ -55,12 +56,10 @@ export const upstreamReviewRoutes =
         }
       },
     )
-
-    app.post(
+    routes.perform(
       '/upstreams/:id/approve',
-      { config, schema: { tags, params: uuidParams, body: ApproveChanges, response: { 200: ApprovedView } } },
-      async request => ({
-        approved: await upstreamReviews.approve(actorOf(request), request.params.id, toApproval(request.body)),
-      }),
+      { params, body: ApproveChanges },
+      { schema: ApprovedView, toView: (approved: number) => ({ approved }) },
+      ({ actor, params, body }) => upstreamReviews.approve(actor, params.id, toApproval(body)),
     )
   }

@@ -1,16 +1,13 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { actorOf } from '../../lib/http/access.ts'
-import { idPageOf } from '../../lib/http/id-paging.ts'
-import { pageOf, pageQuery, toPage } from '../../lib/http/paging.ts'
+import { resourceRoutes } from '../../lib/http/resource-routes.ts'
 import { timeSchema, uuidParams } from '../../lib/http/schemas.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { connectPath } from '../../upstreams/oauth-client/account-messages.ts'
 import type { OwnAccount } from '../../upstreams/oauth-client/accounts.store.ts'
 import type { UpstreamAccounts } from '../../upstreams/oauth-client/upstream-accounts.ts'
 
-const config = { access: 'user' } as const
-const noContent = { 204: z.null() }
+const params = uuidParams
 
 const AccountView = z.object({
   id: z.string(),
@@ -32,7 +29,10 @@ type Parts = { upstreamAccounts: UpstreamAccounts; baseUrl: string }
 export const upstreamAccountRoutes =
   ({ upstreamAccounts, baseUrl }: Parts): FastifyPluginAsyncZod =>
   async app => {
-    const toView = async (actor: Actor, account: OwnAccount): Promise<z.infer<typeof AccountView>> => {
+    const ofAccount = resourceRoutes(app, { access: 'user', tags: ['account'] })
+    const ofUpstreams = resourceRoutes(app, { access: 'user', tags: ['upstreams'] })
+
+    const toView = async (account: OwnAccount, actor: Actor): Promise<z.infer<typeof AccountView>> => {
       const mayUse = await upstreamAccounts.mayUse(actor, account)
       return {
         id: account.id,
@@ -47,57 +47,20 @@ export const upstreamAccountRoutes =
       }
     }
 
-    app.get(
+    ofAccount.list(
       '/me/upstream-accounts',
-      {
-        config,
-        schema: {
-          tags: ['account'],
-          summary: 'List your accounts at upstreams',
-          querystring: pageQuery,
-          response: { 200: pageOf(AccountView) },
-        },
-      },
-      async request => {
-        const page = idPageOf(request.query)
-        const actor = actorOf(request)
-        const found = await upstreamAccounts.listOwn(actor, page)
-        const { items, nextCursor } = toPage(found, page.limit, last => last.id)
-        return { items: await Promise.all(items.map(account => toView(actor, account))), nextCursor }
-      },
+      { summary: 'List your accounts at upstreams' },
+      { schema: AccountView, toView },
+      ({ actor, page }) => upstreamAccounts.listOwn(actor, page),
     )
-
-    app.delete(
+    ofAccount.remove(
       '/me/upstream-accounts/:id',
-      {
-        config,
-        schema: {
-          tags: ['account'],
-          summary: 'Disconnect one of your accounts; revokes and deletes its tokens',
-          params: uuidParams,
-          response: noContent,
-        },
-      },
-      async (request, reply) => {
-        await upstreamAccounts.removeOwn(actorOf(request), request.params.id)
-        return reply.code(204).send(null)
-      },
+      { summary: 'Disconnect one of your accounts; revokes and deletes its tokens', params },
+      ({ actor, params }) => upstreamAccounts.removeOwn(actor, params.id),
     )
-
-    app.delete(
+    ofUpstreams.remove(
       '/upstreams/:id/account',
-      {
-        config,
-        schema: {
-          tags: ['upstreams'],
-          summary: 'Disconnect the shared account of an upstream; revokes and deletes its tokens',
-          params: uuidParams,
-          response: noContent,
-        },
-      },
-      async (request, reply) => {
-        await upstreamAccounts.disconnect(actorOf(request), request.params.id)
-        return reply.code(204).send(null)
-      },
+      { summary: 'Disconnect the shared account of an upstream; revokes and deletes its tokens', params },
+      ({ actor, params }) => upstreamAccounts.disconnect(actor, params.id),
     )
   }

@@ -1,0 +1,112 @@
+import type {
+  FastifyReply,
+  FastifyRequest,
+  RawRequestDefaultExpression,
+  RawServerDefault,
+  RouteGenericInterface,
+} from 'fastify'
+import type { FastifyPluginAsyncZod, ZodTypeProvider } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import type { Actor } from '../kernel/actor.ts'
+import { actorOf, type RouteAccess } from './access.ts'
+import { type IdPage, idPageOf } from './id-paging.ts'
+import { type PageQuery, pageOf, pageQuery, toPage } from './paging.ts'
+
+/** What a route accepts. */
+type RouteSchema = { summary?: string; params?: z.ZodType; querystring?: z.ZodType; body?: z.ZodType }
+
+type Request<S extends RouteSchema> = FastifyRequest<
+  RouteGenericInterface,
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  S,
+  ZodTypeProvider
+>
+
+/** The validated parts of a request, and who sent it. */
+type Input<S extends RouteSchema> = Pick<Request<S>, 'params' | 'query' | 'body'> & {
+  actor: Actor
+  request: Request<S>
+  reply: FastifyReply
+}
+
+/** How responses show what a service returns. */
+type View<V extends z.ZodType, T> = {
+  schema: V
+  toView: (found: T, actor: Actor) => z.output<V> | Promise<z.output<V>>
+}
+
+/** Handlers send the response themselves. */
+type Sent = { Reply: FastifyReply }
+
+const noContent = { schema: z.null(), toView: () => null }
+
+/** Returns the view of a call that already returns what is sent. */
+export const viewAsIs = <V extends z.ZodType>(schema: V) => ({ schema, toView: (view: z.output<V>) => view })
+
+/**
+ * Returns functions that add routes for signed-in users to a resource group. Each takes the path, the schema of the
+ * request, the view of the response, and the call of the service.
+ */
+export const resourceRoutes = (
+  app: Parameters<FastifyPluginAsyncZod>[0],
+  { access, tags }: { access: Exclude<RouteAccess, 'anyone'>; tags: readonly string[] },
+) => {
+  const config = { access }
+
+  const route =
+    (method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', status: 200 | 201 | 204) =>
+    <S extends RouteSchema, V extends z.ZodType, T>(
+      url: string,
+      schema: S,
+      { schema: view, toView }: View<V, T>,
+      call: (input: Input<S>) => Promise<T>,
+    ): void => {
+      app.route<Sent, unknown, S>({
+        method,
+        url,
+        config,
+        schema: { tags, ...schema, response: { [status]: view } },
+        handler: async (request, reply: FastifyReply) => {
+          const { params, query, body } = request
+          const actor = actorOf(request)
+          const found = await call({ actor, params, query, body, request, reply })
+          return reply.code(status).send(await toView(found, actor))
+        },
+      })
+    }
+
+  const remove = route('DELETE', 204)
+
+  return {
+    get: route('GET', 200),
+    create: route('POST', 201),
+    update: route('PATCH', 200),
+    put: route('PUT', 200),
+    /** An operation on a resource, such as its transfer. */
+    perform: route('POST', 200),
+    remove: <S extends RouteSchema>(url: string, schema: S, call: (input: Input<S>) => Promise<void>): void =>
+      remove(url, schema, noContent, call),
+    /** A list in pages, ordered by id. */
+    list: <S extends RouteSchema, V extends z.ZodType, T extends { id: string }>(
+      url: string,
+      schema: S,
+      { schema: view, toView }: View<V, T>,
+      call: (input: Pick<Input<S>, 'actor' | 'params' | 'request'> & { page: IdPage }) => Promise<readonly T[]>,
+    ): void => {
+      app.route<Sent & { Querystring: PageQuery }, unknown, S>({
+        method: 'GET',
+        url,
+        config,
+        schema: { tags, ...schema, querystring: pageQuery, response: { 200: pageOf(view) } },
+        handler: async (request, reply: FastifyReply) => {
+          const actor = actorOf(request)
+          const page = idPageOf(request.query)
+          const rows = await call({ actor, params: request.params, page, request })
+          const { items, nextCursor } = toPage(rows, page.limit, last => last.id)
+          return reply.send({ items: await Promise.all(items.map(item => toView(item, actor))), nextCursor })
+        },
+      })
+    },
+  }
+}
