@@ -1,9 +1,8 @@
+import { bulkhead } from 'cockatiel'
 import { LRUCache } from 'lru-cache'
 import type { CompiledServer } from '../../runtime/call/compiled-server.ts'
-import { debounceByKey } from './debounce-by-key.ts'
 import { createMountedServer, type MountedServer } from './mounted-server.ts'
 import { buildRouter, type Router, type ServerInfo } from './router.ts'
-import { createSemaphore } from './semaphore.ts'
 
 /** The logger used here; pino's fits. */
 export type McpLogger = {
@@ -74,7 +73,7 @@ export const createMcpRegistry = ({
   const negativeCache = { max: MAX_NEGATIVES, ttl: NEGATIVE_TTL_MS, ttlResolution: 0, perf: { now } }
   const missing = new LRUCache<string, true>(negativeCache)
   const failures = new LRUCache<string, true>(negativeCache)
-  const limitBuilds = createSemaphore(BUILDS_AT_ONCE)
+  const builds = bulkhead(BUILDS_AT_ONCE, Number.POSITIVE_INFINITY)
   let isClosing = false
 
   const release = (serverId: string): void => {
@@ -117,7 +116,7 @@ export const createMcpRegistry = ({
   const runNext = async (serverId: string, slot: Slot, own: Build, before: Promise<unknown> | undefined) => {
     // Whoever waits for the previous build learns how it ended.
     if (before !== undefined) await before.catch(() => {})
-    return limitBuilds(() => run(serverId, slot, own))
+    return builds.execute(() => run(serverId, slot, own))
   }
 
   /** Returns a build that starts from now on. One that is waiting to start serves everybody who asks until then. */
@@ -181,7 +180,13 @@ export const createMcpRegistry = ({
     }
   }
 
-  const outages = debounceByKey(OUTAGE_MS, serverId => void refresh(serverId))
+  const outages = new Set<string>()
+  let outageTimer: NodeJS.Timeout | undefined
+  const refreshAfterOutages = (): void => {
+    outageTimer = undefined
+    for (const serverId of outages) void refresh(serverId)
+    outages.clear()
+  }
 
   return {
     /**
@@ -211,7 +216,9 @@ export const createMcpRegistry = ({
     refreshOutages: (serverId: string): void => {
       const mounted = slots.get(serverId)?.mounted
       // One that is being mounted may have been compiled before the change.
-      if (slots.has(serverId) && mounted?.router.server.tellsOutages !== false) outages.add(serverId)
+      if (isClosing || !slots.has(serverId) || mounted?.router.server.tellsOutages === false) return
+      outages.add(serverId)
+      outageTimer ??= setTimeout(refreshAfterOutages, OUTAGE_MS).unref()
     },
     /** Unmounts a deleted server and ends its streams. */
     release,
@@ -219,11 +226,7 @@ export const createMcpRegistry = ({
     invalidateAll: async (): Promise<void> => {
       missing.clear()
       failures.clear()
-      const waiting = [...slots.keys()].values()
-      const work = async (): Promise<void> => {
-        for (const serverId of waiting) await refresh(serverId)
-      }
-      await Promise.all(Array.from({ length: BUILDS_AT_ONCE }, work))
+      await Promise.all([...slots.keys()].map(refresh))
     },
     /** Ends the streams that a user, or anybody, may no longer have. */
     checkAccess: (userId: string | undefined): void => {
@@ -242,7 +245,7 @@ export const createMcpRegistry = ({
       isClosing = true
       clearInterval(idleTimer)
       clearInterval(beatTimer)
-      outages.clear()
+      clearTimeout(outageTimer)
       for (const { mounted } of slots.values()) mounted?.end()
     },
   }
