@@ -13,7 +13,7 @@ const LAYERS = [
   ['servers', 'passthrough/route'],
   ['runtime/call'],
   ['results', 'tool-search'],
-  ['runtime', 'oauth'],
+  ['runtime', 'oauth', 'jobs'],
   ['mcp'],
   ['api', 'web', 'sample', 'passthrough/http'],
   ['cli'],

@@ -1,10 +1,12 @@
 import { listSecondFactorKeyIds } from './identity/second-factor/second-factor.store.ts'
 import { openDatabase, type Transaction } from './lib/db/client.ts'
+import { migrate } from './lib/db/migrate.ts'
+import type { DatabaseTarget } from './lib/db/target.ts'
 import { checkMasterKeys, enterMasterKeys, takeFirstMasterKeys } from './lib/process/installation.store.ts'
 import { findMasterKeys } from './lib/process/master-keys.ts'
 import { createSealing } from './lib/process/sealing.ts'
 import type { Settings } from './lib/process/settings.ts'
-import { migrateDatabase } from './migrate-database.ts'
+import { MIGRATIONS_DIRECTORY } from './lib/process/version.ts'
 import { listOAuthSealingKeyIds } from './oauth/sealing-key-ids.ts'
 import { listSealingKeyIds } from './servers/globals/globals.store.ts'
 import { listUpstreamSealingKeyIds } from './upstreams/oauth-client/clients.store.ts'
@@ -23,6 +25,10 @@ export const listKeyIdsInUse = async (db: Transaction): Promise<string[]> =>
       listUpstreamSealingKeyIds(db),
     ])
   ).flat()
+
+/** Applies pending migrations and returns their names. */
+export const migrateDatabase = (target: DatabaseTarget): Promise<readonly string[]> =>
+  migrate(target, { directory: MIGRATIONS_DIRECTORY })
 
 /** Opens and migrates the database, and checks the master keys. Throws, with the database closed, if it is unusable. */
 export const openInstallation = async ({ database, masterKeys, dataDirectory }: Settings) => {

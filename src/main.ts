@@ -1,5 +1,5 @@
 import { type App, buildApp } from './app.ts'
-import { createDrain } from './drain.ts'
+import { createDrain } from './lib/http/drain.ts'
 import { AppError } from './lib/kernel/errors.ts'
 import { createLogger, type Logger } from './lib/process/logger.ts'
 import { loadSettings, type Settings } from './lib/process/settings.ts'

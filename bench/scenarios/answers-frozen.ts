@@ -1,7 +1,7 @@
 /** The frozen results with a token budget: the size of the first reply, and whether every question can be answered. */
 
-import { createJobPool } from '../../src/job-pool.ts'
-import { JOBS } from '../../src/jobs.ts'
+import { createJobPool } from '../../src/jobs/job-pool.ts'
+import { JOBS } from '../../src/jobs/jobs.ts'
 import type { PipelineSteps } from '../../src/lib/json/pipeline.ts'
 import { createAnswerWork } from '../../src/results/budget/answer-work.ts'
 import { type AnswerToolName, readAnswerWish } from '../../src/results/budget/cut-result-tool-params.ts'

@@ -1,5 +1,5 @@
-import { createJobPool } from '../../src/job-pool.ts'
-import { JOBS } from '../../src/jobs.ts'
+import { createJobPool } from '../../src/jobs/job-pool.ts'
+import { JOBS } from '../../src/jobs/jobs.ts'
 import { createAnswerWork } from '../../src/results/budget/answer-work.ts'
 import { createAnswerShaper } from '../../src/results/shape/answer-shaper.ts'
 

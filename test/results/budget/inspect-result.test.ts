@@ -194,7 +194,7 @@ it('inspections in progress at the close complete, and later ones are refused', 
 
 it('idle threads do not keep the process alive', () => {
   const script = `
-    const { createJobPool } = await import(${JSON.stringify(new URL('../../../src/job-pool.ts', import.meta.url).href)})
+    const { createJobPool } = await import(${JSON.stringify(new URL('../../../src/jobs/job-pool.ts', import.meta.url).href)})
     const { createAnswerWork } = await import(${JSON.stringify(new URL('../../../src/results/budget/answer-work.ts', import.meta.url).href)})
     const work = createAnswerWork(createJobPool({ idleMs: 600_000 }).job('inspect-result'))
     const seen = await work.look({ owner: 'one', group: 'one', bytes: Buffer.from('{"a":1}'), budgetTokens: 10 })

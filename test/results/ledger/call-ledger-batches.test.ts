@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import type { ExecutionTokens } from '../../../src/history/execution-record.ts'
-import { createJobPool } from '../../../src/job-pool.ts'
+import { createJobPool } from '../../../src/jobs/job-pool.ts'
 import { createStop } from '../../../src/lib/kernel/stop-signal.ts'
 import { countTokens } from '../../../src/lib/tokens/tokens.ts'
 import { createCallLedger } from '../../../src/results/ledger/call-ledger.ts'

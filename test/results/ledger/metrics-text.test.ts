@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
-import { createJobPool } from '../../../src/job-pool.ts'
+import { createJobPool } from '../../../src/jobs/job-pool.ts'
 import { createStop } from '../../../src/lib/kernel/stop-signal.ts'
 import { createMetricsText } from '../../../src/lib/process/metrics.ts'
 import { createCallLedger } from '../../../src/results/ledger/call-ledger.ts'

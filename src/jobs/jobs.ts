@@ -2,17 +2,17 @@
 export const JOBS = {
   /** A list of 2,000 tools takes a second. */
   'count-tokens': {
-    load: async () => (await import('./lib/tokens/count-texts.ts')).createTextCount(),
+    load: async () => (await import('../lib/tokens/count-texts.ts')).createTextCount(),
     timeLimitMs: 20_000,
   },
   /** 2,000 tools take some seconds. */
   'read-catalogue': {
-    load: async () => (await import('./tools/lint/read-catalogue.ts')).createCatalogueReader(),
+    load: async () => (await import('../tools/lint/read-catalogue.ts')).createCatalogueReader(),
     timeLimitMs: 60_000,
   },
   /** A response of 10 MB and a sensible expression need less than half of each limit. */
   'shape-result': {
-    load: async () => (await import('./results/shape/shape-text.ts')).shapeAnswerText,
+    load: async () => (await import('../results/shape/shape-text.ts')).shapeAnswerText,
     timeLimitMs: 5_000,
     ownProcess: { heapLimitMb: 256 },
   },
@@ -21,7 +21,7 @@ export const JOBS = {
    * allowed; a usual one of 10 MB takes a tenth.
    */
   'inspect-result': {
-    load: async () => (await import('./results/budget/inspect-result.ts')).createAnswerLook(),
+    load: async () => (await import('../results/budget/inspect-result.ts')).createAnswerLook(),
     timeLimitMs: 20_000,
     ownProcess: { heapLimitMb: 1_024 },
   },
