@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { NO_ROWS, type PackedRows, unpackRows } from './packed-rows.ts'
+import type { ExecutionRow } from './execution-row.ts'
 import type { MissingReason, RecordingBatch, WriteOutcome } from './recording-batch.ts'
 import type { Crash, WriterThread } from './writer-thread.ts'
 
@@ -52,8 +52,8 @@ export const createBatchDelivery = (options: {
     return sent - dropped - refused.length
   }
 
-  const countAllMissing = (executions: PackedRows, reason: MissingReason): void => {
-    for (const [, serverId, , , , , startedAt] of unpackRows(executions)) countMissing(serverId, startedAt, reason)
+  const countAllMissing = (executions: readonly ExecutionRow[], reason: MissingReason): void => {
+    for (const [, serverId, , , , , startedAt] of executions) countMissing(serverId, startedAt, reason)
   }
 
   const waitBeforeRetry = async (pauseMs: number): Promise<void> => {
@@ -71,12 +71,12 @@ export const createBatchDelivery = (options: {
       let crashes = 0
       for (let pauseMs = FIRST_RETRY_MS; ; pauseMs = Math.min(pauseMs * 2, LAST_RETRY_MS)) {
         const outcome = await thread.write({ executions: left, gaps, tokens: counts })
-        if (outcome.kind === 'written') return noteWritten(outcome, left.count)
+        if (outcome.kind === 'written') return noteWritten(outcome, left.length)
         const reason = noteFailure(outcome)
         if (outcome.kind === 'crashed') crashes++
         if (crashes >= MAX_CRASHES_PER_BATCH) {
           countAllMissing(left, reason)
-          left = NO_ROWS
+          left = []
           counts = []
           if (gaps.length === 0) return 0
         }

@@ -3,7 +3,6 @@ import { toPgConfig } from '../lib/db/postgres.ts'
 import type { PostgresTarget } from '../lib/db/target.ts'
 import { RESERVED_TOOL_PREFIX } from '../lib/kernel/names.ts'
 import type { ExecutionRow } from './execution-row.ts'
-import { unpackRows } from './packed-rows.ts'
 import type {
   BatchWriter,
   GapRow,
@@ -203,12 +202,12 @@ export const createPostgresWriter = (target: PostgresTarget): BatchWriter => {
   const write = async ({ executions, gaps, tokens }: RecordingBatch): Promise<WriteOutcome> => {
     const client = await connect()
     const counts = new Map(tokens.map(([id, ...amounts]) => [id, amounts]))
-    const rows = unpackRows(executions).map((row): CountedRow => [...row, ...(counts.get(row[0]) ?? NOT_COUNTED)])
+    const rows = executions.map((row): CountedRow => [...row, ...(counts.get(row[0]) ?? NOT_COUNTED)])
     const { kept, refused } = await insertExecutions(client, rows)
     await insertGaps(client, gaps)
     // Those of rows in this batch are in them already: a row that has tokens stays as it is.
     await addTokens(client, tokens)
-    return { kind: 'written', dropped: executions.count - kept - refused.length, refused }
+    return { kind: 'written', dropped: executions.length - kept - refused.length, refused }
   }
 
   return {

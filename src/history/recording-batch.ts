@@ -1,5 +1,5 @@
 import type { ExecutionTokens } from './execution-record.ts'
-import type { PackedRows } from './packed-rows.ts'
+import type { ExecutionRow } from './execution-row.ts'
 
 /** A gap as sent to the worker, with times in milliseconds since the epoch. */
 export type GapRow = [id: string, serverId: string, missing: number, from: number, to: number, reason: string]
@@ -10,7 +10,7 @@ export type TokensRow = [executionId: string, before: number | null, sent: numbe
 export const GAP_COLUMNS = ['id', 'serverId', 'missing', 'from', 'to', 'reason'] as const
 
 /** May be sent again: existing rows are skipped and counted once. */
-export type RecordingBatch = { executions: PackedRows; gaps: GapRow[]; tokens: TokensRow[] }
+export type RecordingBatch = { executions: ExecutionRow[]; gaps: GapRow[]; tokens: TokensRow[] }
 
 /** Why records are missing, as shown on the server's page. */
 export type MissingReason =

@@ -1,7 +1,6 @@
 import type { BatchDelivery } from './batch-delivery.ts'
 import type { ExecutionTokens } from './execution-record.ts'
 import type { MissingRecords } from './missing-records.ts'
-import { NO_ROWS } from './packed-rows.ts'
 import { type GapRow, type TokensRow, toTokensRow } from './recording-batch.ts'
 import type { RecordingQueue } from './recording-queue.ts'
 
@@ -78,7 +77,7 @@ export const createRecordingLoop = (options: {
   }
 
   const sendOne = async (): Promise<void> => {
-    const taken = queue.take()
+    const executions = queue.take()
     const gaps = takeGaps()
     // Tokens go when every record so far is in this batch or an earlier one, which theirs are among.
     const isLast = queue.isEmpty()
@@ -86,8 +85,8 @@ export const createRecordingLoop = (options: {
     if (isLast) areRecordsDue = false
     const counts = isLast ? await takeTokens() : []
     if (tokens.length > 0) areRecordsDue = true
-    stored += await delivery.deliver({ executions: taken?.rows() ?? NO_ROWS, gaps, tokens: counts })
-    if (taken !== undefined) queue.release(taken)
+    stored += await delivery.deliver({ executions, gaps, tokens: counts })
+    queue.release(executions)
     releasedTokens += counts.length
     if (!isEnded) ledger.report(gaps)
     if (!ledger.isEmpty()) gapTimer.arm()

@@ -1,65 +1,63 @@
 import type { ExecutionRecord } from './execution-record.ts'
-import { createRowPages, packRecord, type RowPage } from './packed-rows.ts'
+import { type ExecutionRow, toExecutionRow } from './execution-row.ts'
 
 /** Rows per batch; larger batches gain nothing. */
 const MAX_BATCH_ROWS = 256
+/** A batch ends with the row that reaches this size, because some requests are large. */
+const MAX_BATCH_BYTES = 1_024 * 1_024
+/** Size of a row without its texts. */
+const ROW_BYTES = 100
+
+const sizeOf = (row: ExecutionRow): number =>
+  row.reduce<number>((size, value) => size + (typeof value === 'string' ? value.length : 0), ROW_BYTES)
 
 /**
- * Queues records in pages, each of which becomes a batch, bounded by number and size. Records count towards the
- * limits until they are released, because a slow writer still holds them.
+ * Queues records for batches, bounded by number and size. Records count towards the limits until they are released,
+ * because a slow writer still holds them.
  */
 export const createRecordingQueue = ({ maxRecords, maxBytes }: { maxRecords: number; maxBytes: number }) => {
-  const pages = createRowPages()
-  const full: RowPage[] = []
-  let filling: RowPage | undefined
+  const waiting: ExecutionRow[] = []
   let accepted = 0
   let released = 0
   let heldBytes = 0
 
-  const seal = (): void => {
-    if (filling !== undefined) full.push(filling)
-    filling = undefined
-  }
-
-  const add = (packed: string): number => {
-    const taken = filling?.add(packed) ?? 0
-    if (taken > 0) return taken
-    seal()
-    filling = pages.open(packed)
-    return filling.add(packed)
-  }
-
-  const release = (page: RowPage): void => {
-    const { bytes, count } = page.rows()
-    released += count
-    heldBytes -= bytes.length
-    pages.release(page)
+  const release = (rows: readonly ExecutionRow[]): void => {
+    released += rows.length
+    for (const row of rows) heldBytes -= sizeOf(row)
   }
 
   return {
     /** Returns false if a limit is reached and the record was not queued. */
     push: (record: ExecutionRecord): boolean => {
       if (accepted - released >= maxRecords) return false
-      const packed = packRecord(record)
-      if (heldBytes + packed.length > maxBytes) return false
-      heldBytes += add(packed)
+      const row = toExecutionRow(record)
+      const size = sizeOf(row)
+      if (heldBytes + size > maxBytes) return false
+      heldBytes += size
       accepted++
-      if (filling?.count() === MAX_BATCH_ROWS) seal()
+      waiting.push(row)
       return true
     },
-    take: (): RowPage | undefined => {
-      if (full.length === 0) seal()
-      return full.shift()
+    /** Takes the next batch, which is empty if no record waits. */
+    take: (): ExecutionRow[] => {
+      let count = 0
+      let size = 0
+      for (const row of waiting) {
+        if (count === MAX_BATCH_ROWS || size >= MAX_BATCH_BYTES) break
+        size += sizeOf(row)
+        count++
+      }
+      return waiting.splice(0, count)
     },
     release,
+    /** Releases all waiting records. Returns how many there were. */
     drop: (): number => {
-      seal()
-      const before = released
-      for (const page of full.splice(0)) release(page)
-      return released - before
+      const dropped = waiting.splice(0)
+      release(dropped)
+      return dropped.length
     },
-    isEmpty: (): boolean => full.length === 0 && filling === undefined,
-    hasFullBatch: (): boolean => full.length > 0,
+    isEmpty: (): boolean => waiting.length === 0,
+    hasFullBatch: (): boolean => waiting.length >= MAX_BATCH_ROWS,
     /** Numbers of records ever accepted, and of those released. */
     accepted: (): number => accepted,
     released: (): number => released,

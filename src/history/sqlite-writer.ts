@@ -2,7 +2,6 @@ import { openRawSqlite } from '../lib/db/sqlite.ts'
 import type { SqliteTarget } from '../lib/db/target.ts'
 import { newExecutionId } from './execution-id.ts'
 import { EXECUTION_COLUMNS, type ExecutionRow } from './execution-row.ts'
-import { unpackRows } from './packed-rows.ts'
 import {
   type BatchWriter,
   GAP_COLUMNS,
@@ -173,9 +172,8 @@ const open = (target: SqliteTarget) => {
     const sums = createToolDaySums()
     const counts: Counts = new Map(tokens.map(row => [row[0], row]))
     let dropped = 0
-    const all = unpackRows(executions)
-    for (let first = 0; first < all.length; first += ROWS_AT_ONCE) {
-      const rows = all.slice(first, first + ROWS_AT_ONCE)
+    for (let first = 0; first < executions.length; first += ROWS_AT_ONCE) {
+      const rows = executions.slice(first, first + ROWS_AT_ONCE)
       const together = storeTogether(rows, counts, now)
       for (const row of rows) {
         const fate = together ?? storeExecution(row, counts, now)
