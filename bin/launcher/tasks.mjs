@@ -2,24 +2,9 @@ import { join } from 'node:path'
 
 /**
  * Node 24 lets the young generation grow to 128 MB, more than Patchbay uses in total. This restores the 32 MB of Node
- * 22. Smaller sizes are collected so often that calls slow down.
+ * 22, which saves 60 MB under load. Smaller sizes are collected so often that calls slow down.
  */
 const YOUNG_MEMORY = '--max-semi-space-size=16'
-/**
- * Little survives a young-generation collection: one thread copies it in a third of a millisecond. Parallel threads
- * wait for each other, many times longer on a busy machine.
- */
-const ONE_COLLECTOR = '--no-parallel-scavenge'
-/**
- * Most objects of a call die young, except a few results waiting to be counted. If V8 sees only those for a while, it
- * allocates everything in the old generation and collects that once a second.
- */
-const ALL_BEGINS_YOUNG = '--no-allocation-site-pretenuring'
-/**
- * V8's own threads, which collect and compile in parallel. Node's default of four uses 10 MB more and is no faster,
- * since one thread does the work of this program.
- */
-const FEW_HELPERS = '--v8-pool-size=2'
 /**
  * Bytes of free memory that glibc keeps at the end of its heap. By default it keeps twice the longest response so far,
  * and 10 MB more than needed. Blocks of 128 kB or more are then mapped separately each time, at no measurable cost to
@@ -36,7 +21,7 @@ const COMPILED_CODE = { NODE_COMPILE_CACHE: 'dist/.compile-cache' }
 export const TASKS = {
   command: {
     needs: 'built',
-    run: [YOUNG_MEMORY, ONE_COLLECTOR, ALL_BEGINS_YOUNG, FEW_HELPERS, 'dist/cli/main.js'],
+    run: [YOUNG_MEMORY, 'dist/cli/main.js'],
     env: { ...GIVES_BACK, ...COMPILED_CODE },
   },
   build: { needs: 'built' },
