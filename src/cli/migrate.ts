@@ -1,6 +1,6 @@
 import { Command } from 'commander'
-import { loadSettings } from '../lib/process/settings.ts'
 import { migrateDatabase } from '../installation.ts'
+import { loadSettings } from '../lib/process/settings.ts'
 import { print } from './output.ts'
 
 export const migrateCommand = (): Command =>

@@ -1,7 +1,7 @@
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { JOBS } from './jobs.ts'
 import { createWorkerPool } from '../lib/worker/worker-pool.ts'
+import { JOBS } from './jobs.ts'
 
 /** The source, or its compiled form, beside this file. */
 const WORKER = fileURLToPath(new URL(`./jobs.worker${extname(import.meta.url)}`, import.meta.url))

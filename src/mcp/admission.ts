@@ -1,5 +1,5 @@
 import type { Result } from '../lib/kernel/result.ts'
-import type { AccessPolicy, Caller } from '../runtime/call/compiled-server.ts'
+import type { AccessPolicy, Caller } from '../servers/access/access.ts'
 import type { Challenges } from './challenges.ts'
 import { type HttpExchange, hasDisconnected, writeRefusal } from './http-exchange.ts'
 import type { OriginPolicy } from './origin.ts'

@@ -1,5 +1,7 @@
 import { createStop, type Stop } from '../lib/kernel/stop-signal.ts'
-import type { CallContext, Caller, CallLink } from '../runtime/call/compiled-server.ts'
+import type { CallContext } from '../runtime/call/compiled-tool.ts'
+import type { Caller } from '../servers/access/access.ts'
+import type { CallLink } from '../upstreams/connection/call-link.ts'
 import type { ClientChannel } from './client-channel.ts'
 import type { RequestId, RequestMessage } from './message.ts'
 import type { RpcResponse } from './rpc-response.ts'

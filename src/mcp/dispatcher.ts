@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../lib/kernel/json.ts'
-import { isLongText, isPassed, isRefused } from '../runtime/call/compiled-server.ts'
+import { isLongText, isPassed, isRefused } from '../runtime/call/tool-result.ts'
 import type { Call } from './call.ts'
 import type { RequestId, RequestMessage } from './message.ts'
 import { ERROR } from './protocol.ts'

@@ -1,5 +1,5 @@
 import { MCP_SCOPES, type McpScope } from '../lib/kernel/mcp-scopes.ts'
-import type { Caller } from '../runtime/call/compiled-server.ts'
+import type { Caller } from '../servers/access/access.ts'
 import type { Message, RequestMessage } from './message.ts'
 import type { Router } from './registry/router.ts'
 

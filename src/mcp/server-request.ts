@@ -1,4 +1,4 @@
-import type { Caller } from '../runtime/call/compiled-server.ts'
+import type { Caller } from '../servers/access/access.ts'
 import type { HttpExchange } from './http-exchange.ts'
 import type { MountedServer } from './registry/mounted-server.ts'
 

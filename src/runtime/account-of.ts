@@ -1,7 +1,7 @@
 import type { Masker } from '../results/mask/masking.ts'
 import { readText } from '../results/shape/shape.ts'
 import { type CallAccount, MAX_COUNTED_CHARACTERS, type NamedTool } from './call/call-account.ts'
-import { isLongText } from './call/compiled-server.ts'
+import { isLongText } from './call/tool-result.ts'
 import type { CallOutcome } from './perform-call.ts'
 
 /**

@@ -6,13 +6,9 @@ import type { UpstreamSource } from '../upstreams/catalogue/present-tools.ts'
 import type { CallLink } from '../upstreams/connection/call-link.ts'
 import { explainUpstreamFault, findErrorResponse, requestUpstream } from '../upstreams/connection/call-upstream-tool.ts'
 import type { UpstreamState } from '../upstreams/upstream.ts'
-import {
-  type CallContext,
-  type CompiledOffers,
-  isRefused,
-  type PassedAnswer,
-  type RefusedAnswer,
-} from './call/compiled-server.ts'
+import type { CompiledOffers } from './call/compiled-server.ts'
+import type { CallContext } from './call/compiled-tool.ts'
+import { isRefused, type RefusedResult, type UpstreamResult } from './call/tool-result.ts'
 import type { OpenedGlobals } from './compile-tool.ts'
 import type { UpstreamToolParts } from './compile-upstream-tools.ts'
 import { maskedTell, withLink } from './linked-request.ts'
@@ -25,14 +21,14 @@ import { listReaders, type OfferRoutes, routeOffers } from './presentation/offer
 const METHOD_NOT_FOUND = -32_601
 const INTERNAL_ERROR = -32_603
 
-const refused = (message: string, code = INTERNAL_ERROR): RefusedAnswer => ({ refused: { code, message } })
+const refused = (message: string, code = INTERNAL_ERROR): RefusedResult => ({ refused: { code, message } })
 const gone = ({ name }: OfferOwner): string => `The upstream "${name}" is disabled, or was removed.`
 
 type OfferParts = Pick<UpstreamToolParts, 'upstreamConnections' | 'upstreamConversation' | 'onInternalError'> &
   OfferNaming
 
 /** Renames the contents of a resource to the URI under which it was requested. */
-const renameContents = (answer: PassedAnswer, own: string, uri: string): PassedAnswer => {
+const renameContents = (answer: UpstreamResult, own: string, uri: string): UpstreamResult => {
   if (isRefused(answer) || own === uri || !Array.isArray(answer.passed.contents)) return answer
   const contents = answer.passed.contents.map(item =>
     isJsonObject(item) && item.uri === own ? { ...item, uri } : item,
@@ -69,7 +65,7 @@ export const compileUpstreamOffers = (
     method: string,
     params: JsonObject,
     { caller, signal, link }: CallContext,
-  ): Promise<PassedAnswer> => {
+  ): Promise<UpstreamResult> => {
     const connection = upstreamConnections.findFor(owner.id, caller?.userId)
     if (connection === undefined) return refused(gone(owner))
     const masker = withAccountHidden(globalMasker, connection)
@@ -86,7 +82,7 @@ export const compileUpstreamOffers = (
     owner: OfferOwner,
     masker: Masker,
     state: UpstreamState | undefined,
-  ): RefusedAnswer => {
+  ): RefusedResult => {
     const said = findErrorResponse(error, masker.text)
     if (said !== undefined) return refused(said.message, said.code)
     const why = explainUpstreamFault(error, owner.name, state, masker.text)

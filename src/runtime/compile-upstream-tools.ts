@@ -24,15 +24,9 @@ import type { UpstreamConnections } from '../upstreams/connection/upstream-conne
 import type { UpstreamConversation } from '../upstreams/conversation/upstream-conversation.ts'
 import type { Upstream } from '../upstreams/upstream.ts'
 import type { CallAccount } from './call/call-account.ts'
-import {
-  type BlocksResult,
-  type CallContext,
-  type CompiledTool,
-  isPassed,
-  isRefused,
-  type PassedAnswer,
-} from './call/compiled-server.ts'
+import type { CallContext, CompiledTool } from './call/compiled-tool.ts'
 import { errorResult } from './call/faults.ts'
+import { type BlocksResult, isPassed, isRefused, type UpstreamResult } from './call/tool-result.ts'
 import type { ExecutionParts, OpenedGlobals } from './compile-tool.ts'
 import { connectResult } from './connect-result.ts'
 import { withLink } from './linked-request.ts'
@@ -64,7 +58,7 @@ const INTERNAL_FAULT = 'Patchbay failed to run this call. The reason is in the s
 const textOf = (value: JsonValue | undefined): string | undefined => (typeof value === 'string' ? value : undefined)
 
 /** Returns the first text of the result if it is an error. */
-const errorOf = (result: BlocksResult | PassedAnswer): string | undefined => {
+const errorOf = (result: BlocksResult | UpstreamResult): string | undefined => {
   if (isRefused(result)) return result.refused.message.slice(0, ERROR_CHARACTERS)
   const { isError, content } = isPassed(result) ? result.passed : result
   if (isError !== true) return undefined

@@ -1,5 +1,5 @@
 import type { Upstream } from '../upstreams/upstream.ts'
-import type { PassedResult } from './call/compiled-server.ts'
+import type { PassedResult } from './call/tool-result.ts'
 
 /** Key in `_meta` of a result: where the caller connects an account. */
 const META_CONNECT = 'patchbay/connect'

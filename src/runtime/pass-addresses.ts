@@ -2,7 +2,8 @@ import { isJsonObject } from '../lib/kernel/json.ts'
 import { maskStrings } from '../results/mask/mask-json.ts'
 import type { Masker } from '../results/mask/masking.ts'
 import { passOnUrls } from '../upstreams/conversation/requested-urls.ts'
-import type { CallContext, PassedAnswer } from './call/compiled-server.ts'
+import type { CallContext } from './call/compiled-tool.ts'
+import type { UpstreamResult } from './call/tool-result.ts'
 
 /**
  * If an upstream's error names addresses to open, and the client can be asked to open them, returns that request;
@@ -13,7 +14,7 @@ export const askToOpenAddresses = (
   { link }: Pick<CallContext, 'link'>,
   said: string,
   masker: Masker,
-): PassedAnswer | undefined => {
+): UpstreamResult | undefined => {
   const found = passOnUrls(error, link?.peer)
   const hidden = found && maskStrings('passed' in found ? found.passed : found.refused.data, masker)
   if (found === undefined || !isJsonObject(hidden)) return undefined

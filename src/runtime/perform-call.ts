@@ -11,8 +11,8 @@ import { type PlannedShaping, shapeByRules } from '../results/shape/shape-by-rul
 import { maskBeginning, shortenRequest } from '../results/shape/shorten-request.ts'
 import type { CompiledTemplate, RenderedRequest } from '../templates/template.ts'
 import type { SchemaCheck } from '../tools/json-schema.ts'
-import { type BlocksResult, isLongText, type ToolResult } from './call/compiled-server.ts'
 import { boundError, errorResult, faultText } from './call/faults.ts'
+import { type BlocksResult, isLongText, type ToolResult } from './call/tool-result.ts'
 import { type ResolutionPlan, resolveCall } from './resolve.ts'
 
 /** Everything about calling a tool that does not depend on the arguments. */

@@ -1,8 +1,9 @@
 import type { JsonValue } from '../lib/kernel/json.ts'
 import type { TokenWork } from '../lib/tokens/token-work.ts'
 import type { Tenant } from '../lib/worker/fair-queue.ts'
-import type { CompiledTool, ToolResult } from '../runtime/call/compiled-server.ts'
+import type { CompiledTool } from '../runtime/call/compiled-tool.ts'
 import { cutText, listNames } from '../runtime/call/group-texts.ts'
+import type { ToolResult } from '../runtime/call/tool-result.ts'
 
 /** Maximum characters of a tool's description in a search result. */
 const MAX_DESCRIPTION_CHARS = 2_000

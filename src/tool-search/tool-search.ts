@@ -1,4 +1,5 @@
-import type { CallContext, CompiledTool, UnlistedTools } from '../runtime/call/compiled-server.ts'
+import type { UnlistedTools } from '../runtime/call/compiled-server.ts'
+import type { CallContext, CompiledTool } from '../runtime/call/compiled-tool.ts'
 import { fuseOrders } from './embeddings/fuse.ts'
 import { NEAREST_TOOLS, type ToolEmbeddings, type ToolMeanings } from './embeddings/tool-embeddings.ts'
 import type { ToolFinder } from './ranking/tool-finder.ts'

@@ -8,7 +8,8 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import type { JsonObject } from '../../src/lib/kernel/json.ts'
-import { type CompiledServer, isLongText, isPassed, isRefused } from '../../src/runtime/call/compiled-server.ts'
+import type { CompiledServer } from '../../src/runtime/call/compiled-server.ts'
+import { isLongText, isPassed, isRefused } from '../../src/runtime/call/tool-result.ts'
 import { portOf } from './wire.ts'
 
 const buildServer = ({ name, tools }: CompiledServer): McpServer => {

@@ -9,14 +9,10 @@ import { createMcpRegistry } from '../../src/mcp/registry/registry.ts'
 import { mcpRoutes } from '../../src/mcp/routes.ts'
 import { createPassthrough } from '../../src/passthrough/http/passthrough.ts'
 import { createReverseProxy } from '../../src/passthrough/proxy/reverse-proxy.ts'
-import type {
-  AccessPolicy,
-  BlocksResult,
-  Caller,
-  CompiledServer,
-  CompiledTool,
-  ToolOutcome,
-} from '../../src/runtime/call/compiled-server.ts'
+import type { CompiledServer } from '../../src/runtime/call/compiled-server.ts'
+import type { CompiledTool, ToolOutcome } from '../../src/runtime/call/compiled-tool.ts'
+import type { BlocksResult } from '../../src/runtime/call/tool-result.ts'
+import type { AccessPolicy, Caller } from '../../src/servers/access/access.ts'
 import { portOf } from './wire.ts'
 
 export const OWNER_TOKEN = 'Bearer pbk_owner'

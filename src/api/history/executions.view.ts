@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { ExecutionGap, MaskedRequest } from '../../history/execution-record.ts'
 import type { StoredExecution } from '../../history/executions.store.ts'
 import type { JsonValue } from '../../lib/kernel/json.ts'
-import { type BlocksResult, isLongText, type ToolResult } from '../../runtime/call/compiled-server.ts'
+import { type BlocksResult, isLongText, type ToolResult } from '../../runtime/call/tool-result.ts'
 import type { ToolTest } from '../../runtime/try/tool-test.ts'
 import type { CallToolResultView, ExecutionView, GapView, ToolTestView } from './executions.schema.ts'
 

@@ -1,4 +1,4 @@
-import type { AccessPolicy } from '../../runtime/call/compiled-server.ts'
+import type { AccessPolicy } from '../../servers/access/access.ts'
 import type { HttpExchange } from '../http-exchange.ts'
 import { LIST_KINDS, type ListKind } from '../protocol.ts'
 import { type EventStream, openEventStream } from '../streams/event-stream.ts'

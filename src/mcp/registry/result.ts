@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
-import type { BlocksResult, LongText, PassedResult } from '../../runtime/call/compiled-server.ts'
+import type { BlocksResult, LongText, PassedResult } from '../../runtime/call/tool-result.ts'
 import type { Json } from '../rpc-response.ts'
 import type { Era } from './listing.ts'
 import type { Router } from './router.ts'

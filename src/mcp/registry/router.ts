@@ -4,11 +4,11 @@ import { mapInTurns } from '../../lib/worker/pause.ts'
 import type {
   CompiledOffers,
   CompiledServer,
-  CompiledTool,
   MissingUpstream,
   OfferedItem,
   OfferLists,
 } from '../../runtime/call/compiled-server.ts'
+import type { CompiledTool } from '../../runtime/call/compiled-tool.ts'
 import { META, type SessionVersion, STATELESS_VERSIONS } from '../protocol.ts'
 import type { GroupLists } from './groups.ts'
 import { createListing, type Era, type ListHead, type ListItem, type Listing } from './listing.ts'

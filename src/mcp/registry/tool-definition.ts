@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/kernel/json.ts'
-import type { CompiledTool } from '../../runtime/call/compiled-server.ts'
+import type { CompiledTool } from '../../runtime/call/compiled-tool.ts'
 import { renderToolJson } from '../../runtime/call/tool-json.ts'
 import type { Era } from './listing.ts'
 import { wrapOutputSchema } from './output-wrap.ts'

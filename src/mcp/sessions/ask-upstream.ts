@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../lib/kernel/json.ts'
-import type { PassedAnswer } from '../../runtime/call/compiled-server.ts'
+import type { UpstreamResult } from '../../runtime/call/tool-result.ts'
 import type { Call } from '../call.ts'
 import type { ReportFault } from '../dispatcher.ts'
 import type { RequestMessage } from '../message.ts'
@@ -46,7 +46,7 @@ export const requestUpstream = (
   report: ReportFault,
 ): Promise<RpcResponse> | undefined => {
   const { id } = request
-  const render = (answered: PassedAnswer): RpcResponse => {
+  const render = (answered: UpstreamResult): RpcResponse => {
     if ('refused' in answered) {
       const { code, message, data } = answered.refused
       return errorResponse(id, refusal(200, codeFor(code, era), message, data))

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { JsonValue } from '../../lib/kernel/json.ts'
-import type { Caller } from '../../runtime/call/compiled-server.ts'
+import type { Caller } from '../../servers/access/access.ts'
 import { type BodyLimits, parseBody, readBody } from '../body.ts'
 import type { Challenges } from '../challenges.ts'
 import { createChannel } from '../client-channel.ts'

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
-import type { Caller, CallLink } from '../../runtime/call/compiled-server.ts'
+import type { Caller } from '../../servers/access/access.ts'
+import type { CallLink } from '../../upstreams/connection/call-link.ts'
 import { type Call, createCall, type RunningCall } from '../call.ts'
 import type { ClientChannel } from '../client-channel.ts'
 import {

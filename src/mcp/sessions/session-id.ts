@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { isJsonObject, type JsonValue } from '../../lib/kernel/json.ts'
-import type { AccessPolicy } from '../../runtime/call/compiled-server.ts'
+import type { AccessPolicy } from '../../servers/access/access.ts'
 import { findSessionVersion, type SessionVersion } from '../protocol.ts'
 
 /** The first key signs, all of them verify. `id` must not contain a dot. */

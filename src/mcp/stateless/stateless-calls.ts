@@ -1,4 +1,4 @@
-import type { CallLink } from '../../runtime/call/compiled-server.ts'
+import type { CallLink } from '../../upstreams/connection/call-link.ts'
 import { type Call, createCall } from '../call.ts'
 import { type ClientChannel, createPostChannel, type PostChannel } from '../client-channel.ts'
 import { callTool, findTool, type ReportFault } from '../dispatcher.ts'

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
-import type { Caller } from '../../runtime/call/compiled-server.ts'
+import type { Caller } from '../../servers/access/access.ts'
 import type { StatelessPeer } from '../../upstreams/connection/call-link.ts'
 import { metaOf, type RequestMessage } from '../message.ts'
 import { META } from '../protocol.ts'

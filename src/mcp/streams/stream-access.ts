@@ -1,4 +1,4 @@
-import type { AccessPolicy } from '../../runtime/call/compiled-server.ts'
+import type { AccessPolicy } from '../../servers/access/access.ts'
 import type { Authorize } from '../admission.ts'
 import type { ServerRequest } from '../server-request.ts'
 import type { EventStream } from './event-stream.ts'

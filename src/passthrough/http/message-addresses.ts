@@ -1,4 +1,4 @@
-import type { Caller } from '../../runtime/call/compiled-server.ts'
+import type { Caller } from '../../servers/access/access.ts'
 import type { PassedTarget } from './request-target.ts'
 
 /** Maximum nesting of escapes; nobody needs more. */

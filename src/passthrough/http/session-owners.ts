@@ -1,5 +1,5 @@
 import { createNewestEntries } from '../../lib/process/newest-entries.ts'
-import type { Caller } from '../../runtime/call/compiled-server.ts'
+import type { Caller } from '../../servers/access/access.ts'
 import { MAX_BALANCED_SERVERS, MAX_REMEMBERED_SESSIONS } from '../route/limits.ts'
 import { sessionKey } from '../route/session-key.ts'
 

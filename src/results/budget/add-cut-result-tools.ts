@@ -1,4 +1,5 @@
-import type { CompiledTool, UnlistedTools } from '../../runtime/call/compiled-server.ts'
+import type { UnlistedTools } from '../../runtime/call/compiled-server.ts'
+import type { CompiledTool } from '../../runtime/call/compiled-tool.ts'
 import type { ToolGroup } from '../../runtime/call/tool-group.ts'
 import { type AnswerToolParts, compileAnswerTools } from './cut-result-tools.ts'
 import { findByName, findInGroups } from './find-tool.ts'

@@ -4,16 +4,9 @@ import type { PipelineSteps } from '../../lib/json/pipeline.ts'
 import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
 import type { Result } from '../../lib/kernel/result.ts'
 import { type CallAccount, type Shortened, withShortened } from '../../runtime/call/call-account.ts'
-import {
-  type CallContext,
-  type CompiledTool,
-  isPassed,
-  isRefused,
-  onlyReads,
-  type PassedAnswer,
-  type ToolResult,
-} from '../../runtime/call/compiled-server.ts'
+import { type CallContext, type CompiledTool, onlyReads } from '../../runtime/call/compiled-tool.ts'
 import { boundError, errorResult } from '../../runtime/call/faults.ts'
+import { isPassed, isRefused, type ToolResult, type UpstreamResult } from '../../runtime/call/tool-result.ts'
 import { DEFAULT_RESPONSE_TOKENS } from '../../tools/response/response-tokens.ts'
 import type { CutCache } from '../cut-cache/cut-cache.ts'
 import type { AnswerView } from './answer-job.ts'
@@ -72,13 +65,16 @@ type Called = { account?: CallAccount | undefined }
 
 type Fetched =
   /** `isError`: a long error message. Its beginning is shown, and the steps are not run. */
-  ({ kind: 'answer'; answer: WholeAnswer; isError?: boolean } | { kind: 'result'; result: ToolResult | PassedAnswer }) &
+  (
+    | { kind: 'answer'; answer: WholeAnswer; isError?: boolean }
+    | { kind: 'result'; result: ToolResult | UpstreamResult }
+  ) &
     Called
 
 /** What is shown of a result; `shortened` is undefined if nothing is. */
-type Looked = { shown: ToolResult | PassedAnswer; shortened: Shortened | undefined }
+type Looked = { shown: ToolResult | UpstreamResult; shortened: Shortened | undefined }
 
-const unseen = (shown: ToolResult | PassedAnswer): Looked => ({ shown, shortened: undefined })
+const unseen = (shown: ToolResult | UpstreamResult): Looked => ({ shown, shortened: undefined })
 
 /** Compiles `proxy_filter`, `proxy_search` and `proxy_explore`, which read results that were too large to send. */
 export const compileAnswerTools = (parts: AnswerToolParts): CompiledTool[] => {

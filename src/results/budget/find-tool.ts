@@ -1,5 +1,6 @@
 import { failure, success } from '../../lib/kernel/result.ts'
-import type { CompiledTool, UnlistedTools } from '../../runtime/call/compiled-server.ts'
+import type { UnlistedTools } from '../../runtime/call/compiled-server.ts'
+import type { CompiledTool } from '../../runtime/call/compiled-tool.ts'
 import { listNames, quoteName } from '../../runtime/call/group-texts.ts'
 import type { ToolGroup } from '../../runtime/call/tool-group.ts'
 import type { AnswerToolParts } from './cut-result-tools.ts'

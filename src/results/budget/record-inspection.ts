@@ -2,14 +2,14 @@ import { newExecutionId } from '../../history/execution-id.ts'
 import type { Recorder } from '../../history/execution-record.ts'
 import { ERROR_CHARACTERS, toMicroseconds } from '../../history/execution-record.ts'
 import { isJsonObject, type JsonValue } from '../../lib/kernel/json.ts'
+import type { CallContext } from '../../runtime/call/compiled-tool.ts'
 import {
-  type CallContext,
   isLongText,
   isPassed,
   isRefused,
-  type PassedAnswer,
   type ToolResult,
-} from '../../runtime/call/compiled-server.ts'
+  type UpstreamResult,
+} from '../../runtime/call/tool-result.ts'
 import type { Masker } from '../mask/masking.ts'
 import { maskBeginning, shortenRequest } from '../shape/shorten-request.ts'
 
@@ -18,7 +18,7 @@ export type LookRecordParts = { serverId: string; recorder: Pick<Recorder, 'reco
 /** URL prefix in the history for inspections of cached results, which send no request. */
 const ADDRESS = 'patchbay:answers/'
 
-type LookedInto = ToolResult | PassedAnswer
+type LookedInto = ToolResult | UpstreamResult
 
 const blocksOf = (result: LookedInto): readonly unknown[] => {
   if (isRefused(result) || isLongText(result)) return []

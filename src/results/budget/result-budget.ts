@@ -1,16 +1,9 @@
 import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
 import { TOKEN_ENCODING } from '../../lib/tokens/tokens.ts'
 import { withShortened } from '../../runtime/call/call-account.ts'
-import {
-  type CallContext,
-  type Caller,
-  type CompiledTool,
-  isPassed,
-  isRefused,
-  type PassedResult,
-  type ToolOutcome,
-  type ToolResult,
-} from '../../runtime/call/compiled-server.ts'
+import type { CallContext, CompiledTool, ToolOutcome } from '../../runtime/call/compiled-tool.ts'
+import { isPassed, isRefused, type PassedResult, type ToolResult } from '../../runtime/call/tool-result.ts'
+import type { Caller } from '../../servers/access/access.ts'
 import type { Server } from '../../servers/server.ts'
 import { cutResultHolderOf } from '../cut-cache/cache-key.ts'
 import { CUT_RESULT_TTL_MS, type CutCache } from '../cut-cache/cut-cache.ts'

@@ -1,6 +1,6 @@
 import { formatNumber } from '../../lib/http/pages/format.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
-import { isLongText, isPassed, type PassedResult, type ToolResult } from '../../runtime/call/compiled-server.ts'
+import { isLongText, isPassed, type PassedResult, type ToolResult } from '../../runtime/call/tool-result.ts'
 
 /** The parts of a result: the text that a model reads, and everything else. */
 export type AnswerParts = {

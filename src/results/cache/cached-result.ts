@@ -1,4 +1,4 @@
-import { isPassed, type PassedResult, type ToolResult } from '../../runtime/call/compiled-server.ts'
+import { isPassed, type PassedResult, type ToolResult } from '../../runtime/call/tool-result.ts'
 
 /** A result as it is sent again: shaped, with secrets masked. */
 export type CacheEntry<Result extends ToolResult | PassedResult = ToolResult | PassedResult> = {

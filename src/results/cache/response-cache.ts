@@ -4,16 +4,16 @@ import { createSingleFlight } from '../../lib/cache/single-flight.ts'
 import type { JsonValue } from '../../lib/kernel/json.ts'
 import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import type { OutboundResponse } from '../../lib/outbound/http-client.ts'
+import type { CallContext } from '../../runtime/call/compiled-tool.ts'
 import {
   type BlocksResult,
-  type CallContext,
-  type Caller,
   isPassed,
   isRefused,
-  type PassedAnswer,
   type PassedResult,
   type ToolResult,
-} from '../../runtime/call/compiled-server.ts'
+  type UpstreamResult,
+} from '../../runtime/call/tool-result.ts'
+import type { Caller } from '../../servers/access/access.ts'
 import { bindingOf } from '../../servers/bindings/bindings.ts'
 import type { Bindings, Instance } from '../../servers/server.ts'
 import type { RenderedRequest } from '../../templates/template.ts'
@@ -49,7 +49,7 @@ export type CachedSend = (
 
 /** A new result of an upstream. `shapedFrom` is the result before shaping. */
 export type FreshPassedResult = {
-  result: BlocksResult | PassedAnswer
+  result: BlocksResult | UpstreamResult
   responseBytes: number
   shapedFrom?: PassedResult | undefined
 }

@@ -2,13 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Recorder } from '../../history/execution-record.ts'
 import type { Job } from '../../lib/worker/job.ts'
 import { type CallAccount, MAX_COUNTED_CHARACTERS, type Measure } from '../../runtime/call/call-account.ts'
-import {
-  isLongText,
-  isRefused,
-  type PassedAnswer,
-  type SentCall,
-  type ToolResult,
-} from '../../runtime/call/compiled-server.ts'
+import type { SentCall } from '../../runtime/call/compiled-server.ts'
+import { isLongText, isRefused, type ToolResult, type UpstreamResult } from '../../runtime/call/tool-result.ts'
 import { readTexts } from '../budget/result-parts.ts'
 import { createToolTotals } from './tool-totals.ts'
 
@@ -61,7 +56,7 @@ const toSample = ({ tokens, texts, scale = 1 }: Measure): Sample => {
   return { tokens, texts: parts, scale: (scale * characters) / MAX_COUNTED_CHARACTERS }
 }
 
-type Sent = Exclude<ToolResult | PassedAnswer, { refused: unknown }>
+type Sent = Exclude<ToolResult | UpstreamResult, { refused: unknown }>
 
 const sampleSent = (sent: Sent, known: Measure | undefined): Sample => {
   if (known !== undefined) return toSample(known)
@@ -148,7 +143,7 @@ export const createCallLedger = ({ countTexts, recorder, onInternalError }: Call
 
   return {
     /** Receives every result as it is sent. Results of recorded calls are counted with the next batch of rows. */
-    note: ({ account, signal }: SentCall, result: ToolResult | PassedAnswer): void => {
+    note: ({ account, signal }: SentCall, result: ToolResult | UpstreamResult): void => {
       if (account === undefined || isRefused(result) || signal.aborted) return
       if (waiting.length >= MAX_BATCH_RESULTS) {
         totals.notCounted++

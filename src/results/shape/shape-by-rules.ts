@@ -1,7 +1,7 @@
 import type { OutboundResponse } from '../../lib/outbound/http-client.ts'
 import type { Tenant } from '../../lib/worker/fair-queue.ts'
-import type { ToolResult } from '../../runtime/call/compiled-server.ts'
 import { errorResult } from '../../runtime/call/faults.ts'
+import type { ToolResult } from '../../runtime/call/tool-result.ts'
 import type { SchemaCheck } from '../../tools/json-schema.ts'
 import { hasShaping, LANGUAGE_NAMES, type ResultShaping } from '../../tools/response/result-shaping.ts'
 import type { ToolDefinition } from '../../tools/tool.ts'

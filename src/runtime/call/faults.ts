@@ -1,5 +1,5 @@
 import type { OutboundError } from '../../lib/outbound/http-client.ts'
-import type { BlocksResult } from './compiled-server.ts'
+import type { BlocksResult } from './tool-result.ts'
 
 export const errorResult = (text: string): BlocksResult => ({ content: [{ type: 'text', text }], isError: true })
 

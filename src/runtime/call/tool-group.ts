@@ -1,4 +1,5 @@
-import type { CompiledTool, UnlistedTools } from './compiled-server.ts'
+import type { UnlistedTools } from './compiled-server.ts'
+import type { CompiledTool } from './compiled-tool.ts'
 
 /** A toolkit or upstream as a group of a grouped server. */
 export type ToolGroup = {

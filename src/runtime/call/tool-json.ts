@@ -1,4 +1,4 @@
-import type { CompiledTool } from './compiled-server.ts'
+import type { CompiledTool } from './compiled-tool.ts'
 
 /** Renders a tool for clients (server/tools, "Tool"). `outputSchema` replaces its own. */
 export const renderToolJson = (tool: CompiledTool, outputSchema = tool.outputSchema): string =>

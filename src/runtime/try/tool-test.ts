@@ -1,7 +1,7 @@
 import { toMicroseconds } from '../../history/execution-record.ts'
 import type { OutboundResponse } from '../../lib/outbound/http-client.ts'
 import type { Masker } from '../../results/mask/masking.ts'
-import type { ToolResult } from '../call/compiled-server.ts'
+import type { ToolResult } from '../call/tool-result.ts'
 import { type CallOutcome, maskRequest } from '../perform-call.ts'
 import { toCurl } from './curl.ts'
 

@@ -12,7 +12,7 @@ import type { PresentedTool } from '../../upstreams/catalogue/present-tools.ts'
 import { presentedName } from '../../upstreams/catalogue/presented-name.ts'
 import type { UpstreamConnections } from '../../upstreams/connection/upstream-connections.ts'
 import type { Upstream } from '../../upstreams/upstream.ts'
-import { isPassed, isRefused, type PassedResult, type ToolResult } from '../call/compiled-server.ts'
+import { isPassed, isRefused, type PassedResult, type ToolResult } from '../call/tool-result.ts'
 import { openGlobals } from '../compile-server.ts'
 import { compileUpstreamTool, type UpstreamToolParts } from '../compile-upstream-tools.ts'
 

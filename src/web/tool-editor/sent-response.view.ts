@@ -1,5 +1,5 @@
 import { formatBytes, formatDuration } from '../../lib/http/pages/format.ts'
-import { isLongText } from '../../runtime/call/compiled-server.ts'
+import { isLongText } from '../../runtime/call/tool-result.ts'
 import type { ToolTest } from '../../runtime/try/tool-test.ts'
 import { formatJson, type JsonSegment } from '../overview/format-json.ts'
 

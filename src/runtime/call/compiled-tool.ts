@@ -1,0 +1,58 @@
+import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
+import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
+import type { Caller } from '../../servers/access/access.ts'
+import type { ToolAnnotations } from '../../tools/tool.ts'
+import type { CallLink } from '../../upstreams/connection/call-link.ts'
+import type { CallAccount } from './call-account.ts'
+import type { ToolResult, UpstreamResult } from './tool-result.ts'
+
+export type CallContext = {
+  readonly caller: Caller
+  /** The client's `name/version`, as it reports it. */
+  readonly client: string | undefined
+  /** Aborted when the caller disconnects or cancels. */
+  readonly signal: StopSignal
+  /** For tools that may send their client messages: those of upstreams. */
+  readonly link?: CallLink | undefined
+}
+
+/** The result of a tool call, and what others need to know about it. */
+export type ToolOutcome<Result = ToolResult | UpstreamResult> = {
+  result: Result
+  /** For the ledger. Undefined if the call was not recorded. */
+  account?: CallAccount | undefined
+  /** Content-Type of an API response whose body is the result, unchanged. */
+  contentType?: string | undefined
+}
+
+/** A tool of a mounted server. `call` resolves, sends, shapes and records, and never throws. */
+export type CompiledTool = {
+  name: string
+  title: string | undefined
+  description: string | undefined
+  inputSchema: JsonObject
+  outputSchema: JsonObject | undefined
+  /** An upstream's own annotations for its tools. */
+  annotations: ToolAnnotations | JsonObject | undefined
+  /** Other declared members, such as icons and `_meta`, which are listed unchanged. */
+  more?: JsonObject | undefined
+  /**
+   * Whether the builder marked it as read-only, so that tokens with read scope may call it. The HTTP method and the
+   * upstream's annotations do not count. For a tool that calls others, the inner tool decides.
+   */
+  isReadOnly: boolean
+  /** For a tool that calls others: whether it calls a read-only one with these arguments. */
+  isReadOnlyCall?: ((args: JsonValue | undefined) => boolean) | undefined
+  /** Whether it may send messages to its client while it runs, as upstream tools do. Its context then needs a link. */
+  isLinked?: boolean | undefined
+  /** Returns a refusal only for those errors of upstreams whose codes clients understand. */
+  call: (args: JsonValue | undefined, context: CallContext) => Promise<ToolOutcome>
+  /** If `call` cuts results to a budget: the same without cutting. */
+  callWhole?: CompiledTool['call'] | undefined
+}
+
+/** Whether a call with these arguments only reads, according to the builder. */
+export const onlyReads = (
+  { isReadOnly, isReadOnlyCall }: Pick<CompiledTool, 'isReadOnly' | 'isReadOnlyCall'>,
+  args: JsonValue | undefined,
+): boolean => isReadOnlyCall?.(args) ?? isReadOnly

@@ -1,0 +1,38 @@
+import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
+
+/** Content blocks of a tool result (specification, server/tools#tool-result). */
+export type ContentBlock =
+  | { type: 'text'; text: string }
+  | { type: 'image'; data: string; mimeType: string }
+  | { type: 'audio'; data: string; mimeType: string }
+  | { type: 'resource'; resource: { uri: string; mimeType: string; blob: string } }
+
+export type BlocksResult = {
+  content: ContentBlock[]
+  structuredContent?: JsonValue
+  isError?: boolean
+}
+
+/**
+ * A result of one text block, as the original UTF-8: decoding and encoding a long text again would be expensive. With
+ * `structuredAs`, the text is JSON and also the structured content under that name.
+ */
+export type LongText = { utf8: Buffer; structuredAs?: string }
+
+export type ToolResult = BlocksResult | LongText
+
+/** The result of an upstream, unchanged. */
+export type PassedResult = {
+  passed: JsonObject
+  /** The same as JSON, if it has been serialized already. */
+  json?: string
+}
+
+export const isLongText = (result: ToolResult | PassedResult): result is LongText => 'utf8' in result
+export const isPassed = (result: ToolResult | PassedResult): result is PassedResult => 'passed' in result
+
+/** An error of an upstream whose code clients understand, passed on as a JSON-RPC error. */
+export type RefusedResult = { refused: { code: number; message: string; data?: JsonObject } }
+export type UpstreamResult = PassedResult | RefusedResult
+
+export const isRefused = (result: object): result is RefusedResult => 'refused' in result
