@@ -17,15 +17,13 @@ import { externalAccountPages } from './web/account/external-account.pages.ts'
 import { externalSignInPages } from './web/account/external-sign-in.pages.ts'
 import { linkPages } from './web/account/link.pages.ts'
 import { ownAccountPages } from './web/account/own-account.pages.ts'
-import { ownPasswordPages } from './web/account/own-password.pages.ts'
 import { ownSessionPages } from './web/account/own-sessions.pages.ts'
 import { secondFactorPages } from './web/account/second-factor.pages.ts'
-import { secondFactorAccountPages } from './web/account/second-factor-account.pages.ts'
+import { securityPages } from './web/account/security.pages.ts'
 import { signInPages } from './web/account/sign-in.pages.ts'
 import { typedFormPages } from './web/account/typed-form.pages.ts'
 import { bindingsPages } from './web/bindings/bindings.pages.ts'
 import { designPages } from './web/diagram/design.pages.ts'
-import { createServerTab } from './web/frame/server-tab.ts'
 import { globalsPages } from './web/globals/globals.pages.ts'
 import { historyPages } from './web/history/history.pages.ts'
 import { inspectorPages } from './web/inspector/inspector.pages.ts'
@@ -47,7 +45,6 @@ import { overviewPages } from './web/overview/overview.pages.ts'
 import { publicServerPages } from './web/overview/public-server.pages.ts'
 import { serversPages } from './web/overview/servers.pages.ts'
 import { instancePages } from './web/server-tools/instance.pages.ts'
-import { tableSettingsPages } from './web/server-tools/table-settings.pages.ts'
 import { toolAddingPages } from './web/server-tools/tool-adding.pages.ts'
 import { serverToolsPages } from './web/server-tools/tools.pages.ts'
 import { settingsPages } from './web/settings/settings.pages.ts'
@@ -99,8 +96,7 @@ const addAccounts: AddPages = async (pages, { settings, services }) => {
   await pages.register(externalSignInPages(services))
   await pages.register(invitationPages(services))
   await pages.register(ownAccountPages(services))
-  await pages.register(ownPasswordPages(services))
-  await pages.register(secondFactorAccountPages(services))
+  await pages.register(securityPages(services))
   await pages.register(accessTokenPages(services))
   await pages.register(applicationPages({ ...services, baseUrl: settings.baseUrl }))
   await pages.register(ownUpstreamAccountPages(services))
@@ -147,7 +143,7 @@ const addServers: AddPages = async (pages, { settings, services, registry, live,
   await pages.register(
     upstreamPages({
       ...services,
-      tab: createServerTab(frames, 'sources'),
+      frames,
       stateOf: services.upstreamStateOf,
       logOf: services.upstreamConnections.logOf,
       allowStdio: settings.allowStdio,
@@ -164,7 +160,6 @@ const addServers: AddPages = async (pages, { settings, services, registry, live,
   const listToolNames = async (actor: Actor, serverId: string): Promise<readonly string[]> =>
     (await services.execution.listNames(actor, serverId, [])).tools
   await pages.register(settingsPages({ ...tabParts, listToolNames }))
-  await pages.register(tableSettingsPages(tabParts))
   await pages.register(publicServerPages({ ...services, client, baseUrl }))
 }
 

@@ -146,9 +146,9 @@ describe('the settings of a server', () => {
     const person = await signIn()
     expect(inputsOf((await person.get(path)).html).get('maxResponseTokens')).toBe('0')
     const fields = { maxResponseTokens: '1200', cutNotice: 'More with {cache_id}.' }
-    expect(await person.submit(`${path}/answers`, fields)).toMatchObject({
+    expect(await person.submit(`${path}/limits`, fields)).toMatchObject({
       status: 303,
-      location: `${path}?done=answers`,
+      location: `${path}?done=limited`,
     })
     expect((await owner.send('GET', `/servers/${serverId}`)).body).toMatchObject({
       maxResponseTokens: 1_200,
@@ -156,7 +156,7 @@ describe('the settings of a server', () => {
     })
     const inputs = inputsOf((await person.get(path)).html)
     expect([inputs.get('maxResponseTokens'), inputs.get('cutNotice')]).toEqual(['1200', 'More with {cache_id}.'])
-    const refused = await person.submit(`${path}/answers`, { maxResponseTokens: 'many', cutNotice: `${HOSTILE} more` })
+    const refused = await person.submit(`${path}/limits`, { maxResponseTokens: 'many', cutNotice: `${HOSTILE} more` })
     expect(refused.status).toBe(400)
     expect(refused.html).toContain('must be a whole number from 200 to 1,000,000, or 0 for no limit.')
     expect(refused.html).toContain('must contain {cache_id}')

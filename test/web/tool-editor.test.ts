@@ -518,7 +518,7 @@ describe('the tool editor without scripts', () => {
     const id = await makeTool(browser)
     const offered = await browser.submit(`/tools/${id}/offer`, { server: 'new', serverName: 'Desk' })
     const inUse = await browser.get(`/tools/${id}/removal`)
-    expect(inUse.html).toContain('>Desk</a>, as <code>echo</code>')
+    expect(inUse.html).toContain('<bdi>Desk</bdi></a> <span class="faint">as echo</span>')
     expect(inUse.html).not.toContain('name="sure"')
     const refused = await browser.submit(`/tools/${id}/removal`, { sure: 'echo' })
     expect(refused.status).toBe(409)

@@ -1,10 +1,9 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
 import { addressOf } from '../../lib/http/list-query.ts'
-import { type FormPage, formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
-import { assertTypedName } from '../../lib/http/pages/typed-name.ts'
+import { type FormPage, formText, postForm, showForm } from '../../lib/http/pages/forms.ts'
 import { uuidParam } from '../../lib/http/schemas.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import { type Actor, assertMay } from '../../lib/kernel/actor.ts'
@@ -15,14 +14,14 @@ import { MAX_REDIRECTS } from '../../oauth/clients/registration.ts'
 import type { GrantService } from '../../oauth/grants/grants.service.ts'
 import { ACCESS_TIERS } from '../../servers/server.ts'
 import type { ServerService } from '../../servers/servers.service.ts'
+import { removalPage } from '../frame/removal-page.ts'
 import { getServerFrame, type ServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
+import { donePath, serverIdOf, serverRoute } from '../frame/server-tab.ts'
 import { AUTH_OPTIONS, listTiers, toClientView, toGrantRow, type Viewer } from './access.view.ts'
 
-const config = { access: 'user' } as const
-const Params = z.object({ uuid: uuidParam })
-const ItemParams = Params.extend({ id: uuidParam })
-const schema = { params: Params }
-const itemSchema = { params: ItemParams }
+const ItemParams = z.object({ uuid: uuidParam, id: uuidParam })
+const itemRoute = { ...serverRoute, schema: { params: ItemParams } }
+const PATH = '/servers/:uuid/access'
 
 const Query = z.object({ done: formText, cursor: formText })
 const TierForm = { access: formText }
@@ -30,7 +29,6 @@ const TierInput = z.object({ access: z.enum(ACCESS_TIERS, 'must be public, organ
 const PersonForm = { email: formText }
 const PersonInput = z.object({ email: z.string().trim().min(1, 'is empty').max(254, 'must not exceed 254 characters') })
 const ClientForm = { name: formText, redirectUris: formText, tokenEndpointAuthMethod: formText }
-const RemovalForm = { sure: formText }
 
 /** The page's forms, with the name of each field in error messages. */
 const LABELS: Readonly<Record<string, FormPage['labels']>> = {
@@ -79,10 +77,9 @@ const linesOf = (text: string): string[] =>
 export const accessPages =
   ({ frames, servers, grants, oauthClients }: AccessPagesParts) =>
   async (app: FastifyInstance): Promise<void> => {
-    const uuidOf = (request: FastifyRequest): string => Params.parse(request.params).uuid
     const itemOf = (request: FastifyRequest): string => ItemParams.parse(request.params).id
     const frameOf = (request: FastifyRequest): Promise<ServerFrame> =>
-      getServerFrame(frames, actorOf(request), uuidOf(request), 'access')
+      getServerFrame(frames, actorOf(request), serverIdOf(request), 'access')
 
     const viewerOf = (actor: Actor, frame: ServerFrame): Viewer => ({
       userId: actor.userId,
@@ -92,9 +89,10 @@ export const accessPages =
     })
 
     /** Throws `forbidden` for users who may not change access, before their input is examined. */
-    const assertMaySay = async (request: FastifyRequest): Promise<void> => {
-      const { organizationId, isOwner } = await frameOf(request)
-      assertMay(actorOf(request), organizationId, isOwner ? 'build' : 'manage')
+    const frameForChange = async (request: FastifyRequest): Promise<ServerFrame> => {
+      const frame = await frameOf(request)
+      assertMay(actorOf(request), frame.organizationId, frame.isOwner ? 'build' : 'manage')
+      return frame
     }
 
     const listGrants = async (actor: Actor, frame: ServerFrame, viewer: Viewer, cursor: string) => {
@@ -112,11 +110,11 @@ export const accessPages =
     /** `form` is the submitted form, `typed` its values. */
     const accessPage = async (
       request: FastifyRequest,
+      frame: ServerFrame,
       form: keyof typeof LABELS = 'none',
       typed: Record<string, string> = {},
     ): Promise<FormPage> => {
       const actor = actorOf(request)
-      const frame = await frameOf(request)
       const viewer = viewerOf(actor, frame)
       const { done, cursor } = Query.parse(request.query)
       const path = serverTabPath(frame.id, 'access')
@@ -147,47 +145,55 @@ export const accessPages =
       }
     }
 
-    const showDone = (request: FastifyRequest, reply: FastifyReply, done: string): FastifyReply =>
-      reply.redirect(`${serverTabPath(uuidOf(request), 'access')}?done=${done}`, 303)
+    const doneAt = ({ id }: ServerFrame, done: string): string => donePath(serverTabPath(id, 'access'), done)
 
-    app.get('/servers/:uuid/access', { config, schema }, async (request, reply) =>
-      showForm(reply, await accessPage(request)),
+    app.get(PATH, serverRoute, async (request, reply) =>
+      showForm(reply, await accessPage(request, await frameOf(request))),
     )
 
-    app.post('/servers/:uuid/access/tier', { config, schema }, async (request, reply) => {
-      await assertMaySay(request)
-      const typed = parseForm(TierForm, request.body)
-      return submitForm(reply, await accessPage(request, 'tier', typed), async () => {
-        await servers.updateServer(actorOf(request), uuidOf(request), parseInput(TierInput, typed))
-        return showDone(request, reply, 'tier')
-      })
+    postForm(app, `${PATH}/tier`, {
+      ...serverRoute,
+      fields: TierForm,
+      load: frameForChange,
+      page: (request, server, typed) => accessPage(request, server, 'tier', typed),
+      save: async (request, server, typed) => {
+        await servers.updateServer(actorOf(request), server.id, parseInput(TierInput, typed))
+        return doneAt(server, 'tier')
+      },
     })
 
-    app.post('/servers/:uuid/access/people', { config, schema }, async (request, reply) => {
-      await assertMaySay(request)
-      const typed = parseForm(PersonForm, request.body)
-      return submitForm(reply, await accessPage(request, 'people', typed), async () => {
-        await servers.allowUser(actorOf(request), uuidOf(request), parseInput(PersonInput, typed).email)
-        return showDone(request, reply, 'allowed')
-      })
+    postForm(app, `${PATH}/people`, {
+      ...serverRoute,
+      fields: PersonForm,
+      load: frameForChange,
+      page: (request, server, typed) => accessPage(request, server, 'people', typed),
+      save: async (request, server, typed) => {
+        await servers.allowUser(actorOf(request), server.id, parseInput(PersonInput, typed).email)
+        return doneAt(server, 'allowed')
+      },
     })
 
-    app.post('/servers/:uuid/access/people/:id/removal', { config, schema: itemSchema }, async (request, reply) => {
-      await servers.disallowUser(actorOf(request), uuidOf(request), itemOf(request))
-      return showDone(request, reply, 'disallowed')
+    app.post(`${PATH}/people/:id/removal`, itemRoute, async (request, reply) => {
+      await servers.disallowUser(actorOf(request), serverIdOf(request), itemOf(request))
+      return reply.redirect(donePath(serverTabPath(serverIdOf(request), 'access'), 'disallowed'), 303)
     })
 
-    app.post('/servers/:uuid/access/grants/:id/removal', { config, schema: itemSchema }, async (request, reply) => {
-      await frameOf(request)
-      await grants.removeGrant(actorOf(request), itemOf(request))
-      return showDone(request, reply, 'revoked')
-    })
-
-    app.post('/servers/:uuid/access/clients', { config, schema }, async (request, reply) => {
+    app.post(`${PATH}/grants/:id/removal`, itemRoute, async (request, reply) => {
       const server = await frameOf(request)
-      assertMay(actorOf(request), server.organizationId, 'manage')
-      const typed = parseForm(ClientForm, request.body)
-      return submitForm(reply, await accessPage(request, 'clients', typed), async () => {
+      await grants.removeGrant(actorOf(request), itemOf(request))
+      return reply.redirect(doneAt(server, 'revoked'), 303)
+    })
+
+    postForm(app, `${PATH}/clients`, {
+      ...serverRoute,
+      fields: ClientForm,
+      load: async request => {
+        const server = await frameOf(request)
+        assertMay(actorOf(request), server.organizationId, 'manage')
+        return server
+      },
+      page: (request, server, typed) => accessPage(request, server, 'clients', typed),
+      save: async (request, server, typed, reply) => {
         const input = parseInput(CreateOAuthClient, { ...typed, redirectUris: linesOf(typed.redirectUris) })
         const client = await oauthClients.createClient(actorOf(request), server.organizationId, input)
         // No redirect: the secret is shown only once and is not stored where another page could read it.
@@ -195,32 +201,25 @@ export const accessPages =
         const back = serverTabPath(server.id, 'access')
         const { clientId, clientSecret, name } = client
         return reply.page('access/client-made', { title, server, back, clientId, clientSecret, name }, { status: 201 })
-      })
+      },
     })
 
-    const removalPage = async (request: FastifyRequest, typed = ''): Promise<FormPage> => {
-      const server = await frameOf(request)
-      const { id, name } = await oauthClients.getClient(actorOf(request), itemOf(request))
-      const back = serverTabPath(server.id, 'access')
-      return {
-        view: 'access/client-removal',
-        data: { title: `Remove ${name}`, server, name, back, action: `${back}/clients/${id}/removal`, typed },
-        labels: { sure: 'name' },
-      }
-    }
-
-    app.get('/servers/:uuid/access/clients/:id/removal', { config, schema: itemSchema }, async (request, reply) =>
-      showForm(reply, await removalPage(request)),
-    )
-
-    app.post('/servers/:uuid/access/clients/:id/removal', { config, schema: itemSchema }, async (request, reply) => {
-      const { sure } = parseForm(RemovalForm, request.body)
-      return submitForm(reply, await removalPage(request, sure), async () => {
-        const actor = actorOf(request)
-        const { id, name } = await oauthClients.getClient(actor, itemOf(request))
-        assertTypedName(sure, name)
-        await oauthClients.removeClient(actor, id)
-        return showDone(request, reply, 'client-removed')
-      })
+    removalPage(app, `${PATH}/clients/:id/removal`, {
+      ...itemRoute,
+      button: 'Remove client',
+      load: async request => {
+        const server = await frameOf(request)
+        return { server, client: await oauthClients.getClient(actorOf(request), itemOf(request)) }
+      },
+      nameOf: ({ client }) => client.name,
+      page: (_request, { server }) => ({
+        server,
+        text: 'The whole organization uses this client. It immediately loses access to every server, for every user, and its secret stops working.',
+        back: serverTabPath(server.id, 'access'),
+      }),
+      remove: async (request, { server, client }) => {
+        await oauthClients.removeClient(actorOf(request), client.id)
+        return doneAt(server, 'client-removed')
+      },
     })
   }

@@ -75,11 +75,15 @@ export const externalSignInPages =
       const waiting = findWaitingLink(request)
       if (waiting === undefined) return reply.redirect('/sign-in', 303)
       const form = parseForm({ password: formText }, request.body)
-      return submitForm(reply, linkPage(waiting), async () => {
-        const { password } = parseInput(z.object({ password: ownPassword }), form)
-        const first = await accounts.linkByPassword(waiting, password, request.ip)
-        const { returnTo, identity } = waiting
-        return continueSignIn(request, reply, first, { returnTo, identity })
-      })
+      return submitForm(
+        reply,
+        () => linkPage(waiting),
+        async () => {
+          const { password } = parseInput(z.object({ password: ownPassword }), form)
+          const first = await accounts.linkByPassword(waiting, password, request.ip)
+          const { returnTo, identity } = waiting
+          return continueSignIn(request, reply, first, { returnTo, identity })
+        },
+      )
     })
   }

@@ -3,15 +3,15 @@ import { z } from 'zod'
 import type { AccountService } from '../../identity/accounts.service.ts'
 import { EmailChange, mailMessages } from '../../identity/mail/mail-flows.schema.ts'
 import { actorOf } from '../../lib/http/access.ts'
-import { type FormPage, formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import { type FormPage, formText, postForm, showForm } from '../../lib/http/pages/forms.ts'
 import { parseInput } from '../../lib/http/validation.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
 import { accountFrame } from './account-tabs.ts'
 
 const config = { access: 'user' } as const
 const PATH = '/account'
 
 const Query = z.object({ done: formText })
-const EmailForm = { email: formText, password: formText }
 
 /** Registers the profile page: the user's email, whether it is confirmed, and the form that changes it. */
 export const ownAccountPages =
@@ -23,8 +23,8 @@ export const ownAccountPages =
       ['verification', messages.verification],
     ])
 
-    const profilePage = async (request: FastifyRequest, typed = ''): Promise<FormPage> => {
-      const { user } = await accounts.getMe(actorOf(request))
+    const profilePage = async (request: FastifyRequest, actor: Actor, typed = ''): Promise<FormPage> => {
+      const { user } = await accounts.getMe(actor)
       return {
         view: 'account/profile',
         data: {
@@ -43,20 +43,27 @@ export const ownAccountPages =
       }
     }
 
-    app.get(PATH, { config }, async (request, reply) => showForm(reply, await profilePage(request)))
+    app.get(PATH, { config }, async (request, reply) => showForm(reply, await profilePage(request, actorOf(request))))
 
-    app.post(`${PATH}/email-verification`, { config }, async (request, reply) =>
-      submitForm(reply, await profilePage(request), async () => {
-        await accounts.resendVerification(actorOf(request))
-        return reply.redirect(`${PATH}?done=verification`, 303)
-      }),
-    )
+    postForm(app, `${PATH}/email-verification`, {
+      config,
+      fields: {},
+      load: actorOf,
+      page: (request, actor) => profilePage(request, actor),
+      save: async (_request, actor) => {
+        await accounts.resendVerification(actor)
+        return `${PATH}?done=verification`
+      },
+    })
 
-    app.post(`${PATH}/email`, { config }, async (request, reply) => {
-      const form = parseForm(EmailForm, request.body)
-      return submitForm(reply, await profilePage(request, form.email), async () => {
-        await accounts.requestEmailChange(actorOf(request), parseInput(EmailChange, form))
-        return reply.redirect(`${PATH}?done=email`, 303)
-      })
+    postForm(app, `${PATH}/email`, {
+      config,
+      fields: { email: formText, password: formText },
+      load: actorOf,
+      page: (request, actor, typed) => profilePage(request, actor, typed?.email),
+      save: async (_request, actor, typed) => {
+        await accounts.requestEmailChange(actor, parseInput(EmailChange, typed))
+        return `${PATH}?done=email`
+      },
     })
   }

@@ -26,11 +26,15 @@ export const secondFactorPages =
       if (waiting === undefined) {
         return typed === undefined ? reply.redirect('/sign-in', 303) : showForm(reply, signInAgainPage(typed))
       }
-      return submitForm(reply, codePage(typed), async () => {
-        const user = await accounts.finishSignIn(waiting, code, request.ip)
-        if (waiting.identity !== undefined) await accounts.linkAfterCode(user, waiting.identity, request.ip)
-        await beginSession(request, reply, user.id)
-        return typed === undefined ? redirectAfterForm(reply, waiting.returnTo) : offerTyped(reply, typed, user.id)
-      })
+      return submitForm(
+        reply,
+        () => codePage(typed),
+        async () => {
+          const user = await accounts.finishSignIn(waiting, code, request.ip)
+          if (waiting.identity !== undefined) await accounts.linkAfterCode(user, waiting.identity, request.ip)
+          await beginSession(request, reply, user.id)
+          return typed === undefined ? redirectAfterForm(reply, waiting.returnTo) : offerTyped(reply, typed, user.id)
+        },
+      )
     })
   }

@@ -70,7 +70,7 @@ export const signInPages =
       const form = parseForm(SignInForm, request.body)
       const returnTo = parseReturnTo(form.return_to)
       const typed = readTypedForm(form.typed)
-      const page = typed === undefined ? signInPage(returnTo, form.email) : signInAgainPage(typed, form.email)
+      const page = () => (typed === undefined ? signInPage(returnTo, form.email) : signInAgainPage(typed, form.email))
       return submitForm(reply, page, async () => {
         const first = await accounts.beginSignIn({ ...parseInput(SignIn, form), address: request.ip })
         return continueSignIn(request, reply, first, { returnTo }, typed)
@@ -82,12 +82,16 @@ export const signInPages =
     app.post('/sign-up', { config: STRANGERS }, async (request, reply) => {
       const { setup_token, ...form } = parseForm(SignUpForm, request.body)
       const returnTo = parseReturnTo(form.return_to)
-      return submitForm(reply, await signUpPage(returnTo, form.email), async () => {
-        const input = parseInput(SignUp, { ...form, setupToken: setup_token === '' ? undefined : setup_token })
-        const user = await accounts.signUp({ ...input, address: request.ip })
-        await beginSession(request, reply, user.id)
-        return redirectAfterForm(reply, returnTo)
-      })
+      return submitForm(
+        reply,
+        () => signUpPage(returnTo, form.email),
+        async () => {
+          const input = parseInput(SignUp, { ...form, setupToken: setup_token === '' ? undefined : setup_token })
+          const user = await accounts.signUp({ ...input, address: request.ip })
+          await beginSession(request, reply, user.id)
+          return redirectAfterForm(reply, returnTo)
+        },
+      )
     })
 
     app.post('/sign-out', { config: ANYONE }, async (request, reply) => {

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { listQuery } from '../../lib/http/list-query.ts'
 import { formatCount } from '../../lib/http/pages/format.ts'
-import { formText } from '../../lib/http/pages/forms.ts'
+import { formPage, formText, formValues } from '../../lib/http/pages/forms.ts'
 import { pageNumber, takePage } from '../../lib/http/pages/pager.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { WantedBinding } from '../../servers/bindings/binding-checks.ts'
@@ -11,12 +11,11 @@ import type { RewiringService, SocketAddress } from '../../servers/bindings/bind
 import { SOCKET_SOURCES } from '../../servers/bindings/sockets.ts'
 import type { GlobalService } from '../../servers/globals/globals.service.ts'
 import type { ServerFrame, ServerFrameParts } from '../frame/server-frame.ts'
-import { type DoneTexts, doneNote, frameForChange, frameOf, serverSchema, TAB_CONFIG } from '../frame/server-tab.ts'
+import { createServerTab, type DoneTexts, doneNote, serverRoute } from '../frame/server-tab.ts'
 import { findCells, selectedSockets, toMatrix } from './matrix.ts'
 import { type BindingForm, EMPTY_FORM, matrixAddress, TOOLS_PER_PAGE, toMatrixPage } from './matrix.view.ts'
 import { toShortError } from './socket.view.ts'
 
-const config = TAB_CONFIG
 const MAX_ERRORS = 20
 
 const Query = listQuery.extend({
@@ -27,16 +26,14 @@ const Query = listQuery.extend({
     .catch(undefined),
 })
 
-/** Values of checkboxes with one name: none, one or several. */
-const checkedValues = z.union([z.array(z.string()), z.string().transform(one => [one])]).catch([])
-const BindingFormSchema = z.object({
-  row: checkedValues,
-  cell: checkedValues,
+const BindingFields = {
+  row: formValues,
+  cell: formValues,
   scope: formText,
   from: z.enum(['global', 'fixed', 'exposed']).catch('global'),
   global: formText,
   fixed: formText,
-})
+}
 
 const DONE: DoneTexts = { wired: count => `${formatCount(count, 'parameter')} bound` }
 
@@ -52,8 +49,7 @@ const toWantedBinding = ({ from, global, fixed }: BindingForm): WantedBinding =>
   }
 }
 
-const describeErrors = ({ message, errors = [] }: AppError) => ({
-  problem: message,
+const describeErrors = (errors: AppError['errors'] = []) => ({
   errorList: errors.slice(0, MAX_ERRORS).map(({ path, message: text }) => ({ where: path, text: toShortError(text) })),
   moreErrors: errors.length > MAX_ERRORS ? `and ${formatCount(errors.length - MAX_ERRORS, 'more error')}` : undefined,
 })
@@ -73,12 +69,6 @@ export const bindingsPages =
       return toMatrixPage(server, { panels, globals: all }, Query.parse(request.query), selected)
     }
 
-    app.get('/servers/:uuid/bindings', { config, schema: serverSchema }, async (request, reply) => {
-      const server = await frameOf(frames, request, 'bindings')
-      const page = await matrixFor(request, server, EMPTY_FORM)
-      return reply.page('bindings/bindings', { ...page, done: doneNote(request, server, DONE), errorList: [] })
-    })
-
     /** Returns the selected sockets. A row covers the tools on the page, or all that the search finds. */
     const readSelection = async (
       request: FastifyRequest,
@@ -97,18 +87,22 @@ export const bindingsPages =
       throw new AppError('invalid_request', 'Nothing is selected. Select rows or cells first.')
     }
 
-    app.post('/servers/:uuid/bindings', { config, schema: serverSchema }, async (request, reply) => {
-      const server = await frameForChange(frames, request, 'bindings')
-      const form = BindingFormSchema.parse(request.body ?? {})
-      try {
+    formPage(app, '/servers/:uuid/bindings', {
+      ...serverRoute,
+      fields: BindingFields,
+      load: createServerTab(frames, 'bindings').frameOf,
+      page: async (request, server, typed, error) => ({
+        view: 'bindings/bindings',
+        data: {
+          ...(await matrixFor(request, server, typed ?? EMPTY_FORM)),
+          ...describeErrors(error?.errors),
+          done: doneNote(request, server, DONE),
+        },
+      }),
+      save: async (request, server, form) => {
         const selected = { sockets: await readSelection(request, server, form), wanted: toWantedBinding(form) }
         const { sockets } = await rewiring.bindMany(actorOf(request), server.id, selected)
-        const done = { done: 'wired', count: String(sockets) }
-        return reply.redirect(matrixAddress(server.id, Query.parse(request.query), done), 303)
-      } catch (error) {
-        if (!(error instanceof AppError) || error.code === 'internal') throw error
-        const page = await matrixFor(request, server, form)
-        return reply.page('bindings/bindings', { ...page, ...describeErrors(error) }, { status: error.status })
-      }
+        return matrixAddress(server.id, Query.parse(request.query), { done: 'wired', count: String(sockets) })
+      },
     })
   }

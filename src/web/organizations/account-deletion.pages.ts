@@ -1,13 +1,13 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
-import { formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import { formPage, formText, parseForm } from '../../lib/http/pages/forms.ts'
 import { endSession } from '../../lib/http/sessions.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { AccountDeletion, DeletionPreview } from '../../tenancy/deletion/account-deletion.service.ts'
-import { type DeletionTyped, decisionField, decisionPath, toDeletionPage } from './account-deletion.view.ts'
+import { decisionField, decisionPath, toDeletionPage } from './account-deletion.view.ts'
 
 /** The account operations that deleting an account needs. */
 type Accounts = {
@@ -19,7 +19,6 @@ const config = { access: 'user' } as const
 const PATH = '/account/deletion'
 /** The bounds exceed any password that can be set; they limit the work of hashing. */
 const Proof = z.object({ password: z.string().max(1_024), confirm: z.string().max(1_024) })
-const NOTHING_TYPED: DeletionTyped = { decisions: {}, confirm: '' }
 
 const mustDecide = ({ organizations }: DeletionPreview) => organizations.filter(one => one.mustDecide)
 
@@ -44,27 +43,26 @@ const assertDecided = (decisions: Readonly<Record<string, string>>): void => {
 export const accountDeletionPages =
   ({ accountDeletion, accounts }: { accountDeletion: AccountDeletion; accounts: Accounts }) =>
   async (app: FastifyInstance): Promise<void> => {
-    const pageFor = async (request: FastifyRequest, preview: DeletionPreview, typed: DeletionTyped) => {
-      const actor = actorOf(request)
-      return toDeletionPage(preview, { hasPassword: await accounts.hasPassword(actor), email: actor.email, typed })
-    }
-
-    app.get(PATH, { config }, async (request, reply) =>
-      showForm(reply, await pageFor(request, await accountDeletion.previewDeletion(actorOf(request)), NOTHING_TYPED)),
-    )
-
-    app.post(PATH, { config }, async (request, reply) => {
-      const actor = actorOf(request)
-      const preview = await accountDeletion.previewDeletion(actor)
-      const form = parseForm({ password: formText, confirm: formText }, request.body)
-      const decisions = readDecisions(preview, request.body)
-      const page = await pageFor(request, preview, { decisions, confirm: form.confirm })
-      return submitForm(reply, page, async () => {
+    formPage(app, PATH, {
+      config,
+      fields: { password: formText, confirm: formText },
+      load: async request => ({
+        actor: actorOf(request),
+        preview: await accountDeletion.previewDeletion(actorOf(request)),
+      }),
+      page: async (request, { actor, preview }, typed) => {
+        const decisions = readDecisions(preview, request.body)
+        const hasPassword = await accounts.hasPassword(actor)
+        const { email } = actor
+        return toDeletionPage(preview, { hasPassword, email, typed: { decisions, confirm: typed?.confirm ?? '' } })
+      },
+      save: async (request, { actor, preview }, typed, reply) => {
+        const decisions = readDecisions(preview, request.body)
         assertDecided(decisions)
-        await accounts.proveSelf(actor, parseInput(Proof, form))
+        await accounts.proveSelf(actor, parseInput(Proof, typed))
         await accountDeletion.deleteAccount(actor, decisions)
         if (request.signedInBy === 'session') await endSession(request, reply)
         return reply.page('organizations/account-deleted', { title: 'Account deleted', email: actor.email })
-      })
+      },
     })
   }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { SignUp } from '../../identity/accounts.schema.ts'
 import { PASSWORD_HINT } from '../../identity/credentials.ts'
 import { actorOf } from '../../lib/http/access.ts'
-import { type FormPage, formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import { type FormPage, formText, postForm, showForm } from '../../lib/http/pages/forms.ts'
 import { beginSession } from '../../lib/http/sessions.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import { invitationPath } from '../../tenancy/invitations/invitation-link.ts'
@@ -15,8 +15,6 @@ const USER = { access: 'user' } as const
 const STRANGERS = { access: 'anyone', isForStrangers: true } as const
 
 const Query = z.object({ token: z.string().catch('') })
-const JoinForm = { token: formText }
-const SignUpForm = { token: formText, password: formText }
 
 /** The account operations that this page needs. */
 type Accounts = {
@@ -60,24 +58,29 @@ export const invitationPages =
       showForm(reply, await pageFor(request, Query.parse(request.query).token)),
     )
 
-    app.post('/invitation', { config: USER }, async (request, reply) => {
-      const { token } = parseForm(JoinForm, request.body)
-      return submitForm(reply, await pageFor(request, token), async () => {
-        const { name, role } = await invitations.acceptInvitation(actorOf(request), token)
+    postForm(app, '/invitation', {
+      config: USER,
+      fields: { token: formText },
+      load: actorOf,
+      page: (request, _actor, typed) => pageFor(request, typed?.token ?? ''),
+      save: async (_request, actor, { token }, reply) => {
+        const { name, role } = await invitations.acceptInvitation(actor, token)
         return reply.page('organizations/joined', { title: `You have joined ${name}`, name, role })
-      })
+      },
     })
 
-    app.post('/invitation/sign-up', { config: STRANGERS }, async (request, reply) => {
-      const { token, password } = parseForm(SignUpForm, request.body)
-      const page = await pageFor(request, token)
-      return submitForm(reply, page, async () => {
+    postForm(app, '/invitation/sign-up', {
+      config: STRANGERS,
+      fields: { token: formText, password: formText },
+      load: () => undefined,
+      page: (request, _loaded, typed) => pageFor(request, typed?.token ?? ''),
+      save: async (request, _loaded, { token, password }, reply) => {
         // Uses the invited address, because no other can accept the invitation.
         const { email } = await invitations.getOpenInvitation(token)
         const input = { ...parseInput(SignUp, { email, password }), invitation: token, address: request.ip }
         const user = await accounts.signUp(input)
         await beginSession(request, reply, user.id)
-        return reply.redirect('/', 303)
-      })
+        return '/'
+      },
     })
   }

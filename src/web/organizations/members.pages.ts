@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
 import { addressOf, listQuery } from '../../lib/http/list-query.ts'
-import { type FormPage, formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import { type FormPage, formPage, formText, postForm, showForm } from '../../lib/http/pages/forms.ts'
 import { timeText } from '../../lib/http/pages/time-text.ts'
 import { uuidParam, uuidParams } from '../../lib/http/schemas.ts'
 import { parseInput } from '../../lib/http/validation.ts'
@@ -23,13 +23,13 @@ import { roleOptionsFor } from './role-options.ts'
 
 type Parts = { organizations: OrganizationService; members: MemberService }
 
-const config = { access: 'user' } as const
 const memberParams = z.object({ id: uuidParam, userId: uuidParam })
+const route = { config: { access: 'user' }, schema: { params: uuidParams } } as const
+const memberRoute = { ...route, schema: { params: memberParams } }
+const PATH = '/organizations/:id/members'
 const MEMBERS_PER_PAGE = 100
 
 const Query = listQuery.extend({ done: formText })
-const RoleForm = { role: formText }
-const RemovalForm = { serversTo: formText }
 const DONE: ReadonlyMap<string, string> = new Map([
   ['role', 'Role changed.'],
   ['removed', 'Member removed.'],
@@ -83,70 +83,56 @@ export const memberPages =
       }
     }
 
-    app.get('/organizations/:id/members', { config, schema: { params: uuidParams } }, async (request, reply) =>
+    app.get(PATH, route, async (request, reply) =>
       showForm(reply, await listPage(request, uuidParams.parse(request.params).id)),
     )
 
-    app.post(
-      '/organizations/:id/members/:userId/role',
-      { config, schema: { params: memberParams } },
-      async (request, reply) => {
-        const { id, userId } = memberOf(request)
-        const typed = parseForm(RoleForm, request.body)
-        assertMay(actorOf(request), id, 'manage')
-        return submitForm(reply, await listPage(request, id), async () => {
-          await members.changeRole(actorOf(request), id, userId, parseInput(ChangeRole, typed).role)
-          return reply.redirect(`${organizationPath(id, 'members')}?done=role`, 303)
-        })
+    postForm(app, `${PATH}/:userId/role`, {
+      ...memberRoute,
+      fields: { role: formText },
+      load: request => {
+        const member = memberOf(request)
+        assertMay(actorOf(request), member.id, 'manage')
+        return member
       },
-    )
-
-    const removalPage = async (request: FastifyRequest, serversTo = ''): Promise<FormPage> => {
-      const actor = actorOf(request)
-      const { id, userId } = memberOf(request)
-      const frame = await getOrganizationFrame(organizations, actor, id, 'members')
-      const { member, servers, heirs, heirId } = await members.previewRemoval(actor, id, userId)
-      const isSelf = userId === actor.userId
-      return {
-        view: 'organizations/member-removal',
-        data: {
-          title: isSelf ? `Leave ${frame.name}` : `Remove ${member.email}`,
-          section: 'organizations',
-          width: 'narrow',
-          organization: frame,
-          path: memberRemovalPath(id, userId),
-          email: member.email,
-          isSelf,
-          servers: servers.map(({ id: serverId, name }) => ({ href: `/servers/${serverId}`, name })),
-          heirs: heirs.map(({ userId: heir, email, role }) => ({ value: heir, text: `${email}, ${role}` })),
-          serversTo: serversTo || heirId,
-        },
-        labels: { serversTo: 'member' },
-      }
-    }
-
-    app.get(
-      '/organizations/:id/members/:userId/removal',
-      { config, schema: { params: memberParams } },
-      async (request, reply) => showForm(reply, await removalPage(request)),
-    )
-
-    app.post(
-      '/organizations/:id/members/:userId/removal',
-      { config, schema: { params: memberParams } },
-      async (request, reply) => {
-        const { serversTo } = parseForm(RemovalForm, request.body)
-        return submitForm(reply, await removalPage(request, serversTo), async () => {
-          const actor = actorOf(request)
-          const { id, userId } = memberOf(request)
-          const input = parseInput(RemoveMember, { serversTo: serversTo || undefined })
-          await members.removeMember(actor, id, userId, input?.serversTo)
-          const isSelf = userId === actor.userId
-          return reply.redirect(
-            isSelf ? '/organizations?done=left' : `${organizationPath(id, 'members')}?done=removed`,
-            303,
-          )
-        })
+      page: (request, { id }) => listPage(request, id),
+      save: async (request, { id, userId }, typed) => {
+        await members.changeRole(actorOf(request), id, userId, parseInput(ChangeRole, typed).role)
+        return `${organizationPath(id, 'members')}?done=role`
       },
-    )
+    })
+
+    formPage(app, `${PATH}/:userId/removal`, {
+      ...memberRoute,
+      fields: { serversTo: formText },
+      load: memberOf,
+      page: async (request, { id, userId }, typed) => {
+        const actor = actorOf(request)
+        const frame = await getOrganizationFrame(organizations, actor, id, 'members')
+        const { member, servers, heirs, heirId } = await members.previewRemoval(actor, id, userId)
+        const isSelf = userId === actor.userId
+        return {
+          view: 'organizations/member-removal',
+          data: {
+            title: isSelf ? `Leave ${frame.name}` : `Remove ${member.email}`,
+            section: 'organizations',
+            width: 'narrow',
+            organization: frame,
+            path: memberRemovalPath(id, userId),
+            email: member.email,
+            isSelf,
+            servers: servers.map(({ id: serverId, name }) => ({ href: `/servers/${serverId}`, name })),
+            heirs: heirs.map(({ userId: heir, email, role }) => ({ value: heir, text: `${email}, ${role}` })),
+            serversTo: typed?.serversTo || heirId,
+          },
+          labels: { serversTo: 'member' },
+        }
+      },
+      save: async (request, { id, userId }, { serversTo }) => {
+        const actor = actorOf(request)
+        const input = parseInput(RemoveMember, { serversTo: serversTo || undefined })
+        await members.removeMember(actor, id, userId, input?.serversTo)
+        return userId === actor.userId ? '/organizations?done=left' : `${organizationPath(id, 'members')}?done=removed`
+      },
+    })
   }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
 import { addressOf, listQuery } from '../../lib/http/list-query.ts'
-import { type FormPage, formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import { type FormPage, formPage, formText, postForm } from '../../lib/http/pages/forms.ts'
 import { timeText } from '../../lib/http/pages/time-text.ts'
 import { uuidParam, uuidParams } from '../../lib/http/schemas.ts'
 import { parseInput } from '../../lib/http/validation.ts'
@@ -23,14 +23,16 @@ type Parts = {
   mailer: { isDelivering: boolean }
 }
 
-const config = { access: 'user' } as const
 const invitationParams = z.object({ id: uuidParam, invitationId: uuidParam })
+const route = { config: { access: 'user' }, schema: { params: uuidParams } } as const
+const invitationRoute = { ...route, schema: { params: invitationParams } }
+const PATH = '/organizations/:id/invitations'
 const INVITATIONS_PER_PAGE = 100
 
 const Query = listQuery.extend({ done: formText })
 const InvitationForm = { email: formText, role: formText }
 
-const invitationOf = ({ params }: FastifyRequest) => invitationParams.parse(params)
+const invitationIdOf = ({ params }: FastifyRequest): string => invitationParams.parse(params).invitationId
 
 const toRow = (frame: OrganizationFrame, { id, email, role, updatedAt, expiresAt }: Invitation) => ({
   path: `${organizationPath(frame.id, 'invitations')}/${id}`,
@@ -56,13 +58,17 @@ export const organizationInvitationPages =
       ['withdrawn', 'Invitation withdrawn. Its link no longer works.'],
     ])
 
+    const manager = (request: FastifyRequest) => {
+      const { id } = uuidParams.parse(request.params)
+      assertMay(actorOf(request), id, 'manage')
+      return { actor: actorOf(request), id }
+    }
+
     const listPage = async (
       request: FastifyRequest,
-      id: string,
+      { actor, id }: ReturnType<typeof manager>,
       typed = { email: '', role: 'builder' },
     ): Promise<FormPage> => {
-      const actor = actorOf(request)
-      assertMay(actor, id, 'manage')
       const { cursor, done } = Query.parse(request.method === 'GET' ? request.query : {})
       const frame = await getOrganizationFrame(organizations, actor, id, 'invitations')
       const page = idPageOf({ limit: INVITATIONS_PER_PAGE, cursor })
@@ -88,40 +94,36 @@ export const organizationInvitationPages =
     }
     const doneAt = (id: string, done: string): string => `${organizationPath(id, 'invitations')}?done=${done}`
 
-    app.get('/organizations/:id/invitations', { config, schema: { params: uuidParams } }, async (request, reply) =>
-      showForm(reply, await listPage(request, uuidParams.parse(request.params).id)),
-    )
-
-    app.post('/organizations/:id/invitations', { config, schema: { params: uuidParams } }, async (request, reply) => {
-      const { id } = uuidParams.parse(request.params)
-      const typed = parseForm(InvitationForm, request.body)
-      return submitForm(reply, await listPage(request, id, typed), async () => {
-        await invitations.invite(actorOf(request), id, parseInput(CreateInvitation, typed))
-        return reply.redirect(doneAt(id, 'sent'), 303)
-      })
+    formPage(app, PATH, {
+      ...route,
+      fields: InvitationForm,
+      load: manager,
+      page: listPage,
+      save: async (_request, { actor, id }, typed) => {
+        await invitations.invite(actor, id, parseInput(CreateInvitation, typed))
+        return doneAt(id, 'sent')
+      },
     })
 
-    app.post(
-      '/organizations/:id/invitations/:invitationId/renewal',
-      { config, schema: { params: invitationParams } },
-      async (request, reply) => {
-        const { id, invitationId } = invitationOf(request)
-        return submitForm(reply, await listPage(request, id), async () => {
-          await invitations.renewInvitation(actorOf(request), id, invitationId)
-          return reply.redirect(doneAt(id, 'sent'), 303)
-        })
+    postForm(app, `${PATH}/:invitationId/renewal`, {
+      ...invitationRoute,
+      fields: {},
+      load: manager,
+      page: (request, loaded) => listPage(request, loaded),
+      save: async (request, { actor, id }) => {
+        await invitations.renewInvitation(actor, id, invitationIdOf(request))
+        return doneAt(id, 'sent')
       },
-    )
+    })
 
-    app.post(
-      '/organizations/:id/invitations/:invitationId/removal',
-      { config, schema: { params: invitationParams } },
-      async (request, reply) => {
-        const { id, invitationId } = invitationOf(request)
-        return submitForm(reply, await listPage(request, id), async () => {
-          await invitations.withdrawInvitation(actorOf(request), id, invitationId)
-          return reply.redirect(doneAt(id, 'withdrawn'), 303)
-        })
+    postForm(app, `${PATH}/:invitationId/removal`, {
+      ...invitationRoute,
+      fields: {},
+      load: manager,
+      page: (request, loaded) => listPage(request, loaded),
+      save: async (request, { actor, id }) => {
+        await invitations.withdrawInvitation(actor, id, invitationIdOf(request))
+        return doneAt(id, 'withdrawn')
       },
-    )
+    })
   }

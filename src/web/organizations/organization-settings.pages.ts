@@ -2,28 +2,25 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { formatCount } from '../../lib/http/pages/format.ts'
-import { type FormPage, formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import { type FormPage, formPage, formText, parseForm, postForm } from '../../lib/http/pages/forms.ts'
 import { uuidParam, uuidParams } from '../../lib/http/schemas.ts'
 import { parseInput } from '../../lib/http/validation.ts'
-import { assertMay } from '../../lib/kernel/actor.ts'
+import { type Actor, assertMay } from '../../lib/kernel/actor.ts'
 import type { Tenancy } from '../../tenancy/deletion/removal.ts'
 import type { MemberService } from '../../tenancy/members.service.ts'
-import { CreateOrganization, RemoveOrganization } from '../../tenancy/organizations.schema.ts'
+import { CreateOrganization } from '../../tenancy/organizations.schema.ts'
 import type { OrganizationService } from '../../tenancy/organizations.service.ts'
+import { removalPage } from '../frame/removal-page.ts'
 import { getOrganizationFrame, organizationPath } from './organization-frame.ts'
 
 type Parts = { organizations: OrganizationService; members: MemberService; tenancy: Tenancy }
 
-const config = { access: 'user' } as const
-const schema = { params: uuidParams }
+const route = { config: { access: 'user' }, schema: { params: uuidParams } } as const
 /** Members offered as the next owner. */
 const MAX_HEIRS_SHOWN = 200
 
 const Query = { done: formText }
-const NameForm = { name: formText }
-const OwnerForm = { userId: formText }
 const OwnerInput = z.object({ userId: uuidParam })
-const RemovalForm = { sure: formText }
 
 const idOf = ({ params }: FastifyRequest): string => uuidParams.parse(params).id
 
@@ -31,10 +28,13 @@ const idOf = ({ params }: FastifyRequest): string => uuidParams.parse(params).id
 export const organizationSettingsPages =
   ({ organizations, members, tenancy }: Parts) =>
   async (app: FastifyInstance): Promise<void> => {
-    const settingsPage = async (request: FastifyRequest, typedName?: string): Promise<FormPage> => {
-      const actor = actorOf(request)
+    const actorWho = (permission: 'manage' | 'own') => (request: FastifyRequest) => {
+      assertMay(actorOf(request), idOf(request), permission)
+      return actorOf(request)
+    }
+
+    const settingsPage = async (request: FastifyRequest, actor: Actor, typedName?: string): Promise<FormPage> => {
       const id = idOf(request)
-      assertMay(actor, id, 'manage')
       const frame = await getOrganizationFrame(organizations, actor, id, 'settings')
       const page = { limit: MAX_HEIRS_SHOWN, afterId: undefined }
       const others = frame.mayOwn ? await members.listMembers(actor, id, page) : []
@@ -56,60 +56,54 @@ export const organizationSettingsPages =
       }
     }
 
-    app.get('/organizations/:id/settings', { config, schema }, async (request, reply) =>
-      showForm(reply, await settingsPage(request)),
-    )
-
-    app.post('/organizations/:id/settings', { config, schema }, async (request, reply) => {
-      const typed = parseForm(NameForm, request.body)
-      return submitForm(reply, await settingsPage(request, typed.name), async () => {
+    formPage(app, '/organizations/:id/settings', {
+      ...route,
+      fields: { name: formText },
+      load: actorWho('manage'),
+      page: (request, actor, typed) => settingsPage(request, actor, typed?.name),
+      save: async (request, actor, typed) => {
         const { name } = parseInput(CreateOrganization, typed)
-        await organizations.renameOrganization(actorOf(request), idOf(request), name)
-        return reply.redirect(`${organizationPath(idOf(request), 'settings')}?done=renamed`, 303)
-      })
+        await organizations.renameOrganization(actor, idOf(request), name)
+        return `${organizationPath(idOf(request), 'settings')}?done=renamed`
+      },
     })
 
-    app.post('/organizations/:id/owner', { config, schema }, async (request, reply) => {
-      const typed = parseForm(OwnerForm, request.body)
-      assertMay(actorOf(request), idOf(request), 'own')
-      return submitForm(reply, await settingsPage(request), async () => {
-        const { userId } = parseInput(OwnerInput, typed)
-        await members.transferOwnership(actorOf(request), idOf(request), userId)
-        return reply.redirect(`${organizationPath(idOf(request), 'members')}?done=given`, 303)
-      })
+    postForm(app, '/organizations/:id/owner', {
+      ...route,
+      fields: { userId: formText },
+      load: actorWho('own'),
+      page: (request, actor) => settingsPage(request, actor),
+      save: async (request, actor, typed) => {
+        await members.transferOwnership(actor, idOf(request), parseInput(OwnerInput, typed).userId)
+        return `${organizationPath(idOf(request), 'members')}?done=given`
+      },
     })
 
-    const removalPage = async (request: FastifyRequest, typed = ''): Promise<FormPage> => {
-      const actor = actorOf(request)
-      const id = idOf(request)
-      const { servers, toolkits, refusal } = await organizations.previewRemoval(actor, id)
-      const frame = await getOrganizationFrame(organizations, actor, id, 'settings')
-      return {
-        view: 'organizations/removal',
-        data: {
-          title: `Delete ${frame.name}`,
-          section: 'organizations',
-          width: 'narrow',
-          organization: frame,
-          servers: formatCount(servers, 'server'),
-          toolkits: formatCount(toolkits, 'toolkit'),
-          refusal,
-          typed,
-        },
-        labels: { confirm: 'text' },
-      }
-    }
-
-    app.get('/organizations/:id/removal', { config, schema }, async (request, reply) =>
-      showForm(reply, await removalPage(request)),
-    )
-
-    app.post('/organizations/:id/removal', { config, schema }, async (request, reply) => {
-      const { sure } = parseForm(RemovalForm, request.body)
-      return submitForm(reply, await removalPage(request, sure), async () => {
-        const { confirm } = parseInput(RemoveOrganization, { confirm: sure.trim() })
-        await organizations.removeOrganization(actorOf(request), idOf(request), confirm)
-        return reply.redirect('/organizations?done=removed', 303)
-      })
+    removalPage(app, '/organizations/:id/removal', {
+      ...route,
+      button: 'Delete organization',
+      load: async request => {
+        const actor = actorOf(request)
+        // Throws for users who may not delete it.
+        const preview = await organizations.previewRemoval(actor, idOf(request))
+        return { ...preview, ...(await organizations.getOrganization(actor, idOf(request))) }
+      },
+      nameOf: ({ name }) => name,
+      page: (_request, { id, name, servers, toolkits, refusal }) => ({
+        section: 'organizations',
+        crumbs: [
+          { href: `/organizations/${id}`, text: name },
+          { href: organizationPath(id, 'settings'), text: 'Settings' },
+        ],
+        text:
+          refusal ??
+          `This immediately stops and deletes ${formatCount(servers, 'server')}, and deletes ${formatCount(toolkits, 'toolkit')} and all globals, secrets and history. Members lose access. This cannot be undone.`,
+        isBlocked: refusal !== undefined,
+        back: organizationPath(id, 'settings'),
+      }),
+      remove: async (request, { id, name }) => {
+        await organizations.removeOrganization(actorOf(request), id, name)
+        return '/organizations?done=removed'
+      },
     })
   }

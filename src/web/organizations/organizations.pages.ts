@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { actorOf } from '../../lib/http/access.ts'
 import { addressOf } from '../../lib/http/list-query.ts'
-import { type FormPage, formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import { formPage, formText, parseForm } from '../../lib/http/pages/forms.ts'
 import { uuidParams } from '../../lib/http/schemas.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import type { Tenancy } from '../../tenancy/deletion/removal.ts'
@@ -16,7 +16,6 @@ const config = { access: 'user' } as const
 const MAX_SHOWN = 500
 
 const Query = { done: formText }
-const NewForm = { name: formText }
 const DONE: ReadonlyMap<string, string> = new Map([
   ['left', 'You have left the organization.'],
   ['removed', 'Organization deleted.'],
@@ -42,27 +41,25 @@ export const organizationsPages =
       })
     })
 
-    const newPage = (name = ''): FormPage => ({
-      view: 'organizations/new',
-      data: {
-        title: 'New organization',
-        section: 'organizations',
-        width: 'narrow',
-        typed: name,
-        isOnlyOne: tenancy === 'single',
+    formPage(app, '/organizations/new', {
+      config,
+      fields: { name: formText },
+      load: actorOf,
+      page: (_request, _actor, typed) => ({
+        view: 'organizations/new',
+        data: {
+          title: 'New organization',
+          section: 'organizations',
+          width: 'narrow',
+          typed: typed?.name ?? '',
+          isOnlyOne: tenancy === 'single',
+        },
+        labels: { name: 'name' },
+      }),
+      save: async (_request, actor, typed) => {
+        const { id } = await organizations.createOrganization(actor, parseInput(CreateOrganization, typed).name)
+        return `${organizationPath(id, 'invitations')}?done=made`
       },
-      labels: { name: 'name' },
-    })
-
-    app.get('/organizations/new', { config }, async (_request, reply) => showForm(reply, newPage()))
-
-    app.post('/organizations/new', { config }, async (request, reply) => {
-      const typed = parseForm(NewForm, request.body)
-      return submitForm(reply, newPage(typed.name), async () => {
-        const { name } = parseInput(CreateOrganization, typed)
-        const { id } = await organizations.createOrganization(actorOf(request), name)
-        return reply.redirect(`${organizationPath(id, 'invitations')}?done=made`, 303)
-      })
     })
 
     app.get('/organizations/:id', { config, schema: { params: uuidParams } }, async (request, reply) => {

@@ -3,7 +3,7 @@ import { type CallFigureStore, createCallFigureStore } from '../../history/call-
 import type { Database } from '../../lib/db/client.ts'
 import { actorOf } from '../../lib/http/access.ts'
 import { addressOf, listQuery } from '../../lib/http/list-query.ts'
-import { type FormPage, formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import { formPage, formText } from '../../lib/http/pages/forms.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import { type Actor, organizationIdsOf } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
@@ -109,36 +109,37 @@ export const serversPages =
       })
     })
 
-    const newServerPage = async (actor: Actor, typed: Record<string, string> = {}): Promise<FormPage> => {
-      const ids = new Set(buildableIdsOf(actor))
-      if (ids.size === 0) throw new AppError('forbidden', 'Your role in your organizations does not allow this.')
-      const all = await organizations.listOrganizations(actor, { limit: MAX_ORGANIZATIONS, afterId: undefined })
-      const buildable = all.filter(({ id }) => ids.has(id)).map(({ id, name }) => ({ value: id, text: name }))
-      const data = { title: 'New server', section: 'servers', width: 'narrow', tiers: TIERS } as const
-      const isOfSeveral = buildable.length > 1
-      return {
-        view: 'overview/new-server',
-        data: { ...data, typed, tier: typed.access ?? 'private', organizations: isOfSeveral ? buildable : [] },
-        labels: LABELS,
-      }
-    }
-
-    app.get('/servers/new', { config }, async (request, reply) =>
-      showForm(reply, await newServerPage(actorOf(request))),
-    )
-
-    app.post('/servers/new', { config }, async (request, reply) => {
-      const actor = actorOf(request)
-      const { organizationId, ...form } = parseForm(NewServerForm, request.body)
-      return submitForm(reply, await newServerPage(actor, { ...form, organizationId }), async () => {
-        const [only] = buildableIdsOf(actor)
-        const chosenId = organizationId === '' ? only : organizationId
-        const server = await servers.createServer(
-          actor,
-          parseInput(CreateServer, { ...form, organizationId: chosenId }),
-        )
-        return reply.redirect(`${serverTabPath(server.id, 'overview')}?done=made`, 303)
-      })
+    formPage(app, '/servers/new', {
+      config,
+      fields: NewServerForm,
+      load: request => {
+        const actor = actorOf(request)
+        const ids = buildableIdsOf(actor)
+        if (ids.length === 0) throw new AppError('forbidden', 'Your role in your organizations does not allow this.')
+        return { actor, ids }
+      },
+      page: async (_request, { actor, ids }, typed) => {
+        const all = await organizations.listOrganizations(actor, { limit: MAX_ORGANIZATIONS, afterId: undefined })
+        const buildable = all.filter(({ id }) => ids.includes(id)).map(({ id, name }) => ({ value: id, text: name }))
+        return {
+          view: 'overview/new-server',
+          data: {
+            title: 'New server',
+            section: 'servers',
+            width: 'narrow',
+            tiers: TIERS,
+            typed: typed ?? {},
+            tier: typed?.access ?? 'private',
+            organizations: buildable.length > 1 ? buildable : [],
+          },
+          labels: LABELS,
+        }
+      },
+      save: async (_request, { actor, ids: [only] }, { organizationId, ...form }) => {
+        const input = { ...form, organizationId: organizationId === '' ? only : organizationId }
+        const server = await servers.createServer(actor, parseInput(CreateServer, input))
+        return `${serverTabPath(server.id, 'overview')}?done=made`
+      },
     })
 
     app.post('/servers/sample', { config }, async (request, reply) => {

@@ -1,6 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { isFragmentRequest } from '../../lib/http/pages/views.ts'
+import { uuidParam } from '../../lib/http/schemas.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import { parseVersion } from '../../lib/http/versions.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
@@ -8,12 +10,14 @@ import type { TokenCounter } from '../../lib/tokens/token-counter.ts'
 import type { RewiringService } from '../../servers/bindings/bindings.service.ts'
 import { knownGlobalsOf } from '../../servers/bindings/sockets.ts'
 import type { GlobalService } from '../../servers/globals/globals.service.ts'
+import type { Instance } from '../../servers/server.ts'
 import { UpdateInstance } from '../../servers/servers.schema.ts'
 import { type InstanceService, VERSION_CONFLICT } from '../../servers/tools/instances.service.ts'
 import { typedResponseTokens } from '../../tools/response/response-tokens.ts'
 import { assertDefinition } from '../../tools/tool-definition.ts'
-import type { ServerFrame, ServerFrameParts } from '../frame/server-frame.ts'
-import { type DoneTexts, doneNote, frameForChange, frameOf, redirectDone, TAB_CONFIG } from '../frame/server-tab.ts'
+import { removalPage } from '../frame/removal-page.ts'
+import { type ServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
+import { createServerTab, type DoneTexts, doneNote, donePath, serverRoute } from '../frame/server-tab.ts'
 import type { OpenInstance } from './instance.view.ts'
 import {
   assertGlobalsChosen,
@@ -24,11 +28,11 @@ import {
   toInstanceForm,
 } from './instance-form.ts'
 import { type FormOutcome, placeErrors, toInstancePage } from './instance-page.view.ts'
-import { instanceOf, instanceParams, instanceRemovalPages } from './instance-removal.pages.ts'
 import { instancePath } from './tools.pages.ts'
 
-const schema = { params: instanceParams }
-const config = TAB_CONFIG
+const Params = z.object({ uuid: uuidParam, instanceId: uuidParam })
+const route = { ...serverRoute, schema: { params: Params } }
+const PATH = '/servers/:uuid/tools/:instanceId'
 
 const InstanceInput = UpdateInstance.extend({ maxResponseTokens: typedResponseTokens })
 
@@ -46,8 +50,16 @@ type Parts = {
 export const instancePages =
   ({ frames, instances, globals, rewiring, countTokens }: Parts) =>
   async (app: FastifyInstance): Promise<void> => {
+    const tab = createServerTab(frames, 'tools')
+
+    const instanceOf = async (request: FastifyRequest, server: ServerFrame): Promise<Instance> => {
+      const instance = await instances.getInstance(actorOf(request), Params.parse(request.params).instanceId)
+      if (instance.serverId === server.id) return instance
+      throw new AppError('not_found', 'This server has no such tool.')
+    }
+
     const open = async (request: FastifyRequest, server: ServerFrame): Promise<OpenInstance> => {
-      const instance = await instanceOf(instances, request, server)
+      const instance = await instanceOf(request, server)
       const known = knownGlobalsOf(await globals.listAllGlobals(actorOf(request), server.id))
       return { instance, compiled: assertDefinition(instance.tool), globals: known }
     }
@@ -67,8 +79,8 @@ export const instancePages =
       return reply.page('server-tools/instance', page, { status })
     }
 
-    app.get('/servers/:uuid/tools/:instanceId', { config, schema }, async (request, reply) => {
-      const server = await frameOf(frames, request, 'tools')
+    app.get(PATH, route, async (request, reply) => {
+      const server = await tab.frameOf(request)
       const opened = await open(request, server)
       const typed = toInstanceForm(opened.instance, opened.compiled.parameters)
       return show({ request, reply }, server, { opened, typed, done: doneNote(request, server, DONE) })
@@ -97,13 +109,13 @@ export const instancePages =
       })
     }
 
-    app.post('/servers/:uuid/tools/:instanceId', { config, schema }, async (request, reply) => {
-      const server = await frameForChange(frames, request, 'tools')
+    app.post(PATH, route, async (request, reply) => {
+      const server = await tab.frameForChange(request)
       const opened = await open(request, server)
       const typed = readInstanceForm(request.body, opened.compiled.parameters)
       try {
         await save(request, opened, typed)
-        return redirectDone(reply, instancePath(server.id, opened.instance.id), 'saved')
+        return reply.redirect(donePath(instancePath(server.id, opened.instance.id), 'saved'), 303)
       } catch (error) {
         if (!(error instanceof AppError) || error.code === 'internal') throw error
         const isConflict = error.errors?.some(({ path }) => path === VERSION_CONFLICT) === true
@@ -122,8 +134,8 @@ export const instancePages =
       }
     })
 
-    app.post('/servers/:uuid/tools/:instanceId/preview', { config, schema }, async (request, reply) => {
-      const server = await frameForChange(frames, request, 'tools')
+    app.post(`${PATH}/preview`, route, async (request, reply) => {
+      const server = await tab.frameForChange(request)
       const opened = await open(request, server)
       const typed = readInstanceForm(request.body, opened.compiled.parameters)
       if (!isFragmentRequest(request))
@@ -132,5 +144,22 @@ export const instancePages =
       return reply.fragment('server-tools/instance-preview', page)
     })
 
-    await app.register(instanceRemovalPages({ frames, instances }))
+    removalPage(app, `${PATH}/remove`, {
+      ...route,
+      button: 'Remove tool',
+      load: async request => {
+        const server = await tab.frameForChange(request)
+        return { server, instance: await instanceOf(request, server) }
+      },
+      nameOf: ({ instance }) => instance.name,
+      page: (_request, { server, instance }) => ({
+        server,
+        text: `Clients of ${server.name} can no longer call it. Its bindings are deleted. The tool stays in its toolkit, and its calls stay in the history.`,
+        back: instancePath(server.id, instance.id),
+      }),
+      remove: async (request, { server, instance }) => {
+        await instances.removeInstance(actorOf(request), instance.id)
+        return donePath(serverTabPath(server.id, 'tools'), 'removed')
+      },
+    })
   }

@@ -3,12 +3,12 @@ import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { addressOf, listQuery } from '../../lib/http/list-query.ts'
 import { formatCount } from '../../lib/http/pages/format.ts'
-import { type FormPage, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import { type FormPage, formPage, formValues } from '../../lib/http/pages/forms.ts'
 import { pageNumber, pagerOf } from '../../lib/http/pages/pager.ts'
 import type { ToolAdding, ToolPick } from '../../servers/tools/tool-adding.service.ts'
 import type { OfferedTool, OfferedToolkit } from '../../servers/tools/tool-picks.store.ts'
 import { type ServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
-import { frameForChange, redirectDone, serverSchema, TAB_CONFIG } from '../frame/server-tab.ts'
+import { createServerTab, donePath, serverRoute } from '../frame/server-tab.ts'
 
 const TOOLS_PER_PAGE = 100
 const MAX_SELECTED = 200
@@ -17,18 +17,15 @@ const Query = listQuery.extend({ page: pageNumber, toolkit: z.uuid().optional().
 /** Value of a checkbox: a tool's id, and how many instances the server had when the page was shown. */
 const SELECTION = /^([0-9a-f-]{36})(?::(\d{1,6}))?$/
 /** Ignores malformed values. */
-const SelectionForm = z.object({
-  tool: z
-    .union([z.array(z.string()), z.string().transform(one => [one])])
-    .catch([])
-    .transform(texts =>
-      texts.slice(0, MAX_SELECTED).flatMap(text => {
-        const [, toolId, atWork] = SELECTION.exec(text) ?? []
-        if (toolId === undefined || !z.uuid().safeParse(toolId).success) return []
-        return [{ toolId, atWork: atWork === undefined ? undefined : Number(atWork) }]
-      }),
-    ),
-})
+const SelectionForm = {
+  tool: formValues.transform(texts =>
+    texts.slice(0, MAX_SELECTED).flatMap(text => {
+      const [, toolId, atWork] = SELECTION.exec(text) ?? []
+      if (toolId === undefined || !z.uuid().safeParse(toolId).success) return []
+      return [{ toolId, atWork: atWork === undefined ? undefined : Number(atWork) }]
+    }),
+  ),
+}
 
 const noteOf = ({ isSnapshot, isInUse }: OfferedToolkit): string => {
   if (isSnapshot) return 'copied from another organization'
@@ -88,22 +85,17 @@ export const toolAddingPages =
           pager: pagerOf(counts, { path, query }),
           sourcesHref: serverTabPath(server.id, 'sources'),
         },
-        labels: {},
       }
     }
 
-    const path = '/servers/:uuid/tools/new'
-    app.get(path, { config: TAB_CONFIG, schema: serverSchema }, async (request, reply) => {
-      const server = await frameForChange(frames, request, 'tools')
-      return showForm(reply, await pageFor(request, server, []))
-    })
-
-    app.post(path, { config: TAB_CONFIG, schema: serverSchema }, async (request, reply) => {
-      const server = await frameForChange(frames, request, 'tools')
-      const { tool: selected } = SelectionForm.parse(request.body ?? {})
-      return submitForm(reply, await pageFor(request, server, selected), async () => {
+    formPage(app, '/servers/:uuid/tools/new', {
+      ...serverRoute,
+      fields: SelectionForm,
+      load: createServerTab(frames, 'tools').frameForChange,
+      page: (request, server, typed) => pageFor(request, server, typed?.tool ?? []),
+      save: async (request, server, { tool: selected }) => {
         await toolAdding.addTools(actorOf(request), server.id, selected)
-        return redirectDone(reply, serverTabPath(server.id, 'tools'), 'added', selected.length)
-      })
+        return donePath(serverTabPath(server.id, 'tools'), 'added', selected.length)
+      },
     })
   }

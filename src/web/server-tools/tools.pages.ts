@@ -11,7 +11,7 @@ import type { FindCatalogueReport } from '../../tools/lint/catalogue-report.ts'
 import { toChip } from '../bindings/socket.view.ts'
 import type { ServerFrameParts } from '../frame/server-frame.ts'
 import { serverTabPath } from '../frame/server-frame.ts'
-import { type DoneTexts, doneNote, frameOf, serverSchema, TAB_CONFIG } from '../frame/server-tab.ts'
+import { createServerTab, type DoneTexts, doneNote, serverRoute } from '../frame/server-tab.ts'
 import { toCatalogueView, toToolCosts } from '../sources/catalogue.view.ts'
 
 const TOOLS_PER_PAGE = 50
@@ -74,8 +74,10 @@ export const serverToolsPages =
     catalogueReports: { find: FindCatalogueReport }
   }) =>
   async (app: FastifyInstance): Promise<void> => {
-    app.get('/servers/:uuid/tools', { config: TAB_CONFIG, schema: serverSchema }, async (request, reply) => {
-      const server = await frameOf(frames, request, 'tools')
+    const tab = createServerTab(frames, 'tools')
+
+    app.get('/servers/:uuid/tools', serverRoute, async (request, reply) => {
+      const server = await tab.frameOf(request)
       const { q, page } = Query.parse(request.query)
       const panels = await rewiring.listPanels(actorOf(request), server.id)
       const found = q === '' ? panels : panels.filter(panel => matches(panel, q.toLowerCase()))

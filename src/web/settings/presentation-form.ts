@@ -1,18 +1,49 @@
 import { closest } from 'fastest-levenshtein'
 import { z } from 'zod'
-import { type FormPage, formText } from '../../lib/http/pages/forms.ts'
+import { formText } from '../../lib/http/pages/forms.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { readWholeNumber } from '../../lib/kernel/whole-number.ts'
 import { contextShape } from '../../servers/context-rules.ts'
-import { PRESENTATIONS, type Server } from '../../servers/server.ts'
+import { PRESENTATIONS, type Presentation, type Server } from '../../servers/server.ts'
 import { explainShownAs, type ShownAs } from '../../servers/settings/shown-as.ts'
-import { toPresentationChoices } from './presentation.view.ts'
 
-/** The form that says how clients see the tools, as it is typed. */
+const CHOICES = [
+  {
+    value: 'flat',
+    text: 'List all tools',
+    hint: 'Models read the description and schema of every tool with each request. Best for few tools.',
+  },
+  {
+    value: 'grouped',
+    text: 'Grouped',
+    hint: 'Models see the toolkits and attached MCP servers, and look up their tools when needed with two tools. Takes a few hundred tokens, however many tools.',
+  },
+  {
+    value: 'search',
+    text: 'Search',
+    hint: 'Models see the pinned tools and find the others by searching for a task. Takes a few hundred tokens, however many tools. Best for many tools that are hard to group.',
+  },
+  {
+    value: 'auto',
+    text: 'Automatic',
+    hint: 'Lists all tools up to the token threshold, and uses search above it. Decided whenever the tools change.',
+  },
+  {
+    value: 'passthrough',
+    text: 'Passthrough',
+    hint: 'Requests and responses pass unchanged to and from the one attached remote MCP server. For servers without other sources.',
+  },
+] as const satisfies readonly { value: Presentation; text: string; hint: string }[]
+
+/** Returns the presentations as options. */
+export const toPresentationChoices = (now: Presentation) =>
+  CHOICES.map(choice => ({ ...choice, isChosen: choice.value === now }))
+
+/** Fields of the form that chooses how clients see the tools. */
 export const PresentationForm = { presentation: formText, pinnedTools: formText, maxFlatTokens: formText }
-type TypedPresentation = { presentation: string; pinnedTools: string; maxFlatTokens: string }
+export type TypedPresentation = { presentation: string; pinnedTools: string; maxFlatTokens: string }
 
-const LABELS = {
+export const PRESENTATION_LABELS = {
   presentation: 'presentation',
   pinnedTools: 'list of pinned tools',
   maxFlatTokens: 'number of tokens',
@@ -26,7 +57,7 @@ export const PresentationInput = z.object({
   maxFlatTokens: z.string().transform(readWholeNumber).pipe(contextShape.maxFlatTokens.optional()),
 })
 
-/** Refuses names that no tool has; those that were pinned before may be of an upstream that is away. */
+/** Throws for names that no tool has, unless they were pinned before: their upstream may be unreachable. */
 export const assertToolNames = (
   names: readonly string[],
   known: readonly string[],
@@ -47,17 +78,11 @@ export const toPresentationForm = (
   shownAs: ShownAs | undefined,
   typed?: TypedPresentation,
 ) => {
-  const wanted = PRESENTATIONS.find(one => one === typed?.presentation)
+  const chosen = PRESENTATIONS.find(one => one === typed?.presentation)
   return {
-    choices: toPresentationChoices(wanted ?? presentation),
+    choices: toPresentationChoices(chosen ?? presentation),
     pinnedTools: typed?.pinnedTools ?? pinnedTools.join('\n'),
     maxFlatTokens: typed?.maxFlatTokens ?? String(maxFlatTokens),
     now: shownAs && explainShownAs(shownAs),
   }
 }
-
-/** The page with what was typed into this form, and why it is refused beside its own fields. */
-export const withTypedPresentation = (
-  page: FormPage,
-  presentation: ReturnType<typeof toPresentationForm>,
-): FormPage => ({ ...page, data: { ...page.data, presentation }, labels: LABELS })

@@ -2,10 +2,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
-import { type FormPage, formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
-import { timeText } from '../../lib/http/pages/time-text.ts'
-import { assertTypedName } from '../../lib/http/pages/typed-name.ts'
-import { uuidParam } from '../../lib/http/schemas.ts'
+import { type FormPage, formFlag, formPage, formText, postForm } from '../../lib/http/pages/forms.ts'
+import { shownTime } from '../../lib/http/pages/time-text.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import { compareVersions, parseVersion } from '../../lib/http/versions.ts'
 import { type Actor, assertMay } from '../../lib/kernel/actor.ts'
@@ -15,36 +13,49 @@ import { CreateServer } from '../../servers/servers.schema.ts'
 import type { ServerService } from '../../servers/servers.service.ts'
 import { type FindShownAs, findShownAsOf } from '../../servers/settings/shown-as.ts'
 import type { ServerTransfer } from '../../servers/settings/transfer.service.ts'
-import { getServerFrame, type ServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
-import { AnswersForm, AnswersInput, toAnswersForm, withTypedAnswers } from './answers-form.ts'
+import { removalPage } from '../frame/removal-page.ts'
+import { type ServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
+import { createServerTab, donePath, serverRoute } from '../frame/server-tab.ts'
+import { LIMITS_LABELS, LimitsForm, LimitsInput, type TypedLimits, toLimitsForm } from './limits-form.ts'
 import {
   assertToolNames,
+  PRESENTATION_LABELS,
   PresentationForm,
   PresentationInput,
+  type TypedPresentation,
   toPresentationForm,
-  withTypedPresentation,
 } from './presentation-form.ts'
 
-const config = { access: 'user' } as const
-const Params = z.object({ uuid: uuidParam })
-const schema = { params: Params }
-
+const PATH = '/servers/:uuid/settings'
 const Query = z.object({ done: formText })
 const EditForm = { name: formText, description: formText, version: formText }
 const EditInput = CreateServer.pick({ name: true, description: true })
-const ReviewForm = { review: formText }
 const TransferForm = { organizationId: formText, ownerEmail: formText }
 const TransferInput = z.object({
   organizationId: z.uuid('must be one of the list'),
   ownerEmail: z.string().max(254, 'is longer than 254 characters'),
 })
-const RemovalForm = { sure: formText }
-type Typed = { name: string; description: string; version: string }
+type TypedSettings = { name: string; description: string; version: string }
 
-const LABELS = { name: 'name', description: 'description' }
-const TRANSFER_LABELS = { organizationId: 'organization', ownerEmail: 'new owner' }
+/** What was typed into one of the page's forms. */
+type Typed = {
+  settings?: TypedSettings
+  limits?: TypedLimits
+  presentation?: TypedPresentation
+  transfer?: { organizationId: string; ownerEmail: string }
+}
 
-/** Calls counted for the page that asks whether to delete: beyond it all that matters is that there are many. */
+/** No two forms of the page have a field of the same name. */
+const LABELS = {
+  name: 'name',
+  description: 'description',
+  ...LIMITS_LABELS,
+  ...PRESENTATION_LABELS,
+  organizationId: 'organization',
+  ownerEmail: 'new owner',
+}
+
+/** Calls are counted up to this number on the page that deletes a server. */
 const MAX_COUNTED_CALLS = 10_000
 
 const DONE: ReadonlyMap<string, string> = new Map([
@@ -54,7 +65,7 @@ const DONE: ReadonlyMap<string, string> = new Map([
   ['untabled', 'Saved. Lists are sent unchanged.'],
   ['reviewed', 'Saved. Clients see changes to attached MCP servers once you approve them.'],
   ['unreviewed', 'Saved. Clients see changes to attached MCP servers immediately.'],
-  ['answers', 'Saved. It applies from the next call on.'],
+  ['limited', 'Saved. It applies from the next call on.'],
   ['moved', 'The server now belongs to this organization. Its address has not changed.'],
 ])
 
@@ -62,46 +73,37 @@ export type SettingsPagesParts = {
   frames: ServerFrameParts
   servers: ServerService
   serverTransfer: ServerTransfer
-  /** Names of all tools that clients can be shown, those of upstreams among them. */
+  /** Returns the names of all tools that clients can see, including those of upstreams. */
   listToolNames: (actor: Actor, serverId: string) => Promise<readonly string[]>
   findShownAs: FindShownAs
-  /** The names of one's organizations. */
   accounts: {
     getMe: (actor: Actor) => Promise<{ organizations: readonly { id: string; name: string; role: Role }[] }>
   }
 }
 
-const typedOf = (server: Server): Typed => ({
+const typedOf = (server: Server): TypedSettings => ({
   name: server.name,
   description: server.description ?? '',
   version: server.updatedAt.toISOString(),
 })
 
-/** Browsers send line ends as CR LF, whatever was typed. */
+/** Normalizes line breaks, which browsers send as CR LF. */
 const descriptionOf = (typed: string): string | null => {
   const text = typed.replaceAll('\r\n', '\n').trim()
   return text === '' ? null : text
 }
 
-/** In words, where there are any. */
-const countOf = (count: number, one: string): string[] => (count === 0 ? [] : [formatCount(count, one)])
+/** Returns a list item such as "3 tools", or none for 0. */
+const countOf = (count: number, one: string) => (count === 0 ? [] : [{ text: formatCount(count, one) }])
 
-const isSame = (a: Typed, b: Typed): boolean =>
+const isSame = (a: TypedSettings, b: TypedSettings): boolean =>
   a.name.trim() === b.name && descriptionOf(a.description) === descriptionOf(b.description)
 
-/** Why a form of moving says no, beside its own fields and none of the other form's. */
-const toTransferPage = (page: FormPage, typed: Record<string, string>): FormPage => ({
-  ...page,
-  data: { ...page.data, moving: typed },
-  labels: TRANSFER_LABELS,
-})
-
-/** `/servers/:uuid/settings`: what a server is called, where it belongs, and its end. */
+/** Registers the Settings tab: a server's name, its results, where it belongs, and its deletion. */
 export const settingsPages =
   ({ frames, servers, serverTransfer, accounts, listToolNames, findShownAs }: SettingsPagesParts) =>
   async (app: FastifyInstance): Promise<void> => {
-    const frameOf = (request: FastifyRequest): Promise<ServerFrame> =>
-      getServerFrame(frames, actorOf(request), Params.parse(request.params).uuid, 'settings')
+    const tab = createServerTab(frames, 'settings')
 
     const listPlaces = async (actor: Actor, server: ServerFrame) => {
       const { organizations } = await accounts.getMe(actor)
@@ -110,155 +112,155 @@ export const settingsPages =
         .map(({ id, name }) => ({ value: id, text: name }))
     }
 
-    /** `typed` is undefined where nobody has typed yet. */
-    const settingsPage = async (request: FastifyRequest, typed?: Typed): Promise<FormPage> => {
+    const settingsPage = async (request: FastifyRequest, frame: ServerFrame, typed: Typed = {}): Promise<FormPage> => {
       const actor = actorOf(request)
-      const frame = await frameOf(request)
       const saved = await servers.getServer(actor, frame.id)
       const now = typedOf(saved)
-      const isOverwritten = typed !== undefined && typed.version !== now.version && !isSame(typed, now)
+      const mine = typed.settings
+      const isOverwritten = mine !== undefined && mine.version !== now.version && !isSame(mine, now)
       return {
         view: 'settings/settings',
         data: {
           title: `Settings of ${frame.name}`,
           server: frame,
           path: serverTabPath(frame.id, 'settings'),
-          typed: typed ?? now,
-          // Sent again, the form says that its sender has seen what is there now.
+          typed: mine ?? now,
+          // The user has now seen this version, so the next submission may overwrite it.
           version: now.version,
           versions: isOverwritten
             ? compareVersions([
-                { label: 'Name', mine: typed.name, theirs: now.name },
-                { label: 'Description', mine: typed.description, theirs: now.description },
+                { label: 'Name', mine: mine.name, theirs: now.name },
+                { label: 'Description', mine: mine.description, theirs: now.description },
               ])
             : undefined,
           isReviewed: saved.reviewUpstreamChanges,
           isTabled: saved.compactTables,
-          answers: toAnswersForm(saved),
-          presentation: toPresentationForm(saved, await findShownAsOf(saved, findShownAs)),
-          moving: {},
+          limits: toLimitsForm(saved, typed.limits),
+          presentation: toPresentationForm(saved, await findShownAsOf(saved, findShownAs), typed.presentation),
+          moving: typed.transfer ?? {},
           places: frame.mayManage ? await listPlaces(actor, frame) : [],
           mayRemove: frame.mayBuild && (frame.isOwner || frame.mayManage),
-          made: { at: saved.createdAt.toISOString(), text: timeText(saved.createdAt) },
-          changed: { at: saved.updatedAt.toISOString(), text: timeText(saved.updatedAt) },
+          made: shownTime(saved.createdAt),
+          changed: shownTime(saved.updatedAt),
           done: DONE.get(Query.parse(request.query).done),
         },
         labels: LABELS,
       }
     }
 
-    app.get('/servers/:uuid/settings', { config, schema }, async (request, reply) =>
-      showForm(reply, await settingsPage(request)),
-    )
+    const doneAt = ({ id }: ServerFrame, done: string): string => donePath(serverTabPath(id, 'settings'), done)
 
-    app.post('/servers/:uuid/settings', { config, schema }, async (request, reply) => {
-      const typed = parseForm(EditForm, request.body)
-      const { uuid } = Params.parse(request.params)
-      const actor = actorOf(request)
-      assertMay(actor, (await servers.getServer(actor, uuid)).organizationId, 'build')
-      return submitForm(reply, await settingsPage(request, typed), async () => {
+    formPage(app, PATH, {
+      ...serverRoute,
+      fields: EditForm,
+      load: tab.frameOf,
+      page: (request, server, settings) => settingsPage(request, server, settings && { settings }),
+      save: async (request, server, typed) => {
         const input = parseInput(EditInput, { name: typed.name, description: descriptionOf(typed.description) })
-        const wish = { name: input.name, description: input.description ?? null }
-        await servers.updateServer(actor, uuid, wish, { ifUnchangedSince: parseVersion(typed.version) })
-        return reply.redirect(`${serverTabPath(uuid, 'settings')}?done=saved`, 303)
-      })
+        const change = { name: input.name, description: input.description ?? null }
+        const ifUnchangedSince = parseVersion(typed.version)
+        await servers.updateServer(actorOf(request), server.id, change, { ifUnchangedSince })
+        return doneAt(server, 'saved')
+      },
     })
 
-    app.post('/servers/:uuid/settings/review', { config, schema }, async (request, reply) => {
-      const { review } = parseForm(ReviewForm, request.body)
-      const { uuid } = Params.parse(request.params)
-      const actor = actorOf(request)
-      assertMay(actor, (await servers.getServer(actor, uuid)).organizationId, 'build')
-      return submitForm(reply, await settingsPage(request), async () => {
-        const reviewUpstreamChanges = review === 'on'
-        await servers.updateServer(actor, uuid, { reviewUpstreamChanges })
-        const done = reviewUpstreamChanges ? 'reviewed' : 'unreviewed'
-        return reply.redirect(`${serverTabPath(uuid, 'settings')}?done=${done}`, 303)
-      })
+    postForm(app, `${PATH}/review`, {
+      ...serverRoute,
+      fields: { review: formFlag },
+      load: tab.frameForChange,
+      page: (request, server) => settingsPage(request, server),
+      save: async (request, server, { review }) => {
+        await servers.updateServer(actorOf(request), server.id, { reviewUpstreamChanges: review })
+        return doneAt(server, review ? 'reviewed' : 'unreviewed')
+      },
     })
 
-    app.post('/servers/:uuid/settings/answers', { config, schema }, async (request, reply) => {
-      const typed = parseForm(AnswersForm, request.body)
-      const { uuid } = Params.parse(request.params)
-      const actor = actorOf(request)
-      const saved = await servers.getServer(actor, uuid)
-      assertMay(actor, saved.organizationId, 'build')
-      const page = withTypedAnswers(await settingsPage(request), toAnswersForm(saved, typed))
-      return submitForm(reply, page, async () => {
-        await servers.updateServer(actor, uuid, parseInput(AnswersInput, typed))
-        return reply.redirect(`${serverTabPath(uuid, 'settings')}?done=answers`, 303)
-      })
+    postForm(app, `${PATH}/tables`, {
+      ...serverRoute,
+      fields: { tables: formFlag },
+      load: tab.frameForChange,
+      page: (request, server) => settingsPage(request, server),
+      save: async (request, server, { tables }) => {
+        await servers.updateServer(actorOf(request), server.id, { compactTables: tables })
+        return doneAt(server, tables ? 'tabled' : 'untabled')
+      },
     })
 
-    app.post('/servers/:uuid/settings/presentation', { config, schema }, async (request, reply) => {
-      const typed = parseForm(PresentationForm, request.body)
-      const { uuid } = Params.parse(request.params)
-      const actor = actorOf(request)
-      const saved = await servers.getServer(actor, uuid)
-      assertMay(actor, saved.organizationId, 'build')
-      const form = toPresentationForm(saved, await findShownAsOf(saved, findShownAs), typed)
-      return submitForm(reply, withTypedPresentation(await settingsPage(request), form), async () => {
+    postForm(app, `${PATH}/limits`, {
+      ...serverRoute,
+      fields: LimitsForm,
+      load: tab.frameForChange,
+      page: (request, server, limits) => settingsPage(request, server, limits && { limits }),
+      save: async (request, server, typed) => {
+        await servers.updateServer(actorOf(request), server.id, parseInput(LimitsInput, typed))
+        return doneAt(server, 'limited')
+      },
+    })
+
+    postForm(app, `${PATH}/presentation`, {
+      ...serverRoute,
+      fields: PresentationForm,
+      load: tab.frameForChange,
+      page: (request, server, presentation) => settingsPage(request, server, presentation && { presentation }),
+      save: async (request, server, typed) => {
+        const actor = actorOf(request)
         const input = parseInput(PresentationInput, typed)
         if (input.pinnedTools.length > 0) {
-          assertToolNames(input.pinnedTools, await listToolNames(actor, uuid), saved)
+          const saved = await servers.getServer(actor, server.id)
+          assertToolNames(input.pinnedTools, await listToolNames(actor, server.id), saved)
         }
-        await servers.updateServer(actor, uuid, input)
-        return reply.redirect(`${serverTabPath(uuid, 'settings')}?done=presented`, 303)
-      })
+        await servers.updateServer(actor, server.id, input)
+        return doneAt(server, 'presented')
+      },
     })
 
-    app.post('/servers/:uuid/settings/transfer', { config, schema }, async (request, reply) => {
-      const typed = parseForm(TransferForm, request.body)
-      const { uuid } = Params.parse(request.params)
-      const actor = actorOf(request)
-      assertMay(actor, (await servers.getServer(actor, uuid)).organizationId, 'manage')
-      return submitForm(reply, toTransferPage(await settingsPage(request), typed), async () => {
+    postForm(app, `${PATH}/transfer`, {
+      ...serverRoute,
+      fields: TransferForm,
+      load: async request => {
+        const server = await tab.frameOf(request)
+        assertMay(actorOf(request), server.organizationId, 'manage')
+        return server
+      },
+      page: (request, server, transfer) => settingsPage(request, server, transfer && { transfer }),
+      save: async (request, server, typed) => {
         const { organizationId, ownerEmail } = parseInput(TransferInput, typed)
-        const wish = { organizationId, ownerEmail: ownerEmail.trim() === '' ? undefined : ownerEmail }
-        await serverTransfer.transferServer(actor, uuid, wish)
-        return reply.redirect(`${serverTabPath(uuid, 'settings')}?done=moved`, 303)
-      })
+        const target = { organizationId, ownerEmail: ownerEmail.trim() === '' ? undefined : ownerEmail }
+        await serverTransfer.transferServer(actorOf(request), server.id, target)
+        return doneAt(server, 'moved')
+      },
     })
 
-    const removalPage = async (request: FastifyRequest, typed = ''): Promise<FormPage> => {
-      const frame = await frameOf(request)
-      const calls = await servers.countCalls(actorOf(request), frame.id, MAX_COUNTED_CALLS)
-      const open = frames.openStreams(frame.id)
-      return {
-        view: 'settings/settings-removal',
-        data: {
-          title: `Delete ${frame.name}`,
-          server: frame,
-          action: `${serverTabPath(frame.id, 'settings')}/removal`,
-          back: serverTabPath(frame.id, 'settings'),
-          goes: [
-            ...countOf(frame.counts.tools, 'tool'),
-            ...countOf(frame.counts.globals, 'global'),
-            ...countOf(frame.counts.upstreams, 'attached MCP server'),
-            ...(calls === MAX_COUNTED_CALLS
-              ? [`more than ${formatNumber(calls)} recorded calls`]
-              : countOf(calls, 'recorded call')),
-            ...countOf(open, 'open connection'),
-          ],
-          typed,
-        },
-        labels: { sure: 'name' },
-      }
-    }
-
-    app.get('/servers/:uuid/settings/removal', { config, schema }, async (request, reply) =>
-      showForm(reply, await removalPage(request)),
-    )
-
-    app.post('/servers/:uuid/settings/removal', { config, schema }, async (request, reply) => {
-      const { sure } = parseForm(RemovalForm, request.body)
-      const page = await removalPage(request, sure)
-      return submitForm(reply, page, async () => {
-        const actor = actorOf(request)
-        const { id, name } = await servers.getServer(actor, Params.parse(request.params).uuid)
-        assertTypedName(sure, name)
-        await servers.removeServer(actor, id)
-        return reply.redirect('/servers?done=removed', 303)
-      })
+    removalPage(app, `${PATH}/removal`, {
+      ...serverRoute,
+      button: 'Delete server',
+      load: tab.frameOf,
+      nameOf: ({ name }) => name,
+      page: async (request, server) => {
+        const calls = await servers.countCalls(actorOf(request), server.id, MAX_COUNTED_CALLS)
+        const items = [
+          ...countOf(server.counts.tools, 'tool'),
+          ...countOf(server.counts.globals, 'global'),
+          ...countOf(server.counts.upstreams, 'attached MCP server'),
+          ...(calls === MAX_COUNTED_CALLS
+            ? [{ text: `more than ${formatNumber(calls)} recorded calls` }]
+            : countOf(calls, 'recorded call')),
+          ...countOf(frames.openStreams(server.id), 'open connection'),
+        ]
+        return {
+          server,
+          text:
+            items.length === 0
+              ? 'Its address stops working immediately. There is nothing else to delete.'
+              : 'Its address stops working immediately. These are deleted with it and cannot be restored:',
+          items,
+          footnote: 'Toolkits are not deleted. Clients will report that the server does not exist.',
+          back: serverTabPath(server.id, 'settings'),
+        }
+      },
+      remove: async (request, { id }) => {
+        await servers.removeServer(actorOf(request), id)
+        return donePath('/servers', 'removed')
+      },
     })
   }

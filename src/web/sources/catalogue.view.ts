@@ -2,7 +2,7 @@ import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
 import type { Presentation } from '../../servers/server.ts'
 import { type CatalogueReport, findCatalogueFindings, findListCost } from '../../tools/lint/catalogue-report.ts'
 import type { Finding } from '../../tools/lint/finding.ts'
-import { toPresentationChoices } from '../settings/presentation.view.ts'
+import { toPresentationChoices } from '../settings/presentation-form.ts'
 
 /** Findings that a page shows; all of them are in the API. */
 const MAX_SHOWN = 100

@@ -3,35 +3,26 @@ import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { idPageOf } from '../../lib/http/id-paging.ts'
 import { addressOf, listQuery } from '../../lib/http/list-query.ts'
-import { type FormPage, formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import { type FormPage, formPage, formText } from '../../lib/http/pages/forms.ts'
 import { pageNumber, pagerOf } from '../../lib/http/pages/pager.ts'
-import { assertTypedName } from '../../lib/http/pages/typed-name.ts'
 import { toPage } from '../../lib/http/paging.ts'
 import { uuidParam } from '../../lib/http/schemas.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
-import type { RewiringService, WiredPanel } from '../../servers/bindings/bindings.service.ts'
+import type { RewiringService } from '../../servers/bindings/bindings.service.ts'
 import type { ToolkitUseService, UsedToolkit } from '../../servers/sources/toolkit-uses.service.ts'
 import type { UpstreamOffers } from '../../upstreams/catalogue/upstream-offers.ts'
 import type { UpstreamReviews } from '../../upstreams/review/upstream-reviews.ts'
 import type { Upstream, UpstreamState } from '../../upstreams/upstream.ts'
 import type { UpstreamService } from '../../upstreams/upstreams.service.ts'
+import { removalPage } from '../frame/removal-page.ts'
 import { type ServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
-import {
-  type DoneTexts,
-  doneNote,
-  frameForChange,
-  frameOf,
-  redirectDone,
-  serverSchema,
-  TAB_CONFIG,
-} from '../frame/server-tab.ts'
+import { createServerTab, type DoneTexts, doneNote, donePath, serverRoute } from '../frame/server-tab.ts'
 import { toUpstreamRow } from '../upstreams/upstream-page.view.ts'
 import { sourcePath, toAddableRow, toAtWorkList, toDifference, toSourceRow } from './sources.view.ts'
 
-const config = TAB_CONFIG
 const Params = z.object({ uuid: uuidParam, toolkitId: uuidParam })
-const schema = { params: Params }
+const sourceRoute = { ...serverRoute, schema: { params: Params } }
 
 const SOURCES_PER_PAGE = 50
 const TOOLKITS_PER_PAGE = 30
@@ -39,17 +30,14 @@ const TOOLKITS_PER_PAGE = 30
 const AddQuery = listQuery.extend({ page: pageNumber })
 const AddForm = { toolkit: formText }
 const AcceptForm = { version: formText }
-const RemovalForm = { sure: formText }
 
 const DONE: DoneTexts = {
   added: () => 'Toolkit added. Add its tools on the Tools tab',
   accepted: () => 'Update accepted',
   removed: () => 'The toolkit is removed from this server',
-  // Said by the pages of MCP servers, which lead here.
+  // The pages of MCP servers redirect here.
   detached: () => 'The MCP server is removed from this server',
 }
-
-const noToolkit = () => new AppError('not_found', 'This server uses no such toolkit.')
 
 const toolkitHref = ({ id, snapshot }: UsedToolkit): string | undefined => {
   if (snapshot === undefined) return `/toolkits/${id}`
@@ -63,31 +51,32 @@ type Parts = {
   upstreams: UpstreamService
   upstreamReviews: Pick<UpstreamReviews, 'countWaiting'>
   upstreamOffers: Pick<UpstreamOffers, 'listPresented'>
-  /** How an upstream's connection is. */
+  /** Returns the connection state of an upstream. */
   stateOf: (upstream: Upstream) => UpstreamState
 }
 
-/** What the tools of a server are taken from. */
+/** Registers the Sources tab: the toolkits and MCP servers that a server's tools come from. */
 export const sourcesPages =
   ({ frames, toolkitUses, rewiring, upstreams, upstreamReviews, upstreamOffers, stateOf }: Parts) =>
   async (app: FastifyInstance): Promise<void> => {
+    const tab = createServerTab(frames, 'sources')
     const tabPath = '/servers/:uuid/sources'
 
     const toUpstreamRows = async (actor: Actor, { id, passesOn }: ServerFrame) => {
       const waiting = await upstreamReviews.countWaiting(actor, id)
-      // Of one that requests are passed on to nothing is known here.
+      // Patchbay does not read the catalogue of a passthrough server's upstream.
       const presented = passesOn ? [] : await upstreamOffers.listPresented(id)
-      const heard = new Map(
+      const toolCounts = new Map(
         presented.flatMap(one => (one.hasCatalogue ? [[one.upstream.id, one.tools.length] as const] : [])),
       )
       return (await upstreams.listAllUpstreams(actor, id)).map(found => {
-        const counts = { waiting: waiting.get(found.upstream.id), tools: heard.get(found.upstream.id) }
+        const counts = { waiting: waiting.get(found.upstream.id), tools: toolCounts.get(found.upstream.id) }
         return toUpstreamRow(found, stateOf(found.upstream), counts)
       })
     }
 
-    app.get(tabPath, { config, schema: serverSchema }, async (request, reply) => {
-      const server = await frameOf(frames, request, 'sources')
+    app.get(tabPath, serverRoute, async (request, reply) => {
+      const server = await tab.frameOf(request)
       const { cursor } = listQuery.parse(request.query)
       const window = idPageOf({ limit: SOURCES_PER_PAGE, cursor })
       const used = await toolkitUses.listUsedToolkits(actorOf(request), server.id, window)
@@ -122,42 +111,39 @@ export const sourcesPages =
           toolkits: toolkits.map(toAddableRow),
           pager: pagerOf(counts, { path, query: { q } }),
         },
-        labels: {},
       }
     }
 
-    app.get(`${tabPath}/new`, { config, schema: serverSchema }, async (request, reply) => {
-      const server = await frameForChange(frames, request, 'sources')
-      return showForm(reply, await addPage(request, server))
-    })
-
-    app.post(`${tabPath}/new`, { config, schema: serverSchema }, async (request, reply) => {
-      const server = await frameForChange(frames, request, 'sources')
-      const { toolkit } = parseForm(AddForm, request.body)
-      return submitForm(reply, await addPage(request, server), async () => {
+    formPage(app, `${tabPath}/new`, {
+      ...serverRoute,
+      fields: AddForm,
+      load: tab.frameForChange,
+      page: addPage,
+      save: async (request, server, { toolkit }) => {
         if (!z.uuid().safeParse(toolkit).success) throw new AppError('invalid_request', 'Choose a toolkit.')
         const actor = actorOf(request)
-        // Sent twice, it must not accept an update that nobody saw.
+        // Submitted twice, it must not accept an update that nobody has seen.
         const isUsed = (await toolkitUses.findUsedToolkit(actor, server.id, toolkit)) !== undefined
         if (!isUsed) await toolkitUses.useToolkit(actor, server.id, toolkit)
-        return redirectDone(reply, serverTabPath(server.id, 'sources'), 'added')
-      })
+        return donePath(serverTabPath(server.id, 'sources'), 'added')
+      },
     })
 
-    const open = async (
-      request: FastifyRequest,
-      server: ServerFrame,
-    ): Promise<{ used: UsedToolkit; atWork: WiredPanel[] }> => {
-      const actor = actorOf(request)
-      const used = await toolkitUses.findUsedToolkit(actor, server.id, Params.parse(request.params).toolkitId)
-      if (used === undefined) throw noToolkit()
-      const panels = await rewiring.listPanels(actor, server.id)
-      return { used, atWork: panels.filter(({ toolkit }) => toolkit.id === used.heldId) }
-    }
+    const withSource =
+      (frameOf: (request: FastifyRequest) => Promise<ServerFrame>) => async (request: FastifyRequest) => {
+        const actor = actorOf(request)
+        const server = await frameOf(request)
+        const used = await toolkitUses.findUsedToolkit(actor, server.id, Params.parse(request.params).toolkitId)
+        if (used === undefined) throw new AppError('not_found', 'This server uses no such toolkit.')
+        const panels = await rewiring.listPanels(actor, server.id)
+        return { server, used, atWork: panels.filter(({ toolkit }) => toolkit.id === used.heldId) }
+      }
 
-    const sourcePage = async (request: FastifyRequest, server: ServerFrame): Promise<FormPage> => {
-      const { used, atWork } = await open(request, server)
-      return {
+    formPage(app, `${tabPath}/:toolkitId`, {
+      ...sourceRoute,
+      fields: AcceptForm,
+      load: withSource(tab.frameOf),
+      page: (request, { server, used, atWork }) => ({
         view: 'sources/source',
         data: {
           title: `${used.title} in ${server.name}`,
@@ -170,70 +156,38 @@ export const sourcesPages =
           difference: used.snapshot?.update && toDifference(used.snapshot.update),
           done: doneNote(request, server, DONE),
         },
-        labels: {},
-      }
-    }
-
-    const sourceRoute = `${tabPath}/:toolkitId`
-    app.get(sourceRoute, { config, schema }, async (request, reply) => {
-      const server = await frameOf(frames, request, 'sources')
-      return showForm(reply, await sourcePage(request, server))
+      }),
+      // Accepts only the update that the user was shown.
+      save: async (request, { server, used }, { version }) => {
+        await toolkitUses.useToolkit(actorOf(request), server.id, used.id, version)
+        return donePath(sourcePath(server.id, used.id), 'accepted')
+      },
     })
 
-    /** Accepts the waiting update, and none but the one that was seen. */
-    app.post(sourceRoute, { config, schema }, async (request, reply) => {
-      const server = await frameForChange(frames, request, 'sources')
-      const { version } = parseForm(AcceptForm, request.body)
-      return submitForm(reply, await sourcePage(request, server), async () => {
-        const { toolkitId } = Params.parse(request.params)
-        await toolkitUses.useToolkit(actorOf(request), server.id, toolkitId, version)
-        return redirectDone(reply, sourcePath(server.id, toolkitId), 'accepted')
-      })
-    })
-
-    const removalPage = async (request: FastifyRequest, server: ServerFrame, typed: string): Promise<FormPage> => {
-      const { used, atWork } = await open(request, server)
-      const path = sourcePath(server.id, used.id)
-      const list = toAtWorkList(server.id, atWork)
-      const copy =
-        used.snapshot === undefined
-          ? ''
-          : ' The copy that this server holds goes; adding it again takes it as it is by then.'
-      return {
-        view: 'settings/removal',
-        data: {
-          title: `Remove ${used.title}`,
+    removalPage(app, `${tabPath}/:toolkitId/remove`, {
+      ...sourceRoute,
+      button: 'Remove toolkit',
+      load: withSource(tab.frameForChange),
+      nameOf: ({ used }) => used.title,
+      page: (_request, { server, used, atWork }) => {
+        const copy =
+          used.snapshot === undefined
+            ? ''
+            : ' Its copy on this server is deleted. Adding it again copies the current version.'
+        return {
           server,
-          question: `Remove ${used.title}?`,
-          consequence:
+          text:
             atWork.length === 0
               ? `This server uses none of its tools, so nothing stops working.${copy}`
               : 'It cannot be removed while this server uses its tools. Remove these first:',
-          blocks: list.items,
-          moreBlocks: list.more,
-          action: `${path}/remove`,
-          back: path,
-          name: used.title,
-          button: atWork.length === 0 ? 'Remove toolkit' : undefined,
-          typed,
-        },
-        labels: { sure: 'name' },
-      }
-    }
-
-    app.get(`${sourceRoute}/remove`, { config, schema }, async (request, reply) => {
-      const server = await frameForChange(frames, request, 'sources')
-      return showForm(reply, await removalPage(request, server, ''))
-    })
-
-    app.post(`${sourceRoute}/remove`, { config, schema }, async (request, reply) => {
-      const server = await frameForChange(frames, request, 'sources')
-      const { sure } = parseForm(RemovalForm, request.body)
-      return submitForm(reply, await removalPage(request, server, sure), async () => {
-        const { used } = await open(request, server)
-        assertTypedName(sure, used.title)
+          ...toAtWorkList(server.id, atWork),
+          isBlocked: atWork.length > 0,
+          back: sourcePath(server.id, used.id),
+        }
+      },
+      remove: async (request, { server, used }) => {
         await toolkitUses.dropToolkit(actorOf(request), server.id, used.id)
-        return redirectDone(reply, serverTabPath(server.id, 'sources'), 'removed')
-      })
+        return donePath(serverTabPath(server.id, 'sources'), 'removed')
+      },
     })
   }

@@ -103,11 +103,15 @@ export const firstRunPages =
       const state = await firstRun.getStep(actor)
       if (state.step !== 'plugged') return onTo(reply)
       const typed = parseForm(CallForm, request.body)
-      return submitForm(reply, pluggedPage(state.serverId, { typed }), async () => {
-        const answer = await call(actor, state.serverId, typed, signalOf(reply))
-        await firstRun.recordCall(state.serverId)
-        return showForm(reply, pluggedPage(state.serverId, { typed, answer }))
-      })
+      return submitForm(
+        reply,
+        () => pluggedPage(state.serverId, { typed }),
+        async () => {
+          const answer = await call(actor, state.serverId, typed, signalOf(reply))
+          await firstRun.recordCall(state.serverId)
+          return showForm(reply, pluggedPage(state.serverId, { typed, answer }))
+        },
+      )
     })
 
     app.post('/first-run/end', { config }, async (request, reply) => {

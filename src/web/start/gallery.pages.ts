@@ -4,7 +4,7 @@ import { actorOf } from '../../lib/http/access.ts'
 import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
 import { addressOf, listQuery } from '../../lib/http/list-query.ts'
 import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
-import { type FormPage, formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import { type FormPage, formText, postForm, showForm } from '../../lib/http/pages/forms.ts'
 import { timeText } from '../../lib/http/pages/time-text.ts'
 import { uuidParam, uuidParams } from '../../lib/http/schemas.ts'
 import { parseInput } from '../../lib/http/validation.ts'
@@ -36,7 +36,6 @@ const CARDS_PER_PAGE = 60
 const MAX_SERVERS_OFFERED = 500
 
 const Query = listQuery.extend({ after: formText, used: formText })
-const UseForm = { serverId: formText }
 const UseInput = z.object({ serverId: uuidParam })
 
 const toCard = ({ id, title, description, organizationName, tools }: ToolkitCard) => ({
@@ -85,11 +84,17 @@ export const galleryPages =
       }))
     }
 
-    const toolkitPage = async (request: FastifyRequest, typedServerId = ''): Promise<FormPage> => {
+    const getToolkit = (request: FastifyRequest): Promise<ToolkitCard> =>
+      toolkitCatalogue.getPublic(uuidParams.parse(request.params).id)
+
+    const toolkitPage = async (
+      request: FastifyRequest,
+      toolkit: ToolkitCard,
+      typedServerId = '',
+    ): Promise<FormPage> => {
       const actor = actorOf(request)
-      const { id } = uuidParams.parse(request.params)
+      const { id } = toolkit
       const { q, after, used } = Query.parse(request.query)
-      const toolkit = await toolkitCatalogue.getPublic(id)
       const page = { limit: TOOLS_PER_PAGE, after: after === '' ? undefined : after }
       const shown = toToolPage(await toolkitCatalogue.listPublicTools(id, q, page), ({ name }) => name)
       const own = await listOwnServers(actor)
@@ -121,15 +126,20 @@ export const galleryPages =
       }
     }
 
-    app.get('/gallery/:id', { config, schema }, async (request, reply) => showForm(reply, await toolkitPage(request)))
+    app.get('/gallery/:id', { config, schema }, async (request, reply) =>
+      showForm(reply, await toolkitPage(request, await getToolkit(request))),
+    )
 
-    app.post('/gallery/:id/use', { config, schema }, async (request, reply) => {
-      const typed = parseForm(UseForm, request.body)
-      return submitForm(reply, await toolkitPage(request, typed.serverId), async () => {
-        const { id } = uuidParams.parse(request.params)
+    postForm(app, '/gallery/:id/use', {
+      config,
+      schema,
+      fields: { serverId: formText },
+      load: getToolkit,
+      page: (request, toolkit, typed) => toolkitPage(request, toolkit, typed?.serverId),
+      save: async (request, { id }, typed) => {
         const { serverId } = parseInput(UseInput, typed)
         await toolkitUses.useToolkit(actorOf(request), serverId, id)
-        return reply.redirect(addressOf(`/gallery/${id}`, { used: serverId }), 303)
-      })
+        return addressOf(`/gallery/${id}`, { used: serverId })
+      },
     })
   }

@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { actorOf } from '../../lib/http/access.ts'
-import { formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
-import { assertTypedName } from '../../lib/http/pages/typed-name.ts'
+import { formText, parseForm } from '../../lib/http/pages/forms.ts'
 import { uuidParams } from '../../lib/http/schemas.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import { type Actor, assertMay } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { CreateServer } from '../../servers/servers.schema.ts'
 import type { InstanceService } from '../../servers/tools/instances.service.ts'
+import { removalPage } from '../frame/removal-page.ts'
 import { serverTabPath } from '../frame/server-frame.ts'
 import type { ToolPageParts } from './tool-editor.pages.ts'
 import { createToolEditor } from './tool-editor.ts'
@@ -15,34 +15,9 @@ import { formOfTool } from './tool-editor-form.ts'
 import { createEditorSubjects, type EditorSubject } from './tool-editor-subject.ts'
 
 const options = { config: { access: 'user' }, schema: { params: uuidParams } } as const
-const RemovalForm = { sure: formText }
 const OfferForm = { server: formText, serverName: formText }
 
 type ToolSubject = EditorSubject & { kind: 'tool' }
-
-/** Asks for confirmation, or lists the servers that still use the tool. */
-const removalPage = ({ tool, toolkit, organization, offers }: ToolSubject, typed: string) => ({
-  view: 'tool-editor/tool-removal',
-  data: {
-    title: `Delete ${tool.name}`,
-    section: 'toolkits' as const,
-    width: 'narrow' as const,
-    crumbs: [
-      { href: '/toolkits', text: organization.text },
-      { href: `/toolkits/${toolkit.id}`, text: toolkit.title },
-      { href: `/tools/${tool.id}`, text: tool.name },
-    ],
-    name: tool.name,
-    path: `/tools/${tool.id}`,
-    offers: offers.map(({ serverId, serverName, name }) => ({
-      href: serverTabPath(serverId, 'tools'),
-      server: serverName,
-      name,
-    })),
-    typed,
-  },
-  labels: { sure: 'name' },
-})
 
 /** Serves actions on a saved tool: add to a server, duplicate, delete. */
 export const toolActionPages =
@@ -58,19 +33,34 @@ export const toolActionPages =
       return subject
     }
 
-    app.get('/tools/:id/removal', options, async (request, reply) =>
-      showForm(reply, removalPage(await openForChange(actorOf(request), request.params), '')),
-    )
-
-    app.post('/tools/:id/removal', options, async (request, reply) => {
-      const actor = actorOf(request)
-      const subject = await openForChange(actor, request.params)
-      const { sure } = parseForm(RemovalForm, request.body)
-      return submitForm(reply, removalPage(subject, sure), async () => {
-        assertTypedName(sure, subject.tool.name)
-        await tools.removeTool(actor, subject.tool.id)
-        return reply.redirect(`/toolkits/${subject.toolkit.id}?done=tool-removed`, 303)
-      })
+    removalPage(app, '/tools/:id/removal', {
+      ...options,
+      button: 'Delete tool',
+      load: request => openForChange(actorOf(request), request.params),
+      nameOf: ({ tool }) => tool.name,
+      page: (_request, { tool, toolkit, organization, offers }) => ({
+        section: 'toolkits',
+        crumbs: [
+          { href: '/toolkits', text: organization.text },
+          { href: `/toolkits/${toolkit.id}`, text: toolkit.title },
+          { href: `/tools/${tool.id}`, text: tool.name },
+        ],
+        text:
+          offers.length > 0
+            ? 'Servers use this tool. Remove it from them first:'
+            : 'No server uses this tool. This cannot be undone.',
+        items: offers.map(({ serverId, serverName, name }) => ({
+          href: serverTabPath(serverId, 'tools'),
+          text: serverName,
+          note: `as ${name}`,
+        })),
+        isBlocked: offers.length > 0,
+        back: `/tools/${tool.id}`,
+      }),
+      remove: async (request, { tool, toolkit }) => {
+        await tools.removeTool(actorOf(request), tool.id)
+        return `/toolkits/${toolkit.id}?done=tool-removed`
+      },
     })
 
     app.post('/tools/:id/duplicate', options, async (request, reply) => {

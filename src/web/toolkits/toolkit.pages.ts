@@ -1,10 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { actorOf } from '../../lib/http/access.ts'
 import { addressOf, listQuery } from '../../lib/http/list-query.ts'
-import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
-import { type FormPage, formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import { formatCount } from '../../lib/http/pages/format.ts'
+import { type FormPage, formPage, formText, postForm } from '../../lib/http/pages/forms.ts'
 import { timeText } from '../../lib/http/pages/time-text.ts'
-import { assertTypedName } from '../../lib/http/pages/typed-name.ts'
 import { uuidParams } from '../../lib/http/schemas.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import { type Actor, assertMay } from '../../lib/kernel/actor.ts'
@@ -12,6 +11,8 @@ import { mayRole } from '../../lib/kernel/roles.ts'
 import type { ToolkitCatalogue, UsedToolkitCard } from '../../tools/sharing/catalogue.service.ts'
 import { CreateToolkit } from '../../tools/toolkits.schema.ts'
 import { type ToolkitService, toolkitVersion } from '../../tools/toolkits.service.ts'
+import { removalPage } from '../frame/removal-page.ts'
+import { serverTabPath } from '../frame/server-frame.ts'
 import { TOOLS_PER_PAGE, toToolPage, toToolRow } from './tool-row.ts'
 import {
   type Accounts,
@@ -26,12 +27,10 @@ import {
 
 type Parts = { toolkits: ToolkitService; toolkitCatalogue: ToolkitCatalogue; accounts: Accounts }
 
-const config = { access: 'user' } as const
-const schema = { params: uuidParams }
+const route = { config: { access: 'user' }, schema: { params: uuidParams } } as const
+const PATH = '/toolkits/:id'
 const Query = listQuery.extend({ done: formText, after: formText })
 const EditForm = { ...TOOLKIT_FORM, version: formText }
-const RemovalForm = { sure: formText }
-const TransferForm = { organizationId: formText }
 const EditInput = CreateToolkit.pick({ title: true, description: true, visibility: true })
 
 const DONE: ReadonlyMap<string, string> = new Map([
@@ -86,7 +85,7 @@ export const toolkitPages =
       return !actor.memberships.has(organizationId)
     }
 
-    app.get('/toolkits/:id', { config, schema }, async (request, reply) => {
+    app.get(PATH, route, async (request, reply) => {
       const actor = actorOf(request)
       const id = idOf(request)
       if (await isForeign(actor, id)) return reply.redirect(`/gallery/${id}`, 303)
@@ -108,8 +107,10 @@ export const toolkitPages =
     })
 
     /** `typed` is undefined until the form is submitted. */
-    const editPage = async (request: FastifyRequest, typed?: ToolkitForm & { version: string }): Promise<FormPage> => {
-      const { actor, toolkit } = await getForChange(request)
+    const editPage = async (
+      { actor, toolkit }: { actor: Actor; toolkit: UsedToolkitCard },
+      typed?: ToolkitForm & { version: string },
+    ): Promise<FormPage> => {
       const version = toolkitVersion(toolkit)
       const isOverwritten = typed !== undefined && typed.version !== version
       const { organizations } = await accounts.getMe(actor)
@@ -133,59 +134,57 @@ export const toolkitPages =
       }
     }
 
-    app.get('/toolkits/:id/edit', { config, schema }, async (request, reply) =>
-      showForm(reply, await editPage(request)),
-    )
-
-    app.post('/toolkits/:id/edit', { config, schema }, async (request, reply) => {
-      const typed = parseForm(EditForm, request.body)
-      return submitForm(reply, await editPage(request, typed), async () => {
-        const { version, ...rest } = typed
-        const input = parseInput(EditInput, { ...rest, description: descriptionOf(rest.description) })
+    formPage(app, `${PATH}/edit`, {
+      ...route,
+      fields: EditForm,
+      load: getForChange,
+      page: (_request, loaded, typed) => editPage(loaded, typed),
+      save: async (_request, { actor, toolkit }, { version, ...typed }) => {
+        const input = parseInput(EditInput, { ...typed, description: descriptionOf(typed.description) })
         const patch = { ...input, description: input.description ?? null }
-        await toolkits.updateToolkit(actorOf(request), idOf(request), patch, version)
-        return reply.redirect(`/toolkits/${idOf(request)}?done=saved`, 303)
-      })
+        await toolkits.updateToolkit(actor, toolkit.id, patch, version)
+        return `/toolkits/${toolkit.id}?done=saved`
+      },
     })
 
-    app.post('/toolkits/:id/transfer', { config, schema }, async (request, reply) => {
-      const { organizationId } = parseForm(TransferForm, request.body)
-      const { actor, toolkit } = await getForChange(request)
-      assertMay(actor, toolkit.organizationId, 'manage')
-      return submitForm(reply, await editPage(request), async () => {
+    postForm(app, `${PATH}/transfer`, {
+      ...route,
+      fields: { organizationId: formText },
+      load: async request => {
+        const { actor, toolkit } = await getForChange(request)
+        assertMay(actor, toolkit.organizationId, 'manage')
+        return { actor, toolkit }
+      },
+      page: (_request, loaded) => editPage(loaded),
+      save: async (_request, { actor, toolkit }, { organizationId }) => {
         const target = parseInput(uuidParams, { id: organizationId })
         await toolkits.transferToolkit(actor, toolkit.id, target.id)
-        return reply.redirect(`/toolkits/${toolkit.id}?done=moved`, 303)
-      })
+        return `/toolkits/${toolkit.id}?done=moved`
+      },
     })
 
-    const removalPage = async (request: FastifyRequest, typed = ''): Promise<FormPage> => {
-      const { actor, toolkit } = await getForChange(request)
-      return {
-        view: 'toolkits/removal',
-        data: {
-          title: `Delete ${toolkit.title}`,
-          section: 'toolkits',
-          width: 'narrow',
-          toolkit: toHead(actor, toolkit),
-          servers: formatNumber(toolkit.usedBy.length),
-          typed,
-        },
-        labels: { sure: 'name' },
-      }
-    }
-
-    app.get('/toolkits/:id/removal', { config, schema }, async (request, reply) =>
-      showForm(reply, await removalPage(request)),
-    )
-
-    app.post('/toolkits/:id/removal', { config, schema }, async (request, reply) => {
-      const { sure } = parseForm(RemovalForm, request.body)
-      return submitForm(reply, await removalPage(request, sure), async () => {
-        const { actor, toolkit } = await getForChange(request)
-        assertTypedName(sure, toolkit.title)
+    removalPage(app, `${PATH}/removal`, {
+      ...route,
+      button: 'Delete toolkit',
+      load: getForChange,
+      nameOf: ({ toolkit }) => toolkit.title,
+      page: (_request, { toolkit }) => ({
+        section: 'toolkits',
+        crumbs: [
+          { href: '/toolkits', text: 'Toolkits' },
+          { href: `/toolkits/${toolkit.id}`, text: toolkit.title },
+        ],
+        text:
+          toolkit.usedBy.length > 0
+            ? 'Your servers use this toolkit. Remove it from their sources first:'
+            : `This also deletes its ${formatCount(toolkit.tools, 'tool')}. Copies in other organizations are not affected. This cannot be undone.`,
+        items: toolkit.usedBy.map(({ id, name }) => ({ href: serverTabPath(id, 'sources'), text: name })),
+        isBlocked: toolkit.usedBy.length > 0,
+        back: `/toolkits/${toolkit.id}`,
+      }),
+      remove: async (_request, { actor, toolkit }) => {
         await toolkits.removeToolkit(actor, toolkit.id)
-        return reply.redirect('/toolkits?done=removed', 303)
-      })
+        return '/toolkits?done=removed'
+      },
     })
   }

@@ -3,7 +3,7 @@ import { actorOf } from '../../lib/http/access.ts'
 import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
 import { addressOf, listQuery } from '../../lib/http/list-query.ts'
 import { formatNumber } from '../../lib/http/pages/format.ts'
-import { type FormPage, formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import { formPage, formText } from '../../lib/http/pages/forms.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { mayRole } from '../../lib/kernel/roles.ts'
@@ -65,36 +65,33 @@ export const toolkitsPages =
       })
     })
 
-    const newPage = async (actor: Actor, typed: Record<keyof typeof NewForm, string>): Promise<FormPage> => ({
-      view: 'toolkits/new',
-      data: {
-        title: 'New toolkit',
-        section: 'toolkits',
-        width: 'narrow',
-        typed,
-        visibilities: VISIBILITY_OPTIONS,
-        organizations: await buildableOptions(accounts, actor),
-      },
-      labels: { ...TOOLKIT_LABELS, organizationId: 'organization' },
-    })
-
-    app.get('/toolkits/new', { config }, async (request, reply) => {
-      const typed = { title: '', description: '', visibility: 'private', organizationId: '' }
-      return showForm(reply, await newPage(actorOf(request), typed))
-    })
-
-    app.post('/toolkits/new', { config }, async (request, reply) => {
-      const actor = actorOf(request)
-      const typed = parseForm(NewForm, request.body)
-      const page = await newPage(actor, typed)
-      return submitForm(reply, page, async () => {
+    formPage(app, '/toolkits/new', {
+      config,
+      fields: NewForm,
+      load: async request => ({
+        actor: actorOf(request),
+        organizations: await buildableOptions(accounts, actorOf(request)),
+      }),
+      page: (_request, { organizations }, typed) => ({
+        view: 'toolkits/new',
+        data: {
+          title: 'New toolkit',
+          section: 'toolkits',
+          width: 'narrow',
+          typed: typed ?? { title: '', description: '', visibility: 'private', organizationId: '' },
+          visibilities: VISIBILITY_OPTIONS,
+          organizations,
+        },
+        labels: { ...TOOLKIT_LABELS, organizationId: 'organization' },
+      }),
+      save: async (_request, { actor }, typed) => {
         const input = parseInput(CreateToolkit, {
           ...typed,
           description: descriptionOf(typed.description),
           organizationId: typed.organizationId || undefined,
         })
         const { id } = await toolkits.createToolkit(actor, input)
-        return reply.redirect(`/toolkits/${id}?done=created`, 303)
-      })
+        return `/toolkits/${id}?done=created`
+      },
     })
   }

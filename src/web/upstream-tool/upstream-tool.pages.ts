@@ -14,7 +14,7 @@ import { findToolAnswers, hasToolAnswers } from '../../upstreams/catalogue/tool-
 import type { UpstreamOffers } from '../../upstreams/catalogue/upstream-offers.ts'
 import type { UpstreamService } from '../../upstreams/upstreams.service.ts'
 import type { ServerFrameParts } from '../frame/server-frame.ts'
-import { createServerTab } from '../frame/server-tab.ts'
+import { createServerTab, doneNote } from '../frame/server-tab.ts'
 import { upstreamToolPath } from '../upstreams/upstream-path.ts'
 import { type OpenTool, toUpstreamToolLive, toUpstreamToolPage, type UpstreamToolState } from './upstream-tool.view.ts'
 import {
@@ -108,7 +108,7 @@ export const upstreamToolPages =
     const path = '/servers/:uuid/sources/upstreams/:upstreamId/tool'
     app.get(path, options, async (request, reply) => {
       const opened = await open(request)
-      const done = tab.doneNote(request, opened.server, DONE)
+      const done = doneNote(request, opened.server, DONE)
       return show({ request, reply }, opened, typedUpstreamTool(opened.upstream, opened.tool), { done })
     })
 

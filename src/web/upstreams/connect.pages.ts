@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { addressOf } from '../../lib/http/list-query.ts'
-import { type FormPage, formText, showForm, submitForm } from '../../lib/http/pages/forms.ts'
+import { formPage, formText } from '../../lib/http/pages/forms.ts'
 import { uuidParam } from '../../lib/http/schemas.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { EVERYBODY } from '../../upstreams/oauth-client/account.ts'
@@ -43,26 +43,24 @@ export const connectPages =
     const path = connectPath(':upstreamId')
     const idOf = (request: FastifyRequest): string => Params.parse(request.params).upstreamId
 
-    const connectPage = async (request: FastifyRequest): Promise<FormPage> => {
-      const actor = actorOf(request)
-      const found = await upstreamAccounts.getConnectable(actor, idOf(request))
-      return {
-        view: 'upstreams/connect',
-        data: {
-          title: `Connect ${found.upstream.name}`,
-          width: 'narrow',
-          ...toConnectView(found, actor),
-          home: homeOf(found),
-        },
-        labels: {},
-      }
-    }
-
-    app.get(path, { config, schema }, async (request, reply) => showForm(reply, await connectPage(request)))
-
-    app.post(path, { config, schema }, async (request, reply) => {
-      const actor = actorOf(request)
-      return submitForm(reply, await connectPage(request), async () => {
+    formPage(app, path, {
+      config,
+      schema,
+      fields: {},
+      load: actorOf,
+      page: async (request, actor) => {
+        const found = await upstreamAccounts.getConnectable(actor, idOf(request))
+        return {
+          view: 'upstreams/connect',
+          data: {
+            title: `Connect ${found.upstream.name}`,
+            width: 'narrow',
+            ...toConnectView(found, actor),
+            home: homeOf(found),
+          },
+        }
+      },
+      save: async (request, actor, _typed, reply) => {
         const started = await upstreamAccounts.start(actor, idOf(request))
         const { state, authorization, upstream, holder } = started
         pendingAuthorizations.save(
@@ -77,7 +75,7 @@ export const connectPages =
           ...toLeaveView(started),
           home: homeOf(started),
         })
-      })
+      },
     })
 
     app.post(`${path}/disconnection`, { config, schema }, async (request, reply) => {

@@ -1,9 +1,8 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { formatCount } from '../../lib/http/pages/format.ts'
-import { type FormPage, formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
-import { assertTypedName } from '../../lib/http/pages/typed-name.ts'
+import { type FormPage, formFlag, formPage, formText, postForm } from '../../lib/http/pages/forms.ts'
 import { uuidParam } from '../../lib/http/schemas.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { UpstreamCatalogues } from '../../upstreams/catalogue/catalogues.ts'
@@ -11,6 +10,9 @@ import type { UpstreamAccounts } from '../../upstreams/oauth-client/upstream-acc
 import type { UpstreamReviews } from '../../upstreams/review/upstream-reviews.ts'
 import type { Upstream, UpstreamState } from '../../upstreams/upstream.ts'
 import type { UpstreamService, UpstreamWithGlobals } from '../../upstreams/upstreams.service.ts'
+import { removalPage } from '../frame/removal-page.ts'
+import { type ServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
+import { createServerTab, doneNote, donePath, newGlobalPath, serverRoute } from '../frame/server-tab.ts'
 import { readAccountPart, toSecretNote } from './account-part.view.ts'
 import { toAuthChoices } from './auth-form.ts'
 import {
@@ -36,12 +38,10 @@ import {
 import { upstreamPath } from './upstream-path.ts'
 import { createUpstreamSections, SectionsQuery, type UpstreamSectionsParts } from './upstream-sections.ts'
 
-const config = { access: 'user' } as const
-const ServerParams = z.object({ uuid: uuidParam })
 const Params = z.object({ uuid: uuidParam, upstreamId: uuidParam })
-const serverSchema = { params: ServerParams }
-const schema = { params: Params }
-const RemovalForm = { sure: formText }
+const route = { ...serverRoute, schema: { params: Params } }
+const NEW_PATH = '/servers/:uuid/sources/upstreams/new'
+const PATH = '/servers/:uuid/sources/upstreams/:upstreamId'
 
 const DONE = {
   attached: () => 'The MCP server is attached',
@@ -57,34 +57,12 @@ const DONE = {
 }
 
 const DoneQuery = z.object({ done: formText })
-const SwitchForm = { enabled: formText }
-const ApprovalForm = { tool: formText, version: formText }
-
-/** What these pages show about the server. */
-type Frame = { id: string; name: string; mayBuild: boolean; liveText: string }
-
-/** The tab of the server's page that contains these pages, supplied by the server pages. */
-export type SourcesTab = {
-  frameOf: (request: FastifyRequest) => Promise<Frame>
-  /** Throws if the user may not edit the server. */
-  frameForChange: (request: FastifyRequest) => Promise<Frame>
-  pathOf: (serverId: string) => string
-  addGlobalPath: (serverId: string, key: string) => string
-  doneNote: (request: FastifyRequest, frame: Frame, texts: typeof DONE) => string | undefined
-  redirectDone: (
-    reply: FastifyReply,
-    path: string,
-    done: keyof typeof DONE | 'detached',
-    count?: number,
-  ) => FastifyReply
-}
-
 type Parts = UpstreamSectionsParts & {
   upstreamAccounts: Pick<UpstreamAccounts, 'findOwn' | 'countConnectedCallers'>
   upstreams: UpstreamService
   upstreamCatalogues: Pick<UpstreamCatalogues, 'refresh'>
   upstreamReviews: UpstreamReviews
-  tab: SourcesTab
+  frames: ServerFrameParts
   stateOf: (upstream: Upstream) => UpstreamState
   /** Whether commands on this machine may be attached. */
   allowStdio: boolean
@@ -99,8 +77,9 @@ const versionOf = (typed: string): Date | undefined => {
 
 /** Pages for attaching, changing and removing MCP servers among a server's sources. */
 export const upstreamPages =
-  ({ upstreams, tab, stateOf, allowStdio, ...parts }: Parts) =>
+  ({ upstreams, frames, stateOf, allowStdio, ...parts }: Parts) =>
   async (app: FastifyInstance): Promise<void> => {
+    const tab = createServerTab(frames, 'sources')
     const readSections = createUpstreamSections(parts)
     const readAccount = (request: FastifyRequest, found: UpstreamWithGlobals) =>
       readAccountPart(parts.upstreamAccounts, actorOf(request), found)
@@ -115,40 +94,37 @@ export const upstreamPages =
       timeoutHint: TIMEOUT_HINT,
     })
 
-    const newPath = '/servers/:uuid/sources/upstreams/new'
-    const newPage = (request: FastifyRequest, server: Frame, typed: TypedUpstream): FormPage => ({
-      view: 'upstreams/new',
-      data: {
-        title: `Attach an MCP server to ${server.name}`,
-        server,
-        path: `${tab.pathOf(server.id)}/upstreams/new`,
-        listHref: tab.pathOf(server.id),
-        ...toFormData(request, typed),
-      },
-      labels: LABELS,
-    })
-
-    app.get(newPath, { config, schema: serverSchema }, async (request, reply) =>
-      showForm(reply, newPage(request, await tab.frameForChange(request), NEW_UPSTREAM)),
-    )
-
-    app.post(newPath, { config, schema: serverSchema }, async (request, reply) => {
-      const server = await tab.frameForChange(request)
-      const typed = { ...parseForm(UpstreamForm, request.body), enabled: 'on' }
-      return submitForm(reply, newPage(request, server, typed), async () => {
-        const work = async () => upstreams.createUpstream(actorOf(request), server.id, readUpstreamForm(typed))
+    formPage(app, NEW_PATH, {
+      ...serverRoute,
+      fields: UpstreamForm,
+      load: tab.frameForChange,
+      page: (request, server, typed) => ({
+        view: 'upstreams/new',
+        data: {
+          title: `Attach an MCP server to ${server.name}`,
+          server,
+          path: `${serverTabPath(server.id, 'sources')}/upstreams/new`,
+          listHref: serverTabPath(server.id, 'sources'),
+          ...toFormData(request, typed === undefined ? NEW_UPSTREAM : { ...typed, enabled: 'on' }),
+        },
+        labels: LABELS,
+      }),
+      save: async (request, server, typed) => {
+        const work = async () =>
+          upstreams.createUpstream(actorOf(request), server.id, readUpstreamForm({ ...typed, enabled: 'on' }))
         const { upstream } = await work().catch(rethrowBesideFields)
-        return tab.redirectDone(reply, upstreamPath(server.id, upstream.id), 'attached')
-      })
+        return donePath(upstreamPath(server.id, upstream.id), 'attached')
+      },
     })
 
-    /** Finds the upstream in the address. Throws if it does not belong to the server there. */
-    const upstreamOf = async (request: FastifyRequest): Promise<UpstreamWithGlobals> => {
-      const { uuid, upstreamId } = Params.parse(request.params)
-      const found = await upstreams.getUpstream(actorOf(request), upstreamId)
-      if (found.upstream.serverId !== uuid) throw new AppError('not_found', 'There is no such upstream.')
-      return found
-    }
+    /** Loads the server and the upstream in the address. Throws if they do not belong together. */
+    const withUpstream =
+      (frameOf: (request: FastifyRequest) => Promise<ServerFrame>) => async (request: FastifyRequest) => {
+        const server = await frameOf(request)
+        const found = await upstreams.getUpstream(actorOf(request), Params.parse(request.params).upstreamId)
+        if (found.upstream.serverId !== server.id) throw new AppError('not_found', 'There is no such upstream.')
+        return { server, found }
+      }
 
     const sectionsOf = (request: FastifyRequest, upstream: Upstream) =>
       readSections(
@@ -161,8 +137,7 @@ export const upstreamPages =
     /** Returns the page of an upstream. Without `typed`, it also has the sections besides the form. */
     const editPage = async (
       request: FastifyRequest,
-      server: Frame,
-      found: UpstreamWithGlobals,
+      { server, found }: { server: ServerFrame; found: UpstreamWithGlobals },
       typed?: TypedUpstream,
     ): Promise<FormPage> => {
       const { upstream, missingGlobals, warnings } = found
@@ -175,7 +150,7 @@ export const upstreamPages =
           title: `${upstream.name} in ${server.name}`,
           server,
           path: upstreamPath(server.id, upstream.id),
-          listHref: tab.pathOf(server.id),
+          listHref: serverTabPath(server.id, 'sources'),
           // Not `name` and `state`: the page's partials get this data too and use those names themselves.
           heading: upstream.name,
           connection: toStateView(stateOf(upstream)),
@@ -184,7 +159,7 @@ export const upstreamPages =
           secretNote: toSecretNote(found),
           sections: typed === undefined ? await sectionsOf(request, upstream) : undefined,
           warnings,
-          missing: missingGlobals.map(key => ({ key, href: tab.addGlobalPath(server.id, key) })),
+          missing: missingGlobals.map(key => ({ key, href: newGlobalPath(server.id, key) })),
           facts: toFacts(upstream),
           // A user who may not run commands cannot change the command or switch it on.
           fixedFacts: isCommandOfOthers ? toPlaceFacts(upstream) : undefined,
@@ -192,18 +167,12 @@ export const upstreamPages =
           // Submitted again, the form overwrites the version that it shows now.
           version: now.version,
           ...toFormData(request, typed ?? now),
-          done: tab.doneNote(request, server, DONE),
+          done: doneNote(request, server, DONE),
           doneTone: DoneQuery.parse(request.query).done === 'unasked' ? 'warn' : undefined,
         },
         labels: LABELS,
       }
     }
-
-    const path = '/servers/:uuid/sources/upstreams/:upstreamId'
-    app.get(path, { config, schema }, async (request, reply) => {
-      const server = await tab.frameOf(request)
-      return showForm(reply, await editPage(request, server, await upstreamOf(request)))
-    })
 
     /** Restores the fields that the form hides from users who may not run commands. */
     const withUnshown = (
@@ -214,38 +183,43 @@ export const upstreamPages =
       return before.transport === 'stdio' && !mayRunCommands(request) ? { ...typed, ...typedPlaceOf(before) } : typed
     }
 
-    app.post(path, { config, schema }, async (request, reply) => {
-      const server = await tab.frameForChange(request)
-      const found = await upstreamOf(request)
-      const typed = withUnshown(request, found.upstream, parseForm(UpstreamForm, request.body))
-      const { id } = found.upstream
-      return submitForm(reply, await editPage(request, server, found, typed), async () => {
+    formPage(app, PATH, {
+      ...route,
+      fields: UpstreamForm,
+      load: withUpstream(tab.frameOf),
+      page: (request, loaded, typed) =>
+        editPage(request, loaded, typed && withUnshown(request, loaded.found.upstream, typed)),
+      save: async (request, { server, found: { upstream } }, typed) => {
+        const ifUnchangedSince = versionOf(typed.version)
         const work = async () => {
-          const change = toWholeChange(readUpstreamForm(typed))
-          return upstreams.updateUpstream(actorOf(request), id, change, { ifUnchangedSince: versionOf(typed.version) })
+          const change = toWholeChange(readUpstreamForm(withUnshown(request, upstream, typed)))
+          return upstreams.updateUpstream(actorOf(request), upstream.id, change, { ifUnchangedSince })
         }
         await work().catch(rethrowBesideFields)
-        return tab.redirectDone(reply, upstreamPath(server.id, id), 'saved')
-      })
+        return donePath(upstreamPath(server.id, upstream.id), 'saved')
+      },
     })
 
     /** Adds the action of a button. If it fails with an error for the user, the page is shown again with it. */
-    const addAction = (
+    const addAction = <Shape extends z.ZodRawShape>(
       name: string,
-      work: (request: FastifyRequest, upstream: Upstream) => Promise<[done: keyof typeof DONE, count?: number]>,
-    ): void => {
-      app.post(`${path}/${name}`, { config, schema }, async (request, reply) => {
-        const server = await tab.frameForChange(request)
-        const found = await upstreamOf(request)
-        const { id } = found.upstream
-        return submitForm(reply, await editPage(request, server, found), async () => {
-          const [done, count] = await work(request, found.upstream)
-          return tab.redirectDone(reply, upstreamPath(server.id, id), done, count)
-        })
+      fields: Shape,
+      work: (
+        request: FastifyRequest,
+        upstream: Upstream,
+        typed: z.output<z.ZodObject<Shape>>,
+      ) => Promise<[done: keyof typeof DONE, count?: number]>,
+    ): void =>
+      postForm(app, `${PATH}/${name}`, {
+        ...route,
+        fields,
+        load: withUpstream(tab.frameForChange),
+        page: (request, loaded) => editPage(request, loaded),
+        save: async (request, { server, found: { upstream } }, typed) =>
+          donePath(upstreamPath(server.id, upstream.id), ...(await work(request, upstream, typed))),
       })
-    }
 
-    addAction('refresh', async (request, { id }) => {
+    addAction('refresh', {}, async (request, { id }) => {
       const upstream = await upstreams.getUpstreamForUse(actorOf(request), id)
       try {
         await parts.upstreamCatalogues.refresh(upstream)
@@ -257,49 +231,30 @@ export const upstreamPages =
         return ['unasked']
       }
     })
-    addAction('switch', async (request, { id }) => {
-      const enabled = parseForm(SwitchForm, request.body).enabled === 'on'
+    addAction('switch', { enabled: formFlag }, async (request, { id }, { enabled }) => {
       await upstreams.updateUpstream(actorOf(request), id, { enabled })
       return [enabled ? 'on' : 'off']
     })
-    addAction('approve', async (request, { id }) => {
-      const { tool, version } = parseForm(ApprovalForm, request.body)
+    addAction('approve', { tool: formText, version: formText }, async (request, { id }, { tool, version }) => {
       const [nameHash = '', hash = ''] = tool.split('.')
-      const wish = tool === '' ? { version } : { tools: [{ nameHash, hash }] }
-      const count = await parts.upstreamReviews.approve(actorOf(request), id, wish)
+      const approved = tool === '' ? { version } : { tools: [{ nameHash, hash }] }
+      const count = await parts.upstreamReviews.approve(actorOf(request), id, approved)
       return count === 0 ? ['unchanged'] : ['approved', count]
     })
 
-    const removalPage = (server: Frame, { id, name }: Upstream, typed: string): FormPage => ({
-      view: 'settings/removal',
-      data: {
-        title: `Remove ${name}`,
+    removalPage(app, `${PATH}/remove`, {
+      ...route,
+      button: 'Remove MCP server',
+      load: withUpstream(tab.frameForChange),
+      nameOf: ({ found }) => found.upstream.name,
+      page: (_request, { server, found }) => ({
         server,
-        question: `Remove ${name} from this server?`,
-        consequence: 'Clients lose its tools, resources and prompts immediately. The MCP server itself is not changed.',
-        blocks: [],
-        action: `${upstreamPath(server.id, id)}/remove`,
-        back: upstreamPath(server.id, id),
-        name,
-        button: 'Remove MCP server',
-        typed,
+        text: 'Clients lose its tools, resources and prompts immediately. The MCP server itself is not changed.',
+        back: upstreamPath(server.id, found.upstream.id),
+      }),
+      remove: async (request, { server, found }) => {
+        await upstreams.removeUpstream(actorOf(request), found.upstream.id)
+        return donePath(serverTabPath(server.id, 'sources'), 'detached')
       },
-      labels: { sure: 'name' },
-    })
-
-    app.get(`${path}/remove`, { config, schema }, async (request, reply) => {
-      const server = await tab.frameForChange(request)
-      return showForm(reply, removalPage(server, (await upstreamOf(request)).upstream, ''))
-    })
-
-    app.post(`${path}/remove`, { config, schema }, async (request, reply) => {
-      const server = await tab.frameForChange(request)
-      const { upstream } = await upstreamOf(request)
-      const { sure } = parseForm(RemovalForm, request.body)
-      return submitForm(reply, removalPage(server, upstream, sure), async () => {
-        assertTypedName(sure, upstream.name)
-        await upstreams.removeUpstream(actorOf(request), upstream.id)
-        return tab.redirectDone(reply, tab.pathOf(server.id), 'detached')
-      })
     })
   }

@@ -750,8 +750,8 @@ const settings: Row[] = [
     form: () => ({ review: '' }),
   },
   {
-    route: 'POST /servers/:uuid/settings/answers',
-    path: async ({ spare }) => `/servers/${await spare.plainServer()}/settings/answers`,
+    route: 'POST /servers/:uuid/settings/limits',
+    path: async ({ spare }) => `/servers/${await spare.plainServer()}/settings/limits`,
     statuses: asPage(build(303)),
     form: () => ({ maxResponseTokens: '1000', cutNotice: '' }),
   },

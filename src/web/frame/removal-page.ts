@@ -1,0 +1,71 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { type FormRoute, formPage, formText } from '../../lib/http/pages/forms.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import type { accountFrame } from '../account/account-tabs.ts'
+import type { ServerFrame } from './server-frame.ts'
+
+/** Collapses whitespace, as browsers do when they show the name. */
+const asShown = (text: string): string => text.trim().replace(/\s+/g, ' ')
+
+/** Throws `invalid_request` for the field `sure` unless the user typed the name to confirm a deletion. */
+const assertTypedName = (typed: string, name: string): void => {
+  if (asShown(typed) === asShown(name)) return
+  throw new AppError('invalid_request', 'Type the name to confirm.', {
+    errors: [{ path: 'sure', message: `is not ${asShown(name)}` }],
+  })
+}
+
+/** What the page shows in its frame: a server's tab, an account page, or a page of its own with crumbs. */
+type Shown = (
+  | { server: ServerFrame }
+  | ReturnType<typeof accountFrame>
+  | { crumbs: readonly { href: string; text: string }[]; section: 'organizations' | 'toolkits' }
+) & {
+  /** What follows from the removal, or why it is not possible. */
+  text: string
+  /** What is removed too, or what is in the way. */
+  items?: readonly { href?: string; text: string; note?: string | undefined }[]
+  more?: string | undefined
+  footnote?: string
+  isBlocked?: boolean
+  /** Path to return to. */
+  back: string
+}
+
+type Removal<Loaded> = FormRoute & {
+  /** Label of the button, such as "Remove global"; its verb is in the heading too. */
+  button: string
+  load: (request: FastifyRequest) => Loaded | Promise<Loaded>
+  nameOf: (loaded: Loaded) => string
+  page: (request: FastifyRequest, loaded: Loaded) => Shown | Promise<Shown>
+  /** Removes it and returns the path to redirect to. */
+  remove: (request: FastifyRequest, loaded: Loaded) => Promise<string>
+}
+
+/** Registers the page on which the user types a name to confirm that something is removed. */
+export const removalPage = <Loaded>(
+  app: FastifyInstance,
+  path: string,
+  { button, load, nameOf, page, remove, ...route }: Removal<Loaded>,
+): void => {
+  const [verb = ''] = button.split(' ')
+  formPage(app, path, {
+    ...route,
+    fields: { sure: formText },
+    load,
+    page: async (request, loaded, typed) => {
+      const name = nameOf(loaded)
+      const shown = await page(request, loaded)
+      const data = { items: [], ...shown, title: `${verb} ${name}`, verb, name, button, typed: typed?.sure ?? '' }
+      return {
+        view: 'frame/removal',
+        data: { ...data, ...('crumbs' in shown ? { width: 'narrow' } : {}), action: request.url },
+        labels: { sure: 'name' },
+      }
+    },
+    save: async (request, loaded, { sure }) => {
+      assertTypedName(sure, nameOf(loaded))
+      return remove(request, loaded)
+    },
+  })
+}
