@@ -1,41 +1,25 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { runPatchbay } from '../servers/patchbay.ts'
 import { signUp } from '../support/api-client.ts'
-import { launchChromium } from '../support/chromium.ts'
-import { watchComplaints } from './browser/check-page.ts'
+import { openPage } from '../support/open-page.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
-const PASSWORD = 'correct horse battery staple'
-
 describe('searching for a toolkit in a real browser', () => {
   const patchbay = runPatchbay()
-  let browser: Browser
   let email: string
   beforeAll(async () => {
-    browser = await launchChromium()
     const ada = await signUp(patchbay.origin)
     email = ada.email
     for (const title of ['Carrier API', 'Weather', `<img src=x onerror="document.title='hacked'">`]) {
       await ada.create('/toolkits', { title })
     }
   })
-  afterAll(() => browser.close())
 
   const open = async (javaScriptEnabled: boolean) => {
-    const context = await browser.newContext({ baseURL: patchbay.origin, javaScriptEnabled })
-    const page = await context.newPage()
-    page.setDefaultTimeout(20_000)
-    const complaints = watchComplaints(page)
-    await page.goto('/sign-in?return_to=/toolkits')
-    await page.getByLabel('Email').fill(email)
-    await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
-    await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByRole('heading', { name: 'Weather' }).waitFor()
-    // Scripts run after the page has loaded.
-    await page.waitForLoadState('load')
-    return { page, complaints }
+    const opened = await openPage(patchbay.origin, { email, javaScriptEnabled })
+    await opened.page.goto('/toolkits')
+    return opened
   }
 
   it('filters while the user types, keeps the focus, and puts the search into the address', async () => {

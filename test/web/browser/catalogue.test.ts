@@ -1,16 +1,12 @@
-import type { Browser, BrowserContextOptions } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { TOKEN_ENCODING } from '../../../src/lib/tokens/tokens.ts'
 import { runPatchbay } from '../../servers/patchbay.ts'
 import { makeServer, signUp } from '../../support/api-client.ts'
-import { createBrowser } from '../../support/browser.ts'
-import { launchChromium } from '../../support/chromium.ts'
+import { openPage } from '../../support/open-page.ts'
 import { signInToPages, textOf } from '../../support/signed-in.ts'
-import { watchComplaints } from './check-page.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
-const PASSWORD = 'correct horse battery staple'
 const HOSTILE = `<img src=x onerror="document.title='caught'"><b>bold</b>`
 const THINGS_URL = 'https://api.example.com/things/{{id}}'
 
@@ -31,23 +27,10 @@ const REJECTED_TOOL = {
 
 describe('token costs and suggestions for the tools of a server', () => {
   const patchbay = runPatchbay()
-  let browser: Browser
-  beforeAll(async () => {
-    browser = await launchChromium()
-  })
-  afterAll(() => browser?.close())
-
-  const open = async (email: string, path: string, options: BrowserContextOptions = {}) => {
-    const session = createBrowser(patchbay.origin)
-    await session.signIn(email, PASSWORD)
-    const context = await browser.newContext({ baseURL: patchbay.origin, reducedMotion: 'reduce', ...options })
-    onTestFinished(() => context.close())
-    await context.addCookies([...session.cookies].map(([name, value]) => ({ name, value, url: patchbay.origin })))
-    const page = await context.newPage()
-    page.setDefaultTimeout(20_000)
-    const complaints = watchComplaints(page)
-    await page.goto(path)
-    return { page, complaints }
+  const open = async (email: string, path: string) => {
+    const opened = await openPage(patchbay.origin, { email })
+    await opened.page.goto(path)
+    return opened
   }
 
   it('are shown beside the fields of a tool while it is edited, disappear once fixed, and do not prevent saving', async () => {
@@ -77,7 +60,7 @@ describe('token costs and suggestions for the tools of a server', () => {
     await page.getByRole('button', { name: 'Save' }).click()
     await page.waitForURL('**/tools/*?done=created')
     await notes('inputSchema').getByText('id: OpenAI and VS Code reject').waitFor()
-    expect(await complaints.take()).toEqual([])
+    expect(complaints.take()).toEqual([])
     expect(await page.title()).not.toBe('caught')
   })
 
@@ -104,7 +87,7 @@ describe('token costs and suggestions for the tools of a server', () => {
     await refused.getByText('Add "items"').waitFor()
     await refused.getByRole('link', { name: REJECTED_TOOL.name }).click()
     await page.waitForURL(`**/servers/${serverId}/tools/*`)
-    expect(await complaints.take()).toEqual([])
+    expect(complaints.take()).toEqual([])
   })
 
   it('are shown without scripts to every member, with what another presentation would save', async () => {

@@ -1,15 +1,12 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { launchChromium } from '../../support/chromium.ts'
+import type { Page } from 'playwright-core'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { openContext } from '../../support/open-page.ts'
 import { checkPage } from './check-page.ts'
 
-let browser: Browser
 let page: Page
 beforeAll(async () => {
-  browser = await launchChromium()
-  page = await browser.newPage()
+  page = await (await openContext()).newPage()
 })
-afterAll(() => browser?.close())
 
 /** Shows a page that is correct except for its content and style. */
 const show = (content: string, style = '') =>

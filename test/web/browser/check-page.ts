@@ -10,46 +10,57 @@ const MAX_PAGE_BYTES = 100_000
 /** Live pages can replace elements during the keyboard check. */
 const MAX_ROUNDS = 3
 
-/** In a function, so that it can run twice on the same page. */
-const PROBE = `(() => {${readFileSync(join(import.meta.dirname, 'page-probe.js'), 'utf8')}})()`
 /** ASCII only: otherwise the browser stores it at twice the size. */
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8').replace(
   /[^\0-\x7f]/g,
   unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
 )
+const PROBE = readFileSync(join(import.meta.dirname, 'page-probe.js'), 'utf8')
+const SCRIPTS = `${AXE};(() => {${PROBE}})()`
 
 const Faults = z.array(z.string())
 const Round = z.object({ faults: Faults, isReplaced: z.boolean() })
 const Violations = z.array(z.object({ id: z.string(), help: z.string(), nodes: z.array(z.string()) }))
 
-const probe = async (page: Page, call: string): Promise<string[]> =>
-  Faults.parse(await page.evaluate(`${PROBE}; pageProbe.${call}()`))
+const openSession = async (page: Page): Promise<CDPSession> => {
+  const session = await page.context().newCDPSession(page)
+  await session.send('Page.enable')
+  await session.send('Page.addScriptToEvaluateOnNewDocument', { source: SCRIPTS, runImmediately: true })
+  return session
+}
 
 const sessions = new WeakMap<Page, Promise<CDPSession>>()
 
-/** Returns the page's DevTools session, opened once per page. */
+/** Returns the page's DevTools session, in which every document gets the scripts of the checks. */
 const sessionOf = (page: Page): Promise<CDPSession> => {
-  const session = sessions.get(page) ?? page.context().newCDPSession(page)
+  const session = sessions.get(page) ?? openSession(page)
   sessions.set(page, session)
   return session
 }
 
-/** Uses the DevTools protocol: `Page.evaluate` takes twice as long for 0.6 MB. */
-const loadAxe = async (page: Page): Promise<void> => {
+/** Does what `page.evaluate` does, without loading Playwright's own scripts into each page. */
+const evaluate = async (page: Page, expression: string): Promise<unknown> => {
   const session = await sessionOf(page)
-  const { exceptionDetails } = await session.send('Runtime.evaluate', { expression: `${AXE}; undefined` })
-  if (exceptionDetails !== undefined) throw new Error(`axe-core was not loaded: ${exceptionDetails.text}`)
+  const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
+    expression,
+    awaitPromise: true,
+    returnByValue: true,
+  })
+  if (exceptionDetails !== undefined) {
+    throw new Error(`${expression}: ${exceptionDetails.exception?.description ?? exceptionDetails.text}`)
+  }
+  return result.value
 }
 
-/** Checks at the current width that the page does not scroll sideways and no control is covered. */
-const listLayoutFaults = (page: Page): Promise<string[]> => probe(page, 'listLayoutFaults')
+const probe = async (page: Page, call: string): Promise<string[]> =>
+  Faults.parse(await evaluate(page, `pageProbe.${call}()`))
 
-/** Runs all rules of axe-core, or the given ones. The page's Content-Security-Policy does not apply to it. */
-const listAxeFaults = async (page: Page, rules?: readonly string[]): Promise<string[]> => {
-  if ((await page.evaluate('typeof axe')) === 'undefined') await loadAxe(page)
+/** Runs the given rules of axe-core. The page's Content-Security-Policy does not apply to it. */
+const listAxeFaults = async (page: Page, rules: object): Promise<string[]> => {
   // Reports markup instead of selectors, which take a third of the time.
-  const options = { preload: false, resultTypes: ['violations'], selectors: false, ...(rules && { runOnly: rules }) }
-  const found = await page.evaluate(
+  const options = { preload: false, resultTypes: ['violations'], selectors: false, ...rules }
+  const found = await evaluate(
+    page,
     `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>
       violations.map(({ id, help, nodes }) => ({ id, help, nodes: nodes.map(({ html }) => html.slice(0, 160)) })))`,
   )
@@ -58,11 +69,11 @@ const listAxeFaults = async (page: Page, rules?: readonly string[]): Promise<str
 
 /** Presses Tab through the whole page. */
 const tabThroughPage = async (page: Page): Promise<z.infer<typeof Round>> => {
-  const presses = z.int().parse(await page.evaluate(`${PROBE}; pageProbe.beginKeyboard()`))
+  const presses = z.int().parse(await evaluate(page, 'pageProbe.beginKeyboard()'))
   const session = await sessionOf(page)
   const tab = { type: 'rawKeyDown', key: 'Tab', code: 'Tab', windowsVirtualKeyCode: 9 } as const
   await Promise.all(Array.from({ length: presses }, () => session.send('Input.dispatchKeyEvent', tab)))
-  return Round.parse(await page.evaluate('pageProbe.endKeyboard()'))
+  return Round.parse(await evaluate(page, 'pageProbe.endKeyboard()'))
 }
 
 /** Checks that Tab reaches every control, with a visible focus. */
@@ -75,15 +86,15 @@ export const listKeyboardFaults = async (page: Page): Promise<string[]> => {
 }
 
 const listWeightFaults = async (page: Page): Promise<string[]> => {
-  const bytes = z.int().parse(await page.evaluate(`${PROBE}; pageProbe.weigh()`))
+  const bytes = z.int().parse(await evaluate(page, 'pageProbe.weigh()'))
   return bytes < MAX_PAGE_BYTES ? [] : [`weighs ${bytes} bytes`]
 }
 
 /** Colours depend only on the theme and layout only on the width, so these combinations cover both. */
 const VARIANTS = [
-  { scheme: 'dark', width: 360, rules: ['color-contrast', 'target-size'] },
-  { scheme: 'light', width: 768, rules: [] },
-  { scheme: 'light', width: 1_280, rules: undefined },
+  { scheme: 'dark', width: 360, rules: { runOnly: ['color-contrast', 'target-size'] } },
+  { scheme: 'light', width: 768, rules: undefined },
+  { scheme: 'light', width: 1_280, rules: {} },
 ] as const
 
 /**
@@ -94,46 +105,17 @@ export const checkPage = async (
   page: Page,
   seen: (scheme: 'light' | 'dark', width: number) => Promise<void> = async () => {},
 ): Promise<string[]> => {
-  // The content may be visible before the stylesheet is loaded.
-  await page.waitForLoadState('load')
-  await page.evaluate('document.fonts.ready.then(() => undefined)')
-  // Parts that load themselves would replace elements during the checks.
-  await page.locator('[hx-trigger^="load"]').waitFor({ state: 'detached' })
+  await evaluate(page, 'pageProbe.settle()')
   const faults = [...(await probe(page, 'listStructureFaults')), ...(await listWeightFaults(page))]
   const add = (where: string, found: readonly string[]) => faults.push(...found.map(fault => `${where}: ${fault}`))
   for (const { scheme, width, rules } of VARIANTS) {
     await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
     await page.setViewportSize({ width, height: HEIGHT })
-    add(`${width} px`, await listLayoutFaults(page))
-    if (rules?.length === 0) continue
+    add(`${width} px`, await probe(page, 'listLayoutFaults'))
+    if (rules === undefined) continue
     add(`${width} px, ${scheme}`, await listAxeFaults(page, rules))
     await seen(scheme, width)
   }
   add('1280 px', await listKeyboardFaults(page))
   return faults
-}
-
-/** Logged by htmx for aborted requests. Failed ones also log `htmx:sendError` or `htmx:responseError`. */
-const ABORTED = /^htmx:(sendAbort|afterRequest), /
-
-/** Records the browser's errors: violations of the security policy, script errors, failed loads. */
-export const watchComplaints = (page: Page) => {
-  let complaints: string[] = []
-  page.on('console', message => {
-    if (message.type() !== 'error' || ABORTED.test(message.text())) return
-    complaints.push(`${message.text()} (${message.location().url})`)
-  })
-  page.on('pageerror', ({ message }) => {
-    // The browser skips a view transition if the next page follows too soon.
-    if (!message.startsWith('Transition was ')) complaints.push(`script: ${message}`)
-  })
-  return {
-    /** Returns the errors since the last call. `status` is the expected status of the page itself. */
-    take: (status = 200): string[] => {
-      const expected = `Failed to load resource: the server responded with a status of ${status}`
-      const taken = complaints.filter(text => status < 400 || !text.startsWith(expected))
-      complaints = []
-      return taken
-    },
-  }
 }

@@ -1,12 +1,12 @@
-import type { Browser, Locator, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { Locator, Page } from 'playwright-core'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { callText, connect } from '../../servers/mcp.ts'
 import { startTestApp } from '../../support/app.ts'
 import { createBrowser } from '../../support/browser.ts'
-import { launchChromium } from '../../support/chromium.ts'
 import { echo, startFakeApi } from '../../support/fake-api.ts'
-import { checkPage, watchComplaints } from './check-page.ts'
+import { openPage } from '../../support/open-page.ts'
+import { checkPage } from './check-page.ts'
 import { takeScreenshot, takesScreenshots } from './screenshots.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
@@ -15,23 +15,11 @@ const PASSWORD = 'correct horse battery staple'
 const Token = z.object({ token: z.string() })
 const AMOUNT = { from: 'EUR', to: 'JPY', amount: 100 }
 
-let browser: Browser
-beforeAll(async () => {
-  browser = await launchChromium()
-})
-afterAll(() => browser?.close())
-
 /** Opens a browser on a new installation. */
 const begin = async ({ hasScripts = true }: { hasScripts?: boolean } = {}) => {
   const app = await startTestApp()
-  const context = await browser.newContext({ baseURL: app.origin, javaScriptEnabled: hasScripts })
-  onTestFinished(async () => {
-    await context.close()
-    await app.close()
-  })
-  const page = await context.newPage()
-  page.setDefaultTimeout(20_000)
-  const complaints = watchComplaints(page)
+  onTestFinished(() => app.close())
+  const { page, complaints } = await openPage(app.origin, { javaScriptEnabled: hasScripts })
   const pathOf = () => new URL(page.url()).pathname
   return { app, page, complaints, pathOf }
 }

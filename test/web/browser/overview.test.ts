@@ -1,40 +1,25 @@
 import { randomUUID } from 'node:crypto'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import type { Browser, BrowserContextOptions } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { BrowserContextOptions } from 'playwright-core'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { runFakeApi, runPatchbay } from '../../servers/patchbay.ts'
 import { makeServer, signUp } from '../../support/api-client.ts'
-import { createBrowser } from '../../support/browser.ts'
-import { launchChromium } from '../../support/chromium.ts'
-import { watchComplaints } from './check-page.ts'
+import { openPage } from '../../support/open-page.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
-const PASSWORD = 'correct horse battery staple'
 const HOSTILE = `<img src=x onerror="document.title='caught'"><b>bold</b>`
 
 describe('the overview of a server, in a real browser', () => {
   const patchbay = runPatchbay()
   const fake = runFakeApi()
-  let browser: Browser
-  beforeAll(async () => {
-    browser = await launchChromium()
-  })
-  afterAll(() => browser?.close())
 
   /** Opens the page of a new server as its owner. */
   const open = async (options: BrowserContextOptions = {}) => {
     const owner = await signUp(patchbay.origin)
     const tool = { name: 'get_thing', method: 'GET', url: `${fake.origin}/things/{{id}}` }
     const made = await makeServer(owner, [tool], { server: { name: 'Desk' } })
-    const session = createBrowser(patchbay.origin)
-    await session.signIn(owner.email, PASSWORD)
-    const context = await browser.newContext({ baseURL: patchbay.origin, ...options })
-    onTestFinished(() => context.close())
-    await context.addCookies([...session.cookies].map(([name, value]) => ({ name, value, url: patchbay.origin })))
-    const page = await context.newPage()
-    page.setDefaultTimeout(20_000)
-    const complaints = watchComplaints(page)
+    const { page, complaints } = await openPage(patchbay.origin, { email: owner.email, ...options })
     await page.goto(`/servers/${made.serverId}`)
     return { owner, page, complaints, ...made }
   }

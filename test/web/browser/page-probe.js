@@ -193,4 +193,22 @@ const weigh = () =>
     .flatMap(type => performance.getEntriesByType(type))
     .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)
 
-globalThis.pageProbe = { listLayoutFaults, listStructureFaults, beginKeyboard, endKeyboard, weigh }
+/** Resolves when the page is complete: with its styles and fonts, and the parts that load themselves. */
+const settle = async () => {
+  if (document.readyState !== 'complete') {
+    await new Promise(resolve => addEventListener('load', resolve, { once: true }))
+  }
+  await document.fonts.ready
+  const isLoading = () => document.querySelector('[hx-trigger^="load"]') !== null
+  await new Promise(resolve => {
+    const observer = new MutationObserver(() => isLoading() || finish())
+    const finish = () => {
+      observer.disconnect()
+      resolve()
+    }
+    observer.observe(document, { subtree: true, childList: true, attributes: true, attributeFilter: ['hx-trigger'] })
+    if (!isLoading()) finish()
+  })
+}
+
+globalThis.pageProbe = { settle, listLayoutFaults, listStructureFaults, beginKeyboard, endKeyboard, weigh }

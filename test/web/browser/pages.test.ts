@@ -1,8 +1,8 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { launchChromium } from '../../support/chromium.ts'
+import { openContext, watchComplaints } from '../../support/open-page.ts'
 import { readRoutes } from '../../support/read-routes.ts'
-import { checkPage, watchComplaints } from './check-page.ts'
+import { checkPage } from './check-page.ts'
 import { type DashboardWorld, startDashboardWorld } from './dashboard-world.ts'
 import type { PageRow } from './page-row.ts'
 import { NO_PAGES_UNDER, NOT_PAGES, PAGES } from './pages.ts'
@@ -16,22 +16,18 @@ const nameOf = ({ route, state }: PageRow): string => {
 }
 
 let world: DashboardWorld
-let browser: Browser
 const tabs = new Map<string, { page: Page; complaints: ReturnType<typeof watchComplaints> }>()
 
 beforeAll(async () => {
-  ;[world, browser] = await Promise.all([startDashboardWorld(), launchChromium()])
+  world = await startDashboardWorld()
 })
-afterAll(async () => {
-  await browser?.close()
-  await world?.close()
-})
+afterAll(() => world?.close())
 
 /** Returns the user's tab, which is reused for all pages. */
 const tabOf = async (who: PageRow['who'] = 'owner') => {
   const known = tabs.get(who)
   if (known !== undefined) return known
-  const context: BrowserContext = await browser.newContext({ baseURL: world.origin, reducedMotion: 'reduce' })
+  const context = await openContext({ baseURL: world.origin })
   if (who !== 'stranger') await context.addCookies(await world.signIn(world[who].email))
   const page = await context.newPage()
   const tab = { page, complaints: watchComplaints(page) }

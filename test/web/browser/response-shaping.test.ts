@@ -1,15 +1,14 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { runPatchbay } from '../../servers/patchbay.ts'
-import { launchChromium } from '../../support/chromium.ts'
+import { signUp } from '../../support/api-client.ts'
 import { answerJson, type FakeApi, startFakeApi } from '../../support/fake-api.ts'
-import { watchComplaints } from './check-page.ts'
+import { openPage } from '../../support/open-page.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
-const PASSWORD = 'correct horse battery staple'
 const HOSTILE = '<script>alert(1)</script><b>bold</b>'
 const ORDERS = Array.from({ length: 60 }, (_, index) => ({
   id: 7_000 + index,
@@ -21,15 +20,10 @@ const ORDERS = Array.from({ length: 60 }, (_, index) => ({
 
 const patchbay = runPatchbay(undefined, { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' })
 let fake: FakeApi
-let browser: Browser
 beforeAll(async () => {
   fake = await startFakeApi((_request, response) => answerJson(response, { orders: ORDERS, total: 60 }))
-  browser = await launchChromium()
 })
-afterAll(async () => {
-  await browser.close()
-  await fake.close()
-})
+afterAll(() => fake.close())
 
 const takeScreenshot = async (page: Page, name: string): Promise<void> => {
   const folder = join(import.meta.dirname, '../../../test-output/tool-shaping')
@@ -37,27 +31,20 @@ const takeScreenshot = async (page: Page, name: string): Promise<void> => {
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
 }
 
-const newTool = async (javaScriptEnabled = true): Promise<Page> => {
-  const context = await browser.newContext({ baseURL: patchbay.origin, reducedMotion: 'reduce', javaScriptEnabled })
-  const page = await context.newPage()
-  page.setDefaultTimeout(15_000)
-  await page.goto('/sign-up')
-  await page.getByLabel('Email').fill(`shaper${Math.random()}@example.com`)
-  await page.getByLabel('Password').fill(PASSWORD)
-  await page.getByRole('button', { name: 'Create account' }).click()
-  await page.getByRole('button', { name: 'Sign out' }).waitFor()
+const newTool = async (javaScriptEnabled = true) => {
+  const { email } = await signUp(patchbay.origin)
+  const { page, complaints } = await openPage(patchbay.origin, { email, javaScriptEnabled })
   await page.goto('/toolkits/new-tool')
   await page.getByLabel('Name', { exact: true }).fill('list_orders')
   await page.getByLabel('URL', { exact: true }).fill(`${fake.origin}/orders`)
-  return page
+  return { page, complaints }
 }
 const after = (page: Page) => page.getByRole('region', { name: 'After' })
 const before = (page: Page) => page.getByRole('region', { name: 'Before' })
 const transform = (page: Page) => page.getByLabel('Transform', { exact: true })
 
 it('the shaped response is shown beside the original, and follows the input', async () => {
-  const page = await newTool()
-  const complaints = watchComplaints(page)
+  const { page, complaints } = await newTool()
   await page.getByText('Send a request to preview the response').waitFor()
   await page.getByRole('button', { name: 'Send' }).click()
   await page.getByText('same number of tokens').waitFor()
@@ -101,7 +88,7 @@ it('the shaped response is shown beside the original, and follows the input', as
 })
 
 it('an endless transform is reported in the preview, and the next input is previewed again', async () => {
-  const page = await newTool()
+  const { page } = await newTool()
   await page.getByRole('button', { name: 'Send' }).click()
   await before(page).waitFor()
   await transform(page).fill('$match("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!", /(a+)+$/)')
@@ -111,7 +98,7 @@ it('an endless transform is reported in the preview, and the next input is previ
 })
 
 it('the preview works without scripts', async () => {
-  const page = await newTool(false)
+  const { page } = await newTool(false)
   await page.getByRole('button', { name: 'Send' }).click()
   await before(page).waitFor()
   await page.getByLabel('Language', { exact: true }).selectOption('JMESPath')

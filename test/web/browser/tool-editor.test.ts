@@ -1,29 +1,15 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { expect, it, vi } from 'vitest'
 import { runFakeApi, runPatchbay } from '../../servers/patchbay.ts'
-import { launchChromium } from '../../support/chromium.ts'
-import { listKeyboardFaults, watchComplaints } from './check-page.ts'
+import { signUp } from '../../support/api-client.ts'
+import { openPage } from '../../support/open-page.ts'
+import { listKeyboardFaults } from './check-page.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 const PASSWORD = 'correct horse battery staple'
 const patchbay = runPatchbay(undefined, { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' })
 const fake = runFakeApi()
-let browser: Browser
-beforeAll(async () => {
-  browser = await launchChromium()
-})
-afterAll(() => browser.close())
-
-let userCount = 0
-const newContext = (options: Parameters<Browser['newContext']>[0] = {}): Promise<BrowserContext> =>
-  browser.newContext({
-    baseURL: patchbay.origin,
-    reducedMotion: 'reduce',
-    extraHTTPHeaders: { 'x-forwarded-for': `198.51.100.${userCount}` },
-    ...options,
-  })
-
 const signIn = async (page: Page, email: string, path: '/sign-in' | '/sign-up'): Promise<void> => {
   await page.goto(path)
   await page.getByLabel('Email').fill(email)
@@ -32,14 +18,10 @@ const signIn = async (page: Page, email: string, path: '/sign-in' | '/sign-up'):
   await page.getByRole('button', { name: 'Sign out' }).waitFor()
 }
 
-/** Signs up a new user in a browser context of their own. */
-const signUp = async (options?: Parameters<Browser['newContext']>[0]) => {
-  const email = `person${++userCount}@example.com`
-  const context = await newContext(options)
-  const page = await context.newPage()
-  page.setDefaultTimeout(15_000)
-  await signIn(page, email, '/sign-up')
-  return { context, page, email }
+/** Opens a page as a new user. */
+const open = async (options: BrowserContextOptions = {}) => {
+  const { email } = await signUp(patchbay.origin)
+  return { email, ...(await openPage(patchbay.origin, { email, ...options })) }
 }
 
 const makeTool = async (page: Page): Promise<string> => {
@@ -53,8 +35,7 @@ const makeTool = async (page: Page): Promise<string> => {
 
 const description = (page: Page) => page.getByLabel('Description for the model')
 it('previews follow the input, and the tool is sent, saved and added to a server', async () => {
-  const { page } = await signUp()
-  const complaints = watchComplaints(page)
+  const { page, complaints } = await open()
   await page.goto('/toolkits/new-tool')
   await page.getByLabel('Name', { exact: true }).fill('get_thing')
   const url = page.getByLabel('URL', { exact: true })
@@ -100,7 +81,7 @@ it('previews follow the input, and the tool is sent, saved and added to a server
 })
 
 it('the description of a parameter is kept while its placeholder is broken and fixed', async () => {
-  const { page } = await signUp()
+  const { page } = await open()
   await page.goto('/toolkits/new-tool')
   const url = page.getByLabel('URL', { exact: true })
   await url.fill('https://a.example/{{id}}')
@@ -114,7 +95,7 @@ it('the description of a parameter is kept while its placeholder is broken and f
 })
 
 it('the focus stays in a parameter’s row while the page updates', async () => {
-  const { page } = await signUp()
+  const { page } = await open()
   await page.goto('/toolkits/new-tool')
   await page.getByLabel('URL', { exact: true }).fill('https://a.example/{{id}}/{{other}}')
   const row = page.getByLabel('Description of id for the model')
@@ -130,7 +111,7 @@ it('the focus stays in a parameter’s row while the page updates', async () => 
 })
 
 it('a tool can be written, sent and saved with the keyboard alone', async () => {
-  const { page } = await signUp()
+  const { page } = await open()
   await page.goto('/toolkits/new-tool')
   // The name has the focus already.
   await page.keyboard.type('by_keys')
@@ -150,7 +131,7 @@ it('a tool can be written, sent and saved with the keyboard alone', async () => 
 })
 
 it('leaving a page with unsaved changes asks first, and the draft can be restored', async () => {
-  const { page } = await signUp()
+  const { page } = await open()
   const path = await makeTool(page)
   await page.goto(path)
   await description(page).fill('Not saved yet')
@@ -175,7 +156,7 @@ it('leaving a page with unsaved changes asks first, and the draft can be restore
 })
 
 it('input survives the end of the session, and nobody else can restore it', async () => {
-  const { page, context, email } = await signUp()
+  const { page, context, email } = await open()
   const path = await makeTool(page)
   await page.goto(path)
   await context.clearCookies()
@@ -184,7 +165,7 @@ it('input survives the end of the session, and nobody else can restore it', asyn
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByLabel('Password').waitFor()
 
-  await signIn(page, `person${++userCount}@example.com`, '/sign-up')
+  await signIn(page, 'somebody@example.com', '/sign-up')
   await page.goto(path)
   expect(await page.getByText('You have unsaved changes').count()).toBe(0)
   await context.clearCookies()
@@ -202,7 +183,7 @@ it('input survives the end of the session, and nobody else can restore it', asyn
 })
 
 it('a rejected save keeps all input, also after leaving the page', async () => {
-  const { page } = await signUp()
+  const { page } = await open()
   await page.goto('/toolkits/new-tool')
   await page.getByLabel('URL', { exact: true }).fill('https://a.example/{{id}}')
   await page.getByLabel('Description of id for the model').fill('Which thing')
@@ -224,7 +205,7 @@ it('a rejected save keeps all input, also after leaving the page', async () => {
 })
 
 it('a second tab is told that the tool was saved, and shows both versions before it overwrites', async () => {
-  const { page, context } = await signUp()
+  const { page, context } = await open()
   const path = await makeTool(page)
   const other = await context.newPage()
   await Promise.all([page.goto(path), other.goto(path)])
@@ -245,9 +226,9 @@ it('a second tab is told that the tool was saved, and shows both versions before
 })
 
 it('a second user is told of the first user’s changes, and can overwrite them', async () => {
-  const first = await signUp()
+  const first = await open()
   const path = await makeTool(first.page)
-  const second = await signUp()
+  const second = await open()
   const { db } = patchbay.services
   const user = await db.user.findUniqueOrThrow({ where: { email: second.email } })
   const tool = await db.tool.findUniqueOrThrow({
@@ -268,7 +249,7 @@ it('a second user is told of the first user’s changes, and can overwrite them'
 })
 
 it('a tool can be written, previewed, sent, saved and added to a server without scripts', async () => {
-  const { page } = await signUp({ javaScriptEnabled: false })
+  const { page } = await open({ javaScriptEnabled: false })
   await page.goto('/toolkits/new-tool')
   await page.getByLabel('Name', { exact: true }).fill('plainly')
   await page.getByLabel('URL', { exact: true }).fill(`${fake.origin}/:id`)
@@ -288,7 +269,7 @@ it('a tool can be written, previewed, sent, saved and added to a server without 
 })
 
 it('caching shows an error beside its field unless the tool is read-only', async () => {
-  const { page } = await signUp()
+  const { page } = await open()
   const path = await makeTool(page)
   await page.getByLabel('Cache responses for (s)').fill('60')
   await page.getByLabel('Cache scope').selectOption('Shared')

@@ -1,17 +1,15 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { beforeAll, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { runPatchbay } from '../../servers/patchbay.ts'
 import { type ApiClient, signUp } from '../../support/api-client.ts'
-import { launchChromium } from '../../support/chromium.ts'
+import { openPage } from '../../support/open-page.ts'
 import { type Asked, runScriptedUpstreams } from '../../upstreams/scripted-upstream.ts'
-import { watchComplaints } from './check-page.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
-const PASSWORD = 'correct horse battery staple'
 const HOSTILE = '<script>alert(1)</script><b>bold</b>'
 const SAMPLE = JSON.stringify({
   orders: Array.from({ length: 20 }, (_, id) => ({
@@ -38,12 +36,10 @@ const resultOf = ({ params }: Asked): string => {
   return JSON.stringify({ content: [{ type: 'text', text }], isError: fail !== undefined })
 }
 const upstreams = runScriptedUpstreams({ orders: { tools: () => TOOLS, result: resultOf } })
-let browser: Browser
 let builder: ApiClient & { email: string }
 let path: string
 let upstreamId: string
 beforeAll(async () => {
-  browser = await launchChromium()
   builder = await signUp(patchbay.origin)
   const { id: serverId } = await builder.create('/servers', { name: 'Orders', access: 'public' })
   const upstream = { name: 'shop', transport: 'http', url: upstreams.urlOf('orders') }
@@ -51,19 +47,11 @@ beforeAll(async () => {
   await builder.expectOk('POST', `/upstreams/${upstreamId}/refresh`)
   path = `/servers/${serverId}/sources/upstreams/${upstreamId}`
 })
-afterAll(() => browser.close())
 
-const open = async (options: BrowserContextOptions = {}): Promise<Page> => {
-  const context = await browser.newContext({ baseURL: patchbay.origin, reducedMotion: 'reduce', ...options })
-  const page = await context.newPage()
-  page.setDefaultTimeout(15_000)
-  await page.goto('/sign-in')
-  await page.getByLabel('Email').fill(builder.email)
-  await page.getByLabel('Password').fill(PASSWORD)
-  await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('button', { name: 'Sign out' }).waitFor()
-  await page.goto(path)
-  return page
+const open = async (options: BrowserContextOptions = {}) => {
+  const opened = await openPage(patchbay.origin, { email: builder.email, ...options })
+  await opened.page.goto(path)
+  return opened
 }
 const takeScreenshot = async (page: Page, name: string): Promise<void> => {
   const folder = join(import.meta.dirname, '../../../test-output/upstream-shaping')
@@ -77,8 +65,7 @@ const readAnswers = async () => {
 const after = (page: Page) => page.getByRole('region', { name: 'After' })
 
 it('a pasted response is shown before and after shaping while the rules are edited', async () => {
-  const page = await open()
-  const complaints = watchComplaints(page)
+  const { page, complaints } = await open()
   await page.getByRole('link', { name: 'Results of shop_list_orders: server default' }).click()
   await page.getByText('Enter a result above').waitFor()
   await page.getByLabel('Text of a result').fill(SAMPLE)
@@ -110,8 +97,7 @@ it('a pasted response is shown before and after shaping while the rules are edit
 })
 
 it('calls the tool for a sample response, and keeps all input', async () => {
-  const page = await open()
-  const complaints = watchComplaints(page)
+  const { page, complaints } = await open()
   await page.goto(`${path}/tool?name=list_orders`)
   await page.getByLabel('Drop fields').fill('orders[].note')
   const args = page.getByLabel('Arguments')
@@ -136,7 +122,7 @@ it('calls the tool for a sample response, and keeps all input', async () => {
 })
 
 it('works without scripts on a narrow screen, and warns of results that violate the schema', async () => {
-  const page = await open({ javaScriptEnabled: false, viewport: { width: 360, height: 740 }, colorScheme: 'dark' })
+  const { page } = await open({ javaScriptEnabled: false, viewport: { width: 360, height: 740 }, colorScheme: 'dark' })
   await page.goto(`${path}/tool?${new URLSearchParams({ name: 'odd/name & more?' })}`)
   await page.getByLabel('Text of a result').fill(SAMPLE)
   await page.getByLabel('Drop fields').fill('orders')
@@ -159,7 +145,7 @@ it('works without scripts on a narrow screen, and warns of results that violate 
 })
 
 it('keeps the input if it cannot be saved or someone else saved first', async () => {
-  const page = await open()
+  const { page } = await open()
   await page.goto(`${path}/tool?name=list_orders`)
   await page.getByLabel('Cache responses for (s)').fill('30')
   await page.getByRole('button', { name: 'Save' }).click()
@@ -176,7 +162,7 @@ it('keeps the input if it cannot be saved or someone else saved first', async ()
 })
 
 it('restores unsaved changes of this tool only, also after a call', async () => {
-  const page = await open()
+  const { page } = await open()
   const cookies = await page.context().cookies()
   await page.goto(`${path}/tool?name=list_orders`)
   await page.getByLabel('Drop fields').fill('orders[].id')
@@ -202,7 +188,7 @@ it('restores unsaved changes of this tool only, also after a call', async () => 
 })
 
 it('reports the end of a session, and continues after the next sign-in', async () => {
-  const page = await open()
+  const { page } = await open()
   const cookies = await page.context().cookies()
   const isOver = page.getByRole('alert').getByText('Your session is over. Sign in again in another tab')
   const search = page.getByRole('searchbox')
@@ -228,7 +214,7 @@ it('reports the end of a session, and continues after the next sign-in', async (
 // Must be last: it removes the tool.
 it('says what to do if the called tool is no longer listed', async () => {
   await builder.expectOk('PATCH', `/upstreams/${upstreamId}`, { toolAnswers: { list_orders: { cacheSeconds: 60 } } })
-  const page = await open()
+  const { page } = await open()
   await page.goto(`${path}/tool?name=list_orders`)
   TOOLS.shift()
   await builder.expectOk('POST', `/upstreams/${upstreamId}/refresh`)

@@ -2,17 +2,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import type { Browser, BrowserContextOptions } from 'playwright-core'
+import type { BrowserContextOptions } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { runFakeApi, runPatchbay } from '../../servers/patchbay.ts'
 import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
-import { createBrowser } from '../../support/browser.ts'
-import { launchChromium } from '../../support/chromium.ts'
-import { watchComplaints } from './check-page.ts'
+import { openPage } from '../../support/open-page.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
-const PASSWORD = 'correct horse battery staple'
 const HOSTILE = `<img src=x onerror="document.title='caught'"><b>bold</b>`
 const SERVER = join(import.meta.dirname, '../../upstreams/servers/from-file.process.ts')
 const NODE_ARGS = ['--disable-warning=ExperimentalWarning']
@@ -25,28 +22,16 @@ describe('MCP servers behind a server, in a real browser', () => {
   const patchbay = runPatchbay(undefined, { PATCHBAY_ALLOW_STDIO: 'true' })
   const fake = runFakeApi()
   const folder = mkdtempSync(join(tmpdir(), 'patchbay-upstreams-seen-'))
-  let browser: Browser
   let operator: ApiClient & { email: string }
   beforeAll(async () => {
-    browser = await launchChromium()
     operator = await signUp(patchbay.origin, 'operator@example.com')
   })
-  afterAll(async () => {
-    await browser?.close()
-    rmSync(folder, { recursive: true, force: true })
-  })
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  const openPage = async (path: string, options: BrowserContextOptions = {}) => {
-    const session = createBrowser(patchbay.origin)
-    await session.signIn(operator.email, PASSWORD)
-    const context = await browser.newContext({ baseURL: patchbay.origin, ...options })
-    onTestFinished(() => context.close())
-    await context.addCookies([...session.cookies].map(([name, value]) => ({ name, value, url: patchbay.origin })))
-    const page = await context.newPage()
-    page.setDefaultTimeout(20_000)
-    const complaints = watchComplaints(page)
-    await page.goto(path)
-    return { page, complaints }
+  const open = async (path: string, options: BrowserContextOptions = {}) => {
+    const opened = await openPage(patchbay.origin, { email: operator.email, ...options })
+    await opened.page.goto(path)
+    return opened
   }
 
   let made = 0
@@ -70,7 +55,7 @@ describe('MCP servers behind a server, in a real browser', () => {
 
   it('appear in the diagram with their health and tools, and follow changes', async () => {
     const { serverId } = await makeDesk()
-    const { page, complaints } = await openPage(`/servers/${serverId}`)
+    const { page, complaints } = await open(`/servers/${serverId}`)
     const texts = () => page.locator('#patch svg text').allTextContents()
     expect(await texts()).not.toContain('yard')
     await page.getByText('Show the wiring as a list').click()
@@ -91,7 +76,7 @@ describe('MCP servers behind a server, in a real browser', () => {
   it('show their state and offers on their own page, live and as escaped text', async () => {
     const { serverId } = await makeDesk()
     const { id, path } = await attach(serverId, [READ, OPEN])
-    const { page, complaints } = await openPage(path)
+    const { page, complaints } = await open(path)
     await page.locator('#connection .state', { hasText: 'idle' }).waitFor()
     await refresh(id)
     await page.locator('#connection .state', { hasText: /^connected$/ }).waitFor()
@@ -112,7 +97,7 @@ describe('MCP servers behind a server, in a real browser', () => {
     const { serverId } = await makeDesk()
     const { id, write, path } = await attach(serverId, [READ, OPEN])
     await refresh(id)
-    const { page } = await openPage(path)
+    const { page } = await open(path)
     // Events before the stream is open would be missed.
     await Promise.all([page.waitForResponse(/\/live$/), page.reload()])
     const rows = page.locator('#results tbody tr')
@@ -143,7 +128,7 @@ describe('MCP servers behind a server, in a real browser', () => {
     const { serverId, url } = await makeDesk()
     const { id, write, path } = await attach(serverId, [READ])
     await refresh(id)
-    const { page } = await openPage(`/servers/${serverId}/settings`, { javaScriptEnabled: false })
+    const { page } = await open(`/servers/${serverId}/settings`, { javaScriptEnabled: false })
     await page.getByLabel('Review changed and new tools before clients see them').check()
     await page.getByRole('region', { name: 'Changes to attached MCP servers' }).getByRole('button').click()
     await page.getByText('once you approve them').waitFor()
@@ -172,7 +157,7 @@ describe('MCP servers behind a server, in a real browser', () => {
     const { serverId } = await makeDesk()
     const { id } = await attach(serverId, [READ, OPEN])
     await refresh(id)
-    const { page } = await openPage(`/servers?q=${serverId}`)
+    const { page } = await open(`/servers?q=${serverId}`)
     await page.getByText('3 tools', { exact: true }).waitFor()
     await page.goto(`/servers/${serverId}/inspector?tool=yard_read`)
     await page.getByRole('button', { name: 'Call' }).first().click()

@@ -1,42 +1,23 @@
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { callText, connect } from '../../servers/mcp.ts'
 import { runFakeApi, runPatchbay } from '../../servers/patchbay.ts'
 import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
-import { createBrowser } from '../../support/browser.ts'
-import { launchChromium } from '../../support/chromium.ts'
-import { watchComplaints } from './check-page.ts'
+import { cookiesOf, openPage } from '../../support/open-page.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
-const PASSWORD = 'correct horse battery staple'
 const HOSTILE = `"><script>alert(1)</script>'<%= 1 %>&amp;`
 
 const patchbay = runPatchbay()
 const fake = runFakeApi()
-let browser: Browser
 let ada: ApiClient & { email: string; userId: string }
 beforeAll(async () => {
-  browser = await launchChromium()
   ada = await signUp(patchbay.origin)
 })
-afterAll(() => browser?.close())
-
-const cookiesOfAda = async () => {
-  const session = createBrowser(patchbay.origin)
-  await session.signIn(ada.email, PASSWORD)
-  return [...session.cookies].map(([name, value]) => ({ name, value, url: patchbay.origin }))
-}
 
 /** Opens a tab in which Ada is signed in. */
-const open = async (options: BrowserContextOptions = {}) => {
-  const context = await browser.newContext({ baseURL: patchbay.origin, reducedMotion: 'reduce', ...options })
-  await context.addCookies(await cookiesOfAda())
-  const page = await context.newPage()
-  page.setDefaultTimeout(20_000)
-  const complaints = watchComplaints(page)
-  return { page, complaints }
-}
+const open = (options: BrowserContextOptions = {}) => openPage(patchbay.origin, { email: ada.email, ...options })
 
 const tool = (name: string) => ({
   name,
@@ -349,7 +330,7 @@ describe('the page of a tool of a server', () => {
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByLabel('Password').waitFor()
     expect(await page.evaluate('JSON.stringify(localStorage)')).not.toContain('sk-typed')
-    await page.context().addCookies(await cookiesOfAda())
+    await page.context().addCookies(await cookiesOf(patchbay.origin, ada.email))
     await page.goto(at(`tools/${instanceIds.track}`))
     await page.getByRole('button', { name: 'Restore' }).click()
     expect(await page.getByLabel('Fixed value of id').inputValue()).toBe('typed')
