@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Begun last, one of these would keep one worker busy when the others have nothing left to do. */
+/** Start first: started last, one of these would keep one worker busy after the others are done. */
 const LONGEST = [
   'test/web/browser/pages.test.ts',
   'test/web/live.test.ts',
@@ -16,7 +16,7 @@ const LONGEST = [
   'test/tenancy/walk/walk.test.ts',
 ]
 
-/** Where nothing is known of the last run, which is how CI begins, Vitest goes by the size of the files. */
+/** Vitest orders files by their last duration, or by size without one, as on CI. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rankOf = ({ moduleId }: TestSpecification): number => {
@@ -29,9 +29,8 @@ class LongestFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    // Among six thousand tests with processes, sockets and a browser, one lost race does not refuse a change: CI names
-    // it at its end, so that it is mended. What fails twice refuses. At the desk the first failure is the result.
-    retry: process.env.CI === undefined ? 0 : 1,
+    // CI runs a failed test once more, and lists the tests that passed only then: each has a race to be fixed.
+    retry: Number(process.env.TEST_RETRY ?? (process.env.CI === undefined ? 0 : 1)),
     include: ['test/**/*.test.ts'],
     globalSetup: [
       'test/support/compile-cache.ts',
@@ -40,15 +39,14 @@ export default defineConfig({
       'test/support/unpack-chromium.ts',
     ],
     setupFiles: ['test/support/each-file.ts'],
-    // A worker goes on with the next file, and has our sources loaded, and compiled as well as they are used by then.
-    // What a file changes of its process it changes back.
+    // A worker keeps the sources loaded and optimized between files. A file must undo its changes to the process.
     isolate: false,
-    // Each test makes much that is soon garbage: collected rarely and by one thread, it takes a tenth less CPU.
+    // Most objects of a test are soon garbage: a large young generation and one collector thread use 10 % less CPU.
     execArgv: ['--max-semi-space-size=64', '--min-semi-space-size=32', '--single-threaded-gc'],
-    // One more than there are cores: there is always a test that waits for a time to pass, or for a process to start.
+    // One more than the cores, because there is always a test that waits for a process to start.
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongestFirst },
-    // What waits for an event waits as long as a busy machine takes.
+    // A busy machine may take this long.
     testTimeout: 30_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 20_000 } },

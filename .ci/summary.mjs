@@ -1,7 +1,6 @@
-// Adds up the results that Vitest wrote as JSON, one file a run, into the line `N passed, N failed`; 1 if any failed.
-// A file that is not there is a run that never got to its results, and a test file that could not be loaded has no
-// tests: each counts as one failed. Above that line it names the tests that failed, and those that passed only when they
-// were tried again: each of these has a race to be found, and what was said each time is where to look for it.
+// Adds up Vitest's JSON results, one file for each run, as `N passed, N failed`; exits with 1 if any failed.
+// A missing file is a run that did not finish, and a test file that could not be loaded has no tests: each counts as one
+// failure. First lists the tests that failed or passed only on the second try, with the messages of their failures.
 import { existsSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 
@@ -11,13 +10,13 @@ const failedIn = ({ testResults }) =>
     return status === 'failed' ? Math.max(1, failed) : failed
   })
 
-/** A passed test keeps what was said when it failed before. */
+/** A passed test keeps the messages of its earlier failures. */
 const fateOf = ({ status, failureMessages }) => {
   if (status === 'failed') return 'failed'
-  return status === 'passed' && failureMessages.length > 0 ? 'passed only when tried again' : undefined
+  return status === 'passed' && failureMessages.length > 0 ? 'passed only on the second try' : undefined
 }
 
-/** Most of what one failure says: some compare whole pages. */
+/** In characters: some messages contain whole pages. */
 const MAX_SAID = 300
 
 const beginningOf = message => message.split('\n', 1)[0].slice(0, MAX_SAID)

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 
-/** What the management API answered; `body` is undefined where there is none. */
+/** A response of the management API. `body` is undefined if it is empty. */
 export type ApiResponse = { status: number; headers: Headers; body: unknown }
 
 export const WithId = z.looseObject({ id: z.string() })
 export type WithId = z.infer<typeof WithId>
 
-/** Speaks to the management API with a token, as a builder's script would. */
+/** Returns a client of the management API that authenticates with a token. */
 export const createApiClient = (origin: string, token?: string) => {
   const send = async (method: string, path: string, body?: unknown): Promise<ApiResponse> => {
     const response = await fetch(`${origin}/api/v1${path}`, {
@@ -21,11 +21,12 @@ export const createApiClient = (origin: string, token?: string) => {
     return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) }
   }
 
-  /** Like `send`, for what must succeed: throws what the API said otherwise. */
+  /** Like `send`, but throws if the request fails. */
   const expectOk = async (method: string, path: string, body?: unknown): Promise<ApiResponse> => {
-    const answer = await send(method, path, body)
-    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
-    return answer
+    const response = await send(method, path, body)
+    if (response.status >= 300)
+      throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(response.body)}`)
+    return response
   }
 
   const create = async (path: string, body: unknown): Promise<WithId> =>
@@ -38,7 +39,7 @@ export type ApiClient = ReturnType<typeof createApiClient>
 const PASSWORD = 'correct horse battery staple'
 let accounts = 0
 
-/** A new account with a token of all scopes. */
+/** Creates an account, and returns a client with a token that has all scopes. */
 export const signUp = async (
   origin: string,
   email = `builder${++accounts}@example.com`,
@@ -66,14 +67,14 @@ export const signUp = async (
   return { ...createApiClient(origin, token), email, userId: user.id }
 }
 
-/** A server with one instance for each tool, all of one new toolkit. */
+/** Creates a server with an instance of each tool, all in one new toolkit. */
 export const makeServer = async (
   api: ApiClient,
   tools: readonly Record<string, unknown>[],
   options: { server?: Record<string, unknown>; bindings?: Record<string, Record<string, unknown>> } = {},
 ) => {
   const toolkit = await api.create('/toolkits', { title: 'Toolkit' })
-  // Without what goes on from cut answers: tests that are about it say so.
+  // A budget would add the tools that continue from a cut result.
   const plain = { name: 'Server', access: 'public', maxResponseTokens: 0 }
   const server = await api.create('/servers', { ...plain, ...options.server })
   await api.expectOk('PUT', `/servers/${server.id}/toolkits/${toolkit.id}`)

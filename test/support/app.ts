@@ -10,7 +10,7 @@ import { runMark } from './leftovers.ts'
 import { writeMigratedSqlite } from './sqlite.ts'
 
 export type TestApp = {
-  /** `http://localhost:PORT`, really listening. */
+  /** `http://localhost:PORT`. */
   origin: string
   settings: Settings
   services: Services
@@ -19,18 +19,18 @@ export type TestApp = {
 }
 
 export type TestAppOptions = {
-  /** Left out: a fresh SQLite file. */
+  /** Default: a new SQLite file. */
   databaseUrl?: string
-  /** More settings, as the environment gives them. */
+  /** More settings, as environment variables. */
   env?: Record<string, string>
-  /** What production has no setting for. */
+  /** Options without a setting. */
   services?: ServiceOptions
 }
 
-/** Those who sign up in tests need no protection from who would guess their passwords. */
+/** Makes sign-ups fast: passwords in tests need no protection. */
 const LIGHT_HASHING = { memoryKib: 8, passes: 1 }
 
-/** The real application on a real port, with a database of its own; tools may reach loopback. */
+/** Starts the application on a free port, with its own database. Its tools may call loopback addresses. */
 export const startTestApp = async ({
   databaseUrl,
   env = {},

@@ -5,8 +5,8 @@ export type BrowserAnswer = { status: number; headers: Headers; text: string; js
 const Session = z.object({ csrfToken: z.string() })
 
 /**
- * Speaks to the management API as a page in a browser would: keeps its cookie, and sends the CSRF token it was given.
- * `address` is where it seems to come from, for an app that trusts loopback as its proxy.
+ * Returns a client of the management API that works like a page in a browser: it keeps its cookies and sends its CSRF
+ * token. `address` is its apparent address, for an app that trusts loopback as a proxy.
  */
 export const createBrowser = (origin: string, { address }: { address?: string } = {}) => {
   const cookies = new Map<string, string>()

@@ -1,13 +1,13 @@
 import packed from '@sparticuz/chromium'
 import { type Browser, chromium } from 'playwright-core'
 
-/** Of the package's own switches those that take away what is to be tested, or that end the browser with a page. */
+/** Switches of the package that turn off what is tested, or that end the browser with its page. */
 const UNWANTED: ReadonlySet<string> = new Set([
   '--disable-web-security',
   '--allow-running-insecure-content',
   '--single-process',
   '--no-zygote',
-  // Drawn by a graphics card that is not there, which SwiftShader plays: Chromium draws pages itself, at half the work.
+  // SwiftShader emulates a graphics card; Chromium's own drawing takes half the work.
   '--ignore-gpu-blocklist',
   '--in-process-gpu',
   '--use-gl=angle',
@@ -15,14 +15,11 @@ const UNWANTED: ReadonlySet<string> = new Set([
   '--enable-unsafe-swiftshader',
 ])
 
-/**
- * No page lives long enough to earn what V8 takes, in threads of its own, to compile its scripts a second and a third
- * time, and to collect by several at once: without those the browser takes a tenth less CPU.
- */
+/** Pages are short-lived, so optimizing compilers and parallel garbage collection cost 10 % more CPU than they save. */
 const V8_FLAGS = '--no-opt --no-maglev --single-threaded-gc'
 
-/** On a busy machine the browser was seen to crash as it starts, which says nothing of our pages. */
-const STARTS = 3
+/** On a busy machine the browser sometimes crashes at start. */
+const MAX_STARTS = 3
 
 const start = async (triesLeft: number): Promise<Browser> => {
   try {
@@ -42,5 +39,5 @@ const start = async (triesLeft: number): Promise<Browser> => {
   }
 }
 
-/** A real browser that holds pages to their content security policy, and calls nobody by itself. */
-export const launchChromium = (): Promise<Browser> => start(STARTS - 1)
+/** Starts a real browser that enforces content security policies and makes no requests of its own. */
+export const launchChromium = (): Promise<Browser> => start(MAX_STARTS - 1)

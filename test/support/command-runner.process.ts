@@ -1,4 +1,4 @@
-// Runs commands one after another, as its messages ask: the program is loaded once for all of them.
+// Runs the commands it is sent one after another, with the program loaded only once.
 import { buildProgram } from '../../src/cli/program.ts'
 import { runProgram } from '../../src/cli/run.ts'
 

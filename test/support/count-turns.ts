@@ -1,4 +1,4 @@
-/** What came of the work, and how often everybody else had a turn of the event loop meanwhile. */
+/** Returns the result of the work, and the number of event loop turns during it. */
 export const countTurns = async <Made>(work: () => Promise<Made> | Made): Promise<{ made: Made; turns: number }> => {
   let turns = 0
   let isOver = false

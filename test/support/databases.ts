@@ -9,14 +9,14 @@ import type { DatabaseKind, DatabaseTarget } from '../../src/lib/db/target.ts'
 import './postgres.ts'
 import { writeMigratedSqlite } from './sqlite.ts'
 
-/** A database of a test's own. `url` is what DATABASE_URL would say; `drop` goes last, when all have closed it. */
+/** A test's own database. `url` is its DATABASE_URL. Call `drop` after all connections are closed. */
 export type TestDatabase = { target: DatabaseTarget; url: string; drop: () => Promise<void> }
 
 export type DatabaseKindForTests = {
   kind: DatabaseKind
   /** Migrated. */
   create: () => Promise<TestDatabase>
-  /** Without any table; on SQLite not even the file is there. */
+  /** Without tables; on SQLite the file does not exist either. */
   createEmpty: () => Promise<TestDatabase>
 }
 
@@ -55,7 +55,7 @@ const createPostgres = async (template: string): Promise<TestDatabase> => {
   }
 }
 
-/** For `describe.each(databaseKinds)('… on $kind', ({ create }) => …)`: the real thing, both of them. */
+/** Both databases, for `describe.each(databaseKinds)('… on $kind', ({ create }) => …)`. */
 export const databaseKinds: readonly DatabaseKindForTests[] = [
   {
     kind: 'sqlite',

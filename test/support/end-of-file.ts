@@ -1,14 +1,11 @@
 const ends = new Set<() => unknown>()
 
-/**
- * For what several test files share, and which has something to put away after each: their worker loads it once, so
- * that a hook of its own would go with the first file alone.
- */
+/** Runs `end` after each test file. A shared module is loaded once per worker, so its own hooks would run only once. */
 export const atEndOfFile = (end: () => unknown): void => {
   ends.add(end)
 }
 
-/** After the hooks of the file itself. */
+/** Runs after the hooks of the file itself. */
 export const endFile = async (): Promise<void> => {
   for (const end of ends) await end()
 }

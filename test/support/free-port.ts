@@ -2,13 +2,13 @@ import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
 /**
- * Below what systems choose from by themselves (from 32768 on Linux, from 49152 elsewhere): one that was chosen so can
- * be given to another server, of another test file, between its choice and its use.
+ * Below the range from which systems choose ports (32768 and up on Linux, 49152 elsewhere): a port from that range could
+ * be given to another server before it is used.
  */
 const FIRST = 20_000
 const COUNT = 12_000
 
-/** Each process goes round from a place of its own. */
+/** Each process starts at a random port. */
 let next = randomInt(COUNT)
 
 const canListen = (port: number): Promise<boolean> =>
@@ -21,7 +21,7 @@ const canListen = (port: number): Promise<boolean> =>
     probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
   })
 
-/** A port of loopback that nobody listens on at this moment. */
+/** Returns a loopback port on which nothing listens at the moment. */
 export const freePort = async (): Promise<number> => {
   for (let tries = 0; tries < COUNT; tries++) {
     const port = FIRST + (next++ % COUNT)

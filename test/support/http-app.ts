@@ -39,8 +39,8 @@ export type HttpAppOptions = {
 }
 
 /**
- * The HTTP layer alone, with routes of the test's own. A token says who and what: `Bearer user:read,write`.
- * `logs` are the lines written, parsed.
+ * Builds the HTTP layer alone, with the test's own routes. A token names the user and the scopes, such as
+ * `Bearer user:read,write`. `logs` are the parsed log lines.
  */
 export const buildHttpApp = async (options: HttpAppOptions = {}): Promise<{ app: HttpServer; logs: unknown[] }> => {
   const { routes, baseUrl = BASE_URL, allowedOrigins = [], listensOnLoopback = true, trustProxy = [] } = options

@@ -10,7 +10,7 @@ const TEXTS: ReadonlyMap<string, string> = new Map([
 const unescapeHtml = (html: string): string =>
   html.replace(/&(?:amp|lt|gt|quot|#39);/g, found => TEXTS.get(found) ?? '')
 
-/** What the page's inputs would send, by their names. */
+/** Returns the values of the page's inputs by name. */
 export const inputsOf = (html: string): Map<string, string> =>
   new Map(
     [...html.matchAll(/<input [^>]*name="([^"]*)"[^>]*?value="([^"]*)"/g)].map(([, name = '', value = '']) => [
@@ -19,12 +19,12 @@ export const inputsOf = (html: string): Map<string, string> =>
     ]),
   )
 
-/** Hidden fields that every form of a page may have, and that go with what the test types. */
+/** Hidden fields that are sent along with the test's own fields. */
 const KEPT: ReadonlySet<string> = new Set(['_csrf', '_user', '_secret', 'return_to', 'typed'])
 
 /**
- * A browser without scripts: keeps its cookies, follows no redirect by itself, and sends forms with what the last page's
- * hidden fields hold. `address` is where it seems to come from, for an app that trusts loopback as its proxy.
+ * Returns a browser without scripts: it keeps its cookies, follows no redirects, and sends forms with the hidden fields
+ * of the last page. `address` is its apparent address, for an app that trusts loopback as a proxy.
  */
 export const createPageBrowser = (origin: string, { address }: { address?: string } = {}) => {
   const cookies = new Map<string, string>()
@@ -53,7 +53,7 @@ export const createPageBrowser = (origin: string, { address }: { address?: strin
   return {
     cookies,
     get: (path: string) => send('GET', path),
-    /** Sends a form of the page last seen; `headers` in place of what a browser would say of where it comes from. */
+    /** Sends a form of the last page. `headers` replaces the Origin header. */
     submit: (
       path: string,
       fields: Record<string, string>,

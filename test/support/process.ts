@@ -9,21 +9,21 @@ import { freePort } from './free-port.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../src/cli/main.ts')
 const RUNNER = join(import.meta.dirname, 'command-runner.process.ts')
-/** Node 22 says on standard error that it takes types away; what Patchbay says there is what tests look at. */
+/** Node 22 warns about type stripping on standard error, where tests expect only the output of Patchbay. */
 const NODE_FLAGS = ['--disable-warning=ExperimentalWarning']
 
-/** What a command printed, and its exit code. */
+/** The output and exit code of a command. */
 export type Said = { code: number | null; stdout: string; stderr: string }
 export type Ended = Said & { signal: NodeJS.Signals | null }
 
-/** A process of ours, followed to its end. */
+/** A running process. */
 export type Running = {
   pid: number
   stdout: () => string
   stderr: () => string
-  /** Resolves once it is gone and all that it said is here. */
+  /** Resolves when the process has exited and all its output has been read. */
   ended: Promise<Ended>
-  /** Resolves once its standard output holds the text; rejects if it ends without it. */
+  /** Resolves when standard output contains the text; rejects if the process exits first. */
   said: (text: string) => Promise<void>
   kill: (signal: NodeJS.Signals) => void
 }
@@ -35,7 +35,7 @@ const endAll = (): void => {
 }
 process.once('exit', endAll)
 
-// Nothing outlives the test file that started it, however its tests end.
+// No process outlives the test file that started it.
 atEndOfFile(async () => {
   const ends = [...running].map(child => new Promise(resolve => child.once('close', resolve)))
   endAll()
@@ -44,7 +44,7 @@ atEndOfFile(async () => {
   directories.clear()
 })
 
-/** A new folder, gone after the tests of this file. */
+/** Creates a folder that is deleted after this test file. */
 export const temporaryDirectory = (): string => {
   const directory = makeScratchFolder('patchbay-process-')
   directories.add(directory)
@@ -85,7 +85,7 @@ const follow = (child: ChildProcess): Running => {
   }
 }
 
-/** The environment of somebody at a terminal: no setting of ours, and nothing of the npm that runs these tests. */
+/** Returns the environment of a user's terminal: without settings of Patchbay, and without npm's own variables. */
 const cleanEnvironment = (): NodeJS.ProcessEnv => ({
   ...Object.fromEntries(
     Object.entries(process.env).filter(
@@ -96,7 +96,7 @@ const cleanEnvironment = (): NodeJS.ProcessEnv => ({
 })
 
 export type CommandOptions = {
-  /** Where it runs: `data/` is made there, and `.env` read. Left out: a new folder. */
+  /** The working directory, with `data/` and `.env`. Default: a new folder. */
   directory?: string
   env?: NodeJS.ProcessEnv
 }
@@ -114,7 +114,7 @@ export const startCommand = (
     }),
   )
 
-/** Runs a command to its end, in a process of its own. */
+/** Runs a command to its end in its own process. */
 export const runCommand = (args: readonly string[], options?: CommandOptions): Promise<Ended> =>
   startCommand(args, options).ended
 
@@ -143,14 +143,14 @@ const startRunner = () => {
   }
 }
 let runner: ReturnType<typeof startRunner> | undefined
-// Its process ends with all others.
+// Its process is killed with all others.
 atEndOfFile(() => {
   runner = undefined
 })
 
 /**
- * Runs a command to its end, in a process that the commands of a test file share: loading the program takes longer than
- * most commands do. For commands that are about what is said; how a process starts and ends takes `runCommand`.
+ * Runs a command in a process that all commands of a test file share, because loading the program takes longer than
+ * most commands. Tests of how a process starts and exits use `runCommand`.
  */
 export const runSharedCommand = async (
   args: readonly string[],
@@ -165,7 +165,7 @@ export const runSharedCommand = async (
 
 export type Patchbay = Running & {
   directory: string
-  /** What a command needs to work on the same installation. */
+  /** Options for a command that works on the same installation. */
   settings: { directory: string; env: NodeJS.ProcessEnv }
   port: number
   origin: string
@@ -174,7 +174,7 @@ export type Patchbay = Running & {
   stop: () => Promise<Ended>
 }
 
-/** Starts the real server on a free port of loopback, where tools may reach loopback; resolves once it is ready. */
+/** Starts the server on a free loopback port, and resolves when it is ready. Its tools may call loopback addresses. */
 export const startPatchbay = async ({
   directory = temporaryDirectory(),
   env = {},

@@ -1,4 +1,4 @@
-/** `METHOD /path` of every route, out of the tree that Fastify prints without common prefixes. */
+/** Returns `METHOD /path` of every route in the tree that Fastify prints without common prefixes. */
 export const readRoutes = (tree: string): string[] => {
   const parts: string[] = []
   return tree.split('\n').flatMap(line => {

@@ -1,9 +1,9 @@
 import { createPageBrowser } from './page-browser.ts'
 
-/** Of everybody whom `signUp` of the API client makes. */
+/** The password of every account that `signUp` of the API client creates. */
 const PASSWORD = 'correct horse battery staple'
 
-/** A browser without scripts in which this person is signed in. `baseUrl`: what the pages say where they are. */
+/** Returns a browser without scripts in which this user is signed in. `baseUrl` is the public address of the app. */
 export const signInToPages = async (origin: string, email: string, baseUrl = origin) => {
   const browser = createPageBrowser(origin)
   await browser.get('/sign-in')
@@ -13,7 +13,7 @@ export const signInToPages = async (origin: string, email: string, baseUrl = ori
 }
 export type SignedInBrowser = Awaited<ReturnType<typeof signInToPages>>
 
-/** What a page says, without its markup; entities stay as they are. */
+/** Returns the text of a page without markup. Entities are kept. */
 export const textOf = (html: string): string =>
   html
     .replace(/<(?:script|style)\b.*?<\/(?:script|style)>/gs, '')

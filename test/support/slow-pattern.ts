@@ -1,7 +1,7 @@
-/** Its machine has more states than it meets twice: each character is as dear as the pattern is long. */
+/** Each character takes as long as the pattern has states, because its automaton rarely repeats one. */
 export const SLOW_PATTERN = '(?:[ab]?[ab]?){499}a(?:a|b){400}c?$'
 
-/** The longest that a pattern is held against: `a` and `b` in an order that never repeats (Thue and Morse). */
+/** Returns the longest text that a pattern is matched with: `a` and `b` in an order that never repeats (Thue-Morse). */
 export const slowValue = (): string =>
   Array.from({ length: 10_000 }, (_, index) =>
     index.toString(2).replaceAll('0', '').length % 2 === 0 ? 'a' : 'b',

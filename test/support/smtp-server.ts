@@ -1,11 +1,11 @@
 import { createServer, type Socket } from 'node:net'
 
-/** A letter as the mail server got it. */
+/** A message as the mail server received it. */
 export type ReceivedMail = { from: string; to: string[]; headers: string; text: string }
 
 const QUOTED_PRINTABLE = /=(?:\r\n|([0-9A-F]{2}))/g
 
-/** The text of a letter of one part, whichever way it was written for the wire (RFC 2045 §6). */
+/** Decodes the text of a message with one part (RFC 2045 section 6). */
 export const parseMail = (raw: string): { headers: string; text: string } => {
   const end = raw.indexOf('\r\n\r\n')
   const headers = raw.slice(0, end)
@@ -24,14 +24,14 @@ export type SmtpServer = {
   /** For SMTP_URL. */
   url: string
   received: readonly ReceivedMail[]
-  /** The next letter that was not taken by an earlier `next`. */
+  /** Resolves with the next message that no earlier `next` returned. */
   next: () => Promise<ReceivedMail>
-  /** From now on every letter is refused with this reply, such as `550 no such mailbox`; undefined: none. */
+  /** Rejects all further messages with this reply, such as `550 no such mailbox`; undefined accepts them again. */
   refuse: (reply: string | undefined) => void
   close: () => Promise<void>
 }
 
-/** A mail server on loopback that speaks as much of RFC 5321 as it takes to be handed a letter. No TLS, no sign-in. */
+/** Starts a mail server on loopback that supports just enough of RFC 5321 to receive a message: no TLS, no sign-in. */
 export const startSmtpServer = async (): Promise<SmtpServer> => {
   const received: ReceivedMail[] = []
   const sockets = new Set<Socket>()
@@ -55,7 +55,7 @@ export const startSmtpServer = async (): Promise<SmtpServer> => {
       } else if (verb === 'QUIT') socket.end('221 bye\r\n')
       else reply(verb === 'RCPT' && refusal !== undefined ? refusal : '250 ok')
     }
-    const takeLetter = (raw: string): void => {
+    const receive = (raw: string): void => {
       isData = false
       received.push({ ...envelope, ...parseMail(raw.replace(/^\.\./gm, '.')) })
       reply('250 taken')
@@ -70,7 +70,7 @@ export const startSmtpServer = async (): Promise<SmtpServer> => {
         if (end < 0) return
         const part = pending.slice(0, end)
         pending = pending.slice(end + mark.length)
-        if (isData) takeLetter(part)
+        if (isData) receive(part)
         else obey(part)
       }
     })

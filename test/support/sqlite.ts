@@ -17,7 +17,7 @@ const migrateOne = async (): Promise<Buffer> => {
 
 let migrated: Promise<Buffer> | undefined
 
-/** Makes a database as it is after all migrations: a copy of one that this process migrated, for a tenth of the work. */
+/** Creates a migrated database by copying one that this process migrated, which takes a tenth of the time. */
 export const writeMigratedSqlite = async (file: string): Promise<void> => {
   migrated ??= migrateOne()
   writeFileSync(file, await migrated, { mode: 0o600 })

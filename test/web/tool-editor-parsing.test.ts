@@ -154,8 +154,8 @@ describe('formatted JSON', () => {
   })
 })
 
-describe('errors', () => {
-  it('are assigned to their field, with its line and column', () => {
+describe('an error', () => {
+  it('is assigned to its field, with line and column', () => {
     const placed = placeErrors(
       [
         { path: 'headers[1].value', message: 'line 1, column 3: "x" is not a valid name' },
@@ -178,7 +178,7 @@ describe('errors', () => {
     })
   })
 
-  it('that mention two fields are assigned to both', () => {
+  it('is assigned to both fields if it mentions two', () => {
     const message =
       'line 1, column 9: "limit" is integer in url, line 1, column 80, but number in headers[0].value, line 1, column 1. Use the same type everywhere'
     const placed = placeErrors([{ path: 'headers[0].value', message }], [{ line: 3, valueColumn: 9 }])
