@@ -35,7 +35,11 @@ it.each([
   },
   {
     runs: [results(2, [{ status: 'passed', tests: [PASSED, PASSED_AT_LAST] }])],
-    lines: ['passed only on the second try: some.test.ts > waits', '  AssertionError: 1 is not 2', '2 passed, 0 failed'],
+    lines: [
+      'passed only on the second try: some.test.ts > waits',
+      '  AssertionError: 1 is not 2',
+      '2 passed, 0 failed',
+    ],
     status: 0,
     what: 'the name of a test that passed only when retried',
   },

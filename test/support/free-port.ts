@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
 /**
- * Below the range from which systems choose ports (32768 and up on Linux, 49152 elsewhere): a port from that range could
+ * Below the range from which systems choose ports (from 32768 on Linux, from 49152 elsewhere): a port from there could
  * be given to another server before it is used.
  */
 const FIRST = 20_000
