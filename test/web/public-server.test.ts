@@ -182,10 +182,10 @@ describe('a URL without a page', () => {
   it('lists the allowed methods if a page is requested with a wrong one', async () => {
     const opened = await ask('GET', '/sign-out', BROWSER)
     expect(opened).toMatchObject({ status: 405, type: 'text/html', allow: 'POST' })
-    expect(opened.text).toContain('takes what a form sends')
+    expect(opened.text).toContain('accepts only forms')
     const sent = await ask('POST', '/account/applications', BROWSER)
     expect(sent).toMatchObject({ status: 405, type: 'text/html' })
     expect(sent.allow).toContain('GET')
-    expect(sent.text).toContain('Open it anew.')
+    expect(sent.text).toContain('does not accept forms')
   })
 })

@@ -17,3 +17,10 @@ export const addressOf = (path: string, query: Readonly<Record<string, string | 
   )
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`
 }
+
+/** Returns the address of a list's next page; undefined on the last one. */
+export const nextAddressOf = (
+  path: string,
+  nextCursor: string | null,
+  query: Readonly<Record<string, string | undefined>> = {},
+): string | undefined => (nextCursor === null ? undefined : addressOf(path, { ...query, cursor: nextCursor }))

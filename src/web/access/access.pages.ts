@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
-import { addressOf } from '../../lib/http/list-query.ts'
+import { listQuery, nextAddressOf } from '../../lib/http/list-query.ts'
 import { type FormPage, formText, postForm, showForm } from '../../lib/http/pages/forms.ts'
 import { uuidParam } from '../../lib/http/schemas.ts'
 import { parseInput } from '../../lib/http/validation.ts'
@@ -23,7 +23,7 @@ const ItemParams = z.object({ uuid: uuidParam, id: uuidParam })
 const itemRoute = { ...serverRoute, schema: { params: ItemParams } }
 const PATH = '/servers/:uuid/access'
 
-const Query = z.object({ done: formText, cursor: formText })
+const Query = listQuery.extend({ done: formText })
 const TierForm = { access: formText }
 const TierInput = z.object({ access: z.enum(ACCESS_TIERS, 'must be public, organization or private') })
 const PersonForm = { email: formText }
@@ -95,9 +95,9 @@ export const accessPages =
       return frame
     }
 
-    const listGrants = async (actor: Actor, frame: ServerFrame, viewer: Viewer, cursor: string) => {
+    const listGrants = async (actor: Actor, frame: ServerFrame, viewer: Viewer, cursor: string | undefined) => {
       if (!viewer.mayBuild) return { items: [], nextCursor: null }
-      const page = idPageOf({ limit: DEFAULT_PAGE_SIZE, cursor: cursor === '' ? undefined : cursor })
+      const page = idPageOf({ limit: DEFAULT_PAGE_SIZE, cursor })
       return toIdPage(await grants.listServerGrants(actor, frame.id, page), page, toGrantRow(viewer))
     }
 
@@ -133,8 +133,8 @@ export const accessPages =
           tiers: listTiers(frame, form === 'tier' ? typed.access : undefined),
           people,
           grants: connected.items,
-          next: connected.nextCursor === null ? undefined : addressOf(path, { cursor: connected.nextCursor }),
-          isFirst: cursor === '',
+          next: nextAddressOf(path, connected.nextCursor),
+          isFirst: cursor === undefined,
           clients,
           authOptions: AUTH_OPTIONS,
           form,

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
+import { listQuery, nextAddressOf } from '../../lib/http/list-query.ts'
 import { formText } from '../../lib/http/pages/forms.ts'
 import { shownTime } from '../../lib/http/pages/time-text.ts'
 import { uuidParam } from '../../lib/http/schemas.ts'
@@ -16,7 +17,7 @@ import { SCOPE_LABELS } from './scope-labels.ts'
 const config = { access: 'user' } as const
 const PATH = '/account/applications'
 
-const Query = z.object({ done: formText, cursor: formText })
+const Query = listQuery.extend({ done: formText })
 const Params = z.object({ id: uuidParam })
 
 const describeApplication = (actor: Actor, baseUrl: string) => (grant: Grant) => ({
@@ -34,9 +35,9 @@ const describeApplication = (actor: Actor, baseUrl: string) => (grant: Grant) =>
 export const applicationPages =
   ({ grants, baseUrl }: { grants: GrantService; baseUrl: string }) =>
   async (app: FastifyInstance): Promise<void> => {
-    const listApplications = async (request: FastifyRequest, cursor: string) => {
+    const listApplications = async (request: FastifyRequest, cursor: string | undefined) => {
       const actor = actorOf(request)
-      const page = idPageOf({ limit: DEFAULT_PAGE_SIZE, cursor: cursor === '' ? undefined : cursor })
+      const page = idPageOf({ limit: DEFAULT_PAGE_SIZE, cursor })
       return toIdPage(await grants.listApplications(actor, page), page, describeApplication(actor, baseUrl))
     }
 
@@ -47,7 +48,7 @@ export const applicationPages =
         ...accountFrame('applications'),
         section: 'account',
         applications: items,
-        next: nextCursor === null ? undefined : `${PATH}?${new URLSearchParams({ cursor: nextCursor })}`,
+        next: nextAddressOf(PATH, nextCursor),
         done: done === 'removed' ? 'Access revoked. The application’s tokens no longer work.' : undefined,
       })
     })

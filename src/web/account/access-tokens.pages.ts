@@ -5,7 +5,7 @@ import { NewToken } from '../../identity/accounts.schema.ts'
 import type { AccountService } from '../../identity/accounts.service.ts'
 import { actorOf } from '../../lib/http/access.ts'
 import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
-import { addressOf, listQuery } from '../../lib/http/list-query.ts'
+import { listQuery, nextAddressOf } from '../../lib/http/list-query.ts'
 import { formPage, formText, formValues } from '../../lib/http/pages/forms.ts'
 import { shownTime } from '../../lib/http/pages/time-text.ts'
 import { uuidParams } from '../../lib/http/schemas.ts'
@@ -65,7 +65,7 @@ export const accessTokenPages =
             ...accountFrame('tokens'),
             section: 'account',
             tokens: items,
-            next: nextCursor === null ? undefined : addressOf(PATH, { cursor: nextCursor }),
+            next: nextAddressOf(PATH, nextCursor),
             typed,
             scopes: SCOPE_CHOICES.map(choice => ({ ...choice, isChosen: typed.scopes.includes(choice.scope) })),
             expiries: EXPIRIES,

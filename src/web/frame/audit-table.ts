@@ -2,7 +2,7 @@ import { AuditQuery, filterOf } from '../../identity/audit/audit.schema.ts'
 import { AUDIT_ACTIONS, type AuditEntry, type AuditScope } from '../../identity/audit/audit-entry.ts'
 import type { AuditLog } from '../../identity/audit/audit-log.ts'
 import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
-import { addressOf } from '../../lib/http/list-query.ts'
+import { addressOf, nextAddressOf } from '../../lib/http/list-query.ts'
 import { formText, parseForm } from '../../lib/http/pages/forms.ts'
 import { timeText } from '../../lib/http/pages/time-text.ts'
 import { isJsonObject, type JsonValue } from '../../lib/kernel/json.ts'
@@ -112,7 +112,7 @@ export const readAuditTable = async (log: AuditLog, { scope, query, path, filePa
     isBad: false,
     errors: {},
     entries: items,
-    next: nextCursor === null ? undefined : addressOf(path, { ...filters, cursor: nextCursor }),
+    next: nextAddressOf(path, nextCursor, { ...filters }),
     fileHref: addressOf(filePath, { ...criteria, format: 'ndjson' }),
     /** The user that the list is filtered by, and the link that removes the filter. */
     who:

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { StoredExecution } from '../../history/executions.store.ts'
 import { actorOf } from '../../lib/http/access.ts'
-import { addressOf } from '../../lib/http/list-query.ts'
+import { addressOf, nextAddressOf } from '../../lib/http/list-query.ts'
 import { formText } from '../../lib/http/pages/forms.ts'
 import { uuidParam } from '../../lib/http/schemas.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
@@ -92,7 +92,7 @@ export const historyPages =
         isWrong,
         isFirst,
         newest: isFirst ? undefined : addressOf(path, { ...query, cursor: '' }),
-        older: found.nextCursor === null ? undefined : addressOf(path, { ...query, cursor: found.nextCursor }),
+        older: nextAddressOf(path, found.nextCursor, { ...query }),
         back: addressOf(path, query),
         call: call && {
           ...toCallView(call, names),

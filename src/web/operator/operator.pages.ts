@@ -5,7 +5,7 @@ import { countAllUsers, listAllUsers } from '../../identity/user-list.store.ts'
 import type { Database } from '../../lib/db/client.ts'
 import { measureDatabase } from '../../lib/db/measure.ts'
 import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
-import { addressOf, listQuery } from '../../lib/http/list-query.ts'
+import { listQuery, nextAddressOf } from '../../lib/http/list-query.ts'
 import { adviseOnBaseUrl } from '../../lib/process/base-url-advice.ts'
 import { watchLoopDelay } from '../../lib/process/loop-delay.ts'
 import type { Settings } from '../../lib/process/settings.ts'
@@ -80,7 +80,7 @@ export const operatorPages =
         ...frameOf('/operator/users'),
         users: items,
         search: q,
-        next: nextCursor === null ? undefined : addressOf('/operator/users', { q, cursor: nextCursor }),
+        next: nextAddressOf('/operator/users', nextCursor, { q }),
       })
     })
 

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
-import { addressOf, listQuery } from '../../lib/http/list-query.ts'
+import { listQuery, nextAddressOf } from '../../lib/http/list-query.ts'
 import { type FormPage, formPage, formText, postForm, showForm } from '../../lib/http/pages/forms.ts'
 import { timeText } from '../../lib/http/pages/time-text.ts'
 import { uuidParam, uuidParams } from '../../lib/http/schemas.ts'
@@ -73,10 +73,7 @@ export const memberPages =
           organization: frame,
           members: listed.items,
           roles: roleOptionsFor(frame.role),
-          next:
-            listed.nextCursor === null
-              ? undefined
-              : addressOf(organizationPath(id, 'members'), { cursor: listed.nextCursor }),
+          next: nextAddressOf(organizationPath(id, 'members'), listed.nextCursor),
           done: DONE.get(done),
         },
         labels: {},

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
-import { addressOf, listQuery } from '../../lib/http/list-query.ts'
+import { listQuery, nextAddressOf } from '../../lib/http/list-query.ts'
 import { type FormPage, formPage, formText, postForm } from '../../lib/http/pages/forms.ts'
 import { timeText } from '../../lib/http/pages/time-text.ts'
 import { uuidParam, uuidParams } from '../../lib/http/schemas.ts'
@@ -80,10 +80,7 @@ export const organizationInvitationPages =
           section: 'organizations',
           organization: frame,
           invitations: listed.items,
-          next:
-            listed.nextCursor === null
-              ? undefined
-              : addressOf(organizationPath(id, 'invitations'), { cursor: listed.nextCursor }),
+          next: nextAddressOf(organizationPath(id, 'invitations'), listed.nextCursor),
           roles: roleOptionsFor(frame.role),
           typed,
           isMailDelivered: mailer.isDelivering,

@@ -1,8 +1,7 @@
 import type { FastifyInstance } from 'fastify'
-import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
-import { formText } from '../../lib/http/pages/forms.ts'
+import { listQuery, nextAddressOf } from '../../lib/http/list-query.ts'
 import { DEFAULT_PAGE_SIZE } from '../../lib/kernel/limits.ts'
 import type { Organization } from '../../tenancy/organization.ts'
 import type { OrganizationService } from '../../tenancy/organizations.service.ts'
@@ -11,8 +10,6 @@ import { memberRemovalPath } from './organization-frame.ts'
 
 const config = { access: 'user' } as const
 const PATH = '/account/organizations'
-
-const Query = z.object({ cursor: formText })
 
 const toRow =
   (userId: string) =>
@@ -28,16 +25,16 @@ export const ownOrganizationPages =
   ({ organizations }: { organizations: OrganizationService }) =>
   async (app: FastifyInstance): Promise<void> => {
     app.get(PATH, { config }, async (request, reply) => {
-      const { cursor } = Query.parse(request.query)
+      const { cursor } = listQuery.parse(request.query)
       const actor = actorOf(request)
-      const page = idPageOf({ limit: DEFAULT_PAGE_SIZE, cursor: cursor === '' ? undefined : cursor })
+      const page = idPageOf({ limit: DEFAULT_PAGE_SIZE, cursor })
       const listed = await organizations.listOrganizations(actor, page)
       const { items, nextCursor } = toIdPage(listed, page, toRow(actor.userId))
       return reply.page('organizations/own-organizations', {
         ...accountFrame('organizations'),
         section: 'account',
         organizations: items,
-        next: nextCursor === null ? undefined : `${PATH}?${new URLSearchParams({ cursor: nextCursor })}`,
+        next: nextAddressOf(PATH, nextCursor),
       })
     })
   }

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { type CallFigureStore, createCallFigureStore } from '../../history/call-figures.store.ts'
 import type { Database } from '../../lib/db/client.ts'
 import { actorOf } from '../../lib/http/access.ts'
-import { addressOf, listQuery } from '../../lib/http/list-query.ts'
+import { listQuery, nextAddressOf } from '../../lib/http/list-query.ts'
 import { formPage, formText } from '../../lib/http/pages/forms.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import { type Actor, organizationIdsOf } from '../../lib/kernel/actor.ts'
@@ -105,7 +105,7 @@ export const serversPages =
           if (own === undefined) return []
           return [toServerCardView(card, own, { baseUrl, isOfSeveral, upstreamsDown: down.get(card.id)?.length ?? 0 })]
         }),
-        next: nextCursor === null ? undefined : addressOf('/servers', { q: search, cursor: nextCursor }),
+        next: nextAddressOf('/servers', nextCursor, { q: search }),
       })
     })
 

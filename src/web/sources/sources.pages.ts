@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { idPageOf } from '../../lib/http/id-paging.ts'
-import { addressOf, listQuery } from '../../lib/http/list-query.ts'
+import { listQuery, nextAddressOf } from '../../lib/http/list-query.ts'
 import { type FormPage, formPage, formText } from '../../lib/http/pages/forms.ts'
 import { pageNumber, pagerOf } from '../../lib/http/pages/pager.ts'
 import { toPage } from '../../lib/http/paging.ts'
@@ -87,7 +87,7 @@ export const sourcesPages =
         title: `Sources of ${server.name}`,
         server,
         sources: page.items.map(one => toSourceRow(server.id, one, panels.get(one.heldId) ?? [])),
-        next: page.nextCursor === null ? undefined : addressOf(path, { cursor: page.nextCursor }),
+        next: nextAddressOf(path, page.nextCursor),
         addHref: `${path}/new`,
         upstreams: await toUpstreamRows(actorOf(request), server),
         attachHref: `${path}/upstreams/new`,

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
-import { addressOf, listQuery } from '../../lib/http/list-query.ts'
+import { addressOf, listQuery, nextAddressOf } from '../../lib/http/list-query.ts'
 import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
 import { type FormPage, formText, postForm, showForm } from '../../lib/http/pages/forms.ts'
 import { timeText } from '../../lib/http/pages/time-text.ts'
@@ -67,7 +67,7 @@ export const galleryPages =
         toolkits: items,
         search: q,
         isSearched: q !== '' || cursor !== undefined,
-        next: nextCursor === null ? undefined : addressOf('/gallery', { q, cursor: nextCursor }),
+        next: nextAddressOf('/gallery', nextCursor, { q }),
       })
     })
 

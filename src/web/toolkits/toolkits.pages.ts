@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { actorOf } from '../../lib/http/access.ts'
 import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
-import { addressOf, listQuery } from '../../lib/http/list-query.ts'
+import { listQuery, nextAddressOf } from '../../lib/http/list-query.ts'
 import { formatNumber } from '../../lib/http/pages/format.ts'
 import { formPage, formText } from '../../lib/http/pages/forms.ts'
 import { parseInput } from '../../lib/http/validation.ts'
@@ -58,7 +58,7 @@ export const toolkitsPages =
         toolkits: items,
         search: q,
         isSearched: q !== '' || cursor !== undefined,
-        next: nextCursor === null ? undefined : addressOf('/toolkits', { q, cursor: nextCursor }),
+        next: nextAddressOf('/toolkits', nextCursor, { q }),
         mayBuild: mayBuildAnywhere(actor),
         hasOrganizations: actor.memberships.size > 1,
         done: done === 'removed' ? 'Toolkit deleted.' : undefined,

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
+import { listQuery, nextAddressOf } from '../../lib/http/list-query.ts'
 import { formText } from '../../lib/http/pages/forms.ts'
 import { shownTime } from '../../lib/http/pages/time-text.ts'
 import { uuidParam } from '../../lib/http/schemas.ts'
@@ -14,7 +15,7 @@ import { accountFrame } from '../account/account-tabs.ts'
 const config = { access: 'user' } as const
 export const OWN_ACCOUNTS_PATH = '/account/upstreams'
 
-const Query = z.object({ done: formText, cursor: formText })
+const Query = listQuery.extend({ done: formText })
 const Params = z.object({ id: uuidParam })
 
 const DONE: Readonly<Record<string, string>> = {
@@ -41,14 +42,14 @@ export const ownUpstreamAccountPages =
 
     app.get(OWN_ACCOUNTS_PATH, { config }, async (request, reply) => {
       const { done, cursor } = Query.parse(request.query)
-      const page = idPageOf({ limit: DEFAULT_PAGE_SIZE, cursor: cursor === '' ? undefined : cursor })
+      const page = idPageOf({ limit: DEFAULT_PAGE_SIZE, cursor })
       const found = await upstreamAccounts.listOwn(actorOf(request), page)
       const { items, nextCursor } = toIdPage(found, page, account => account)
       return reply.page('upstreams/own-accounts', {
         ...accountFrame('upstreams'),
         section: 'account',
         accounts: await Promise.all(items.map(account => toRow(request, account))),
-        next: nextCursor === null ? undefined : `${OWN_ACCOUNTS_PATH}?${new URLSearchParams({ cursor: nextCursor })}`,
+        next: nextAddressOf(OWN_ACCOUNTS_PATH, nextCursor),
         done: Object.hasOwn(DONE, done) ? DONE[done] : undefined,
       })
     })

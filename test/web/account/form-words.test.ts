@@ -23,10 +23,10 @@ const NOT_FOR_PEOPLE = /expected|invalid (input|option|uuid)|too (big|small)|NaN
 describe('a field error', () => {
   it.each([
     ['/account/tokens', {}, 'The name is empty.'],
-    ['/account/tokens', { name: 'n', scopes: 'read', expiresInDays: 'soon' }, 'The expiry is no number.'],
+    ['/account/tokens', { name: 'n', scopes: 'read', expiresInDays: 'soon' }, 'The expiry is not a number.'],
     ['/account/tokens', { name: 'n', scopes: 'read', expiresInDays: '-1' }, 'The expiry is less than 1.'],
     ['/account/email', { email: 'a@b.example', password: 'x'.repeat(2_000) }, 'longer than 1,024 characters.'],
-    ['/servers/new', { name: 'n', access: 'everyone' }, 'The tier is none of public, organization, private.'],
+    ['/servers/new', { name: 'n', access: 'everyone' }, 'The tier must be one of public, organization, private.'],
   ])('of %s is a readable sentence for %j', async (path, typed, sentence) => {
     const email = `${crypto.randomUUID()}@example.com`
     await signUp(patchbay.origin, email)

@@ -252,7 +252,7 @@ describe('the sign-in and sign-up pages', () => {
     expect((await send('email=a&email=b&password=x&__proto__=x&constructor=y', form)).status).toBe(400)
     expect((await send('email=%E0%A4%A&password=%', form)).status).toBe(400)
     const text = await (await send('{}', 'application/json')).text()
-    expect(text).toContain('This address takes what a form sends.')
+    expect(text).toContain('This address accepts only forms.')
   })
 })
 

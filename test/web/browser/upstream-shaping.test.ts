@@ -190,7 +190,7 @@ it('restores unsaved changes of this tool only, also after a call', async () => 
 it('reports the end of a session, and continues after the next sign-in', async () => {
   const { page } = await open()
   const cookies = await page.context().cookies()
-  const isOver = page.getByRole('alert').getByText('Your session is over. Sign in again in another tab')
+  const isOver = page.getByRole('alert').getByText('Your session has ended. Sign in again in another tab')
   const search = page.getByRole('searchbox')
   await search.waitFor()
   await page.context().clearCookies()

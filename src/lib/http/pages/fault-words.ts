@@ -2,11 +2,11 @@ import type { z } from 'zod'
 import { formatNumber } from './format.ts'
 
 const FORMATS: ReadonlyMap<string, string> = new Map([
-  ['uuid', 'is none of those there are'],
-  ['email', 'is not written like name@example.com'],
-  ['url', 'is no URL'],
-  ['date', 'is no date such as 2027-01-31'],
-  ['datetime', 'is no time such as 2027-01-31T12:00:00Z'],
+  ['uuid', 'does not exist'],
+  ['email', 'must look like name@example.com'],
+  ['url', 'is not a URL'],
+  ['date', 'is not a date such as 2027-01-31'],
+  ['datetime', 'is not a time such as 2027-01-31T12:00:00Z'],
 ])
 
 const isText = (origin: string): boolean => origin === 'string'
@@ -30,12 +30,12 @@ export const faultInWords = (issue: z.core.$ZodRawIssue): string | undefined => 
       return isText(issue.origin) ? `is shorter than ${least} characters` : `lists fewer than ${least} values`
     }
     case 'invalid_value':
-      return `is none of ${issue.values.map(String).join(', ')}`
+      return `must be one of ${issue.values.map(String).join(', ')}`
     case 'invalid_format':
       return FORMATS.get(issue.format)
     case 'invalid_type':
       if (issue.input === undefined) return 'is missing'
-      return isNumber(issue.expected) ? 'is no number' : undefined
+      return isNumber(issue.expected) ? 'is not a number' : undefined
     default:
       return undefined
   }

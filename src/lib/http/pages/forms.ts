@@ -21,7 +21,7 @@ export type FormPage = {
   view: string
   /** Data for the page, including the values typed so far but never a password. */
   data: PageData
-  /** The name of each field within a sentence, by its error path: `e-mail address`. */
+  /** The name of each field within a sentence, by its error path: `email`. */
   labels?: Readonly<Record<string, string>>
 }
 

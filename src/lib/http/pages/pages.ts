@@ -53,21 +53,21 @@ const forPeople = (error: AppError): AppError => {
   const { cause } = error
   const code = codeOf(error)
   if (isStaleForm(error)) {
-    return new AppError('forbidden', 'This form is out of date: go back, reload the page, and send it again.', {
+    return new AppError('forbidden', 'This form is out of date. Go back, reload the page, and submit it again.', {
       cause,
     })
   }
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
-    return new AppError('unsupported_media_type', 'This address takes what a form sends.', { cause })
+    return new AppError('unsupported_media_type', 'This address accepts only forms.', { cause })
   }
   return error
 }
 
-const SESSION_OVER = new AppError('unauthenticated', 'Your session is over.')
+const SESSION_OVER = new AppError('unauthenticated', 'Your session has ended.')
 
 const TOO_LONG = new AppError(
   'unauthenticated',
-  'Your session is over, and what you typed is too long to be kept here. Go back with your browser, where it still stands, sign in in another tab, and send it again.',
+  'Your session has ended, and your entries are too long to keep here. Go back in your browser to find them, sign in in another tab, and submit them again.',
 )
 
 /**
@@ -114,9 +114,8 @@ const answerErrors = (pages: FastifyInstance, typedForms: TypedFormPages): void 
   pages.setErrorHandler((error, request, reply) => show(request, reply, read(error, request)))
 }
 
-const TAKES_NO_FORM = 'This address shows a page, and takes nothing that is sent to it. Open it anew.'
-const TAKES_A_FORM =
-  'This address takes what a form sends, and shows nothing of its own. Go back to the page with the form.'
+const TAKES_NO_FORM = 'This page does not accept forms. Open it again.'
+const TAKES_A_FORM = 'This address accepts only forms. Go back to the page with the form.'
 
 /**
  * Answers requests that match no route in this scope or in those beside it without a prefix. Runs after the session is
@@ -153,7 +152,7 @@ const refuseNul = (pages: FastifyInstance): void => {
   pages.addHook('preHandler', async ({ body }) => {
     const texts = typeof body === 'object' && body !== null ? Object.values(body).flat() : []
     if (texts.some(text => typeof text === 'string' && text.includes('\0'))) {
-      throw new AppError('invalid_request', 'What was typed holds a NUL character.')
+      throw new AppError('invalid_request', 'The form contains a NUL character.')
     }
   })
 }
@@ -174,7 +173,8 @@ export const configurePages = async (pages: FastifyInstance, options: PagesOptio
   pages.addHook('onRequest', async (request, reply) => {
     reply.header('cache-control', 'no-store')
     reply.header('x-request-id', request.id)
-    if (request.url.includes('%00')) throw new AppError('invalid_request', 'The address holds a NUL (%00).')
+    if (request.url.includes('%00'))
+      throw new AppError('invalid_request', 'The address contains a NUL character (%00).')
   })
   // CSRF tokens in pages are salted each time, so compression leaks nothing (BREACH).
   await pages.register(compress, { globalDecompression: false, threshold: MIN_COMPRESSED_BYTES, encodings: ['gzip'] })

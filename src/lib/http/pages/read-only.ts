@@ -24,5 +24,5 @@ export const assertUnchanged = async <Name extends string>(
     .map(name => ({ path: name, message: 'cannot be changed' }))
   if (errors.length === 0) return
   const listed = errors.map(({ path }) => path).join(', ')
-  throw new AppError('invalid_request', `What cannot be changed was sent changed: ${listed}.`, { errors })
+  throw new AppError('invalid_request', `These fields are read-only: ${listed}.`, { errors })
 }
