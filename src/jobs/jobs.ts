@@ -1,8 +1,8 @@
-/** All jobs of the worker pool. Those on responses and expressions, which strangers write, run in processes of their own. */
+/** All jobs of the worker pool. Those on untrusted responses and expressions run in processes of their own. */
 export const JOBS = {
   /** A list of 2,000 tools takes a second. */
   'count-tokens': {
-    load: async () => (await import('../lib/tokens/count-texts.ts')).createTextCount(),
+    load: async () => (await import('../lib/tokens/token-counter.ts')).createTextCount(),
     timeLimitMs: 20_000,
   },
   /** 2,000 tools take some seconds. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue } from '../kernel/json.ts'
+import { isJsonObject, type JsonValue, measureJson } from '../kernel/json.ts'
 import { failure, type Result, success } from '../kernel/result.ts'
 import { findExactNumber, parseExactly } from './exact-numbers.ts'
 import { countLines } from './format-counts.ts'
@@ -8,28 +8,6 @@ import { heapOfJson, MAX_HEAP_BYTES } from './heap-cost.ts'
 const MAX_DEPTH = 200
 
 type ParsedJson = { value: JsonValue; notes: readonly string[] }
-
-/** Returns the deepest nesting and the number of arrays, objects and members (one per colon), outside of strings. */
-export const measureJson = (text: string): { deepest: number; containers: number; members: number } => {
-  let depth = 0
-  let deepest = 0
-  let containers = 0
-  let members = 0
-  for (let at = 0; at < text.length; at++) {
-    const char = text.charCodeAt(at)
-    if (char === 0x22) {
-      for (at++; at < text.length && text.charCodeAt(at) !== 0x22; at++) {
-        if (text.charCodeAt(at) === 0x5c) at++
-      }
-    } else if (char === 0x3a) members++
-    else if (char === 0x7b || char === 0x5b) {
-      depth++
-      containers++
-      if (depth > deepest) deepest = depth
-    } else if (char === 0x7d || char === 0x5d) depth--
-  }
-  return { deepest, containers, members }
-}
 
 const countMembers = (value: JsonValue): number => {
   let count = 0
@@ -45,7 +23,7 @@ export type JsonFailure = { reason: 'depth' | 'size' | 'syntax'; message: string
 
 /** Parses one JSON text. */
 export const parseJsonText = (text: string): Result<ParsedJson, JsonFailure> => {
-  const { deepest, containers, members } = measureJson(text)
+  const { deepest, containers, colons } = measureJson(text)
   if (deepest > MAX_DEPTH) {
     return failure({ reason: 'depth', message: `it is nested more than ${MAX_DEPTH} deep` })
   }
@@ -54,7 +32,7 @@ export const parseJsonText = (text: string): Result<ParsedJson, JsonFailure> => 
   }
   try {
     const { value, hasExactNumbers } = parseExactly(text)
-    const repeated = members - countMembers(value)
+    const repeated = colons - countMembers(value)
     return success({
       value,
       notes: [

@@ -12,36 +12,39 @@ export type JsonRefusal = { reason: 'syntax' | 'depth' | 'members' | 'forbidden_
 /** Most members of all arrays and objects together: in memory each takes far more than its two bytes of text. */
 const MAX_JSON_MEMBERS = 100_000
 
-/**
- * Measures the deepest nesting and an upper bound of the number of members (one per opening bracket and comma outside
- * strings). Linear, without recursion; stops once there are too many members.
- */
-const shapeOf = (text: string): { deepest: number; members: number } => {
+/** What a JSON text contains outside of strings: its deepest nesting, and counts of brackets, colons and commas. */
+export type JsonMeasure = { deepest: number; containers: number; colons: number; commas: number }
+
+/** Measures a JSON text. Linear, without recursion; stops above `maxMembers` brackets and commas together. */
+export const measureJson = (text: string, maxMembers = Number.POSITIVE_INFINITY): JsonMeasure => {
   let depth = 0
   let deepest = 0
-  let members = 0
-  for (let at = 0; at < text.length && members <= MAX_JSON_MEMBERS; at++) {
+  let containers = 0
+  let colons = 0
+  let commas = 0
+  for (let at = 0; at < text.length && containers + commas <= maxMembers; at++) {
     const char = text.charCodeAt(at)
     if (char === 0x22) {
       for (at++; at < text.length && text.charCodeAt(at) !== 0x22; at++) {
         if (text.charCodeAt(at) === 0x5c) at++
       }
-    } else if (char === 0x2c) members++
+    } else if (char === 0x2c) commas++
+    else if (char === 0x3a) colons++
     else if (char === 0x7b || char === 0x5b) {
-      members++
+      containers++
       depth++
       if (depth > deepest) deepest = depth
     } else if (char === 0x7d || char === 0x5d) depth--
   }
-  return { deepest, members }
+  return { deepest, containers, colons, commas }
 }
 
 /** Skips short texts, which can be neither too deep nor have too many members. */
 const shapeRefusal = (text: string, maxDepth: number): JsonRefusal | undefined => {
   if (text.length <= Math.min(maxDepth, MAX_JSON_MEMBERS)) return undefined
-  const { deepest, members } = shapeOf(text)
+  const { deepest, containers, commas } = measureJson(text, MAX_JSON_MEMBERS)
   if (deepest > maxDepth) return { reason: 'depth', message: `JSON is nested more than ${maxDepth} deep` }
-  if (members <= MAX_JSON_MEMBERS) return undefined
+  if (containers + commas <= MAX_JSON_MEMBERS) return undefined
   return { reason: 'members', message: `JSON has more than ${MAX_JSON_MEMBERS} members in all` }
 }
 

@@ -1,10 +1,9 @@
 import { isInExcerpt } from './excerpt.ts'
 import { findSpans, isTooMuchAtOnce, MAX_EXACT_CHARS, type Matcher, type Span } from './matcher.ts'
-import type { Passages } from './passages.ts'
 
 /** A match. */
 export type Hit = {
-  /** Index of its text in the passages. */
+  /** Index of the text that it is in. */
   readonly passage: number
   /** The part of the text that was searched at once: all of it, or one line. */
   readonly unit: Span
@@ -68,8 +67,8 @@ export function* linesOf(text: string): Generator<Span> {
   }
 }
 
-/** Finds and counts the matches in all passages. */
-export const findHits = (passages: Passages, matcher: Matcher, options: HitOptions): Found => {
+/** Finds and counts the matches in all texts. */
+export const findHits = (texts: readonly string[], matcher: Matcher, options: HitOptions): Found => {
   const { multiline, eachMatch, isLate } = options
   const hits: Hit[] = []
   let total = 0
@@ -94,8 +93,7 @@ export const findHits = (passages: Passages, matcher: Matcher, options: HitOptio
     // It matches, but the match is too long to be located.
     if (spans.length === 0 && !isTooMuchAtOnce(matcher, text)) add(passage, unit, undefined)
   }
-  const search = (passage: number) => {
-    const text = passages.texts[passage] ?? ''
+  const search = (passage: number, text: string) => {
     if (!mayMatch(text)) return
     if (multiline || !text.includes('\n')) return searchUnit(passage, { start: 0, end: text.length }, text)
     for (const unit of linesOf(text)) {
@@ -104,14 +102,11 @@ export const findHits = (passages: Passages, matcher: Matcher, options: HitOptio
     }
   }
 
-  const candidates = passages.candidates(matcher)
-  const count = candidates?.length ?? passages.texts.length
   let unchecked = 0
-  for (let index = 0; index < count; index++) {
-    const passage = candidates?.[index] ?? index
-    search(passage)
-    unchecked += passages.texts[passage]?.length ?? 0
-    if (unchecked < CHARS_PER_CHECK && index + 1 < count) continue
+  for (const [passage, text] of texts.entries()) {
+    search(passage, text)
+    unchecked += text.length
+    if (unchecked < CHARS_PER_CHECK && passage + 1 < texts.length) continue
     unchecked = 0
     isPartial = isLate()
     if (isPartial) break

@@ -6,10 +6,6 @@ export type Matcher = {
   test: (text: string) => boolean
   /** Returns up to `limit` matches in order and without overlap, in a text of at most MAX_EXACT_CHARS. A match may be empty. */
   find: (text: string, limit: number) => readonly Span[]
-  /** Every match contains all texts of one of these lists, longest first. Undefined if unknown. */
-  needles?: readonly (readonly string[])[]
-  /** Whether to ignore the case of the needles. */
-  foldsCase: boolean
   /** Maximum steps per character of a text. */
   weight: number
 }

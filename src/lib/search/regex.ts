@@ -1,7 +1,6 @@
 import { RE2JS, RE2JSException } from 're2js'
 import { failure, type Result, success } from '../kernel/result.ts'
 import type { Matcher, Span } from './matcher.ts'
-import { requiredLiterals } from './required-literals.ts'
 
 export type RegexOptions = { caseInsensitive: boolean }
 
@@ -35,19 +34,9 @@ const explain = (pattern: string, error: RE2JSException): string => {
   )
 }
 
-/** Whether JavaScript, which searches for needles, ignores the case of these letters as RE2 does. */
-const foldsPlainly = (literal: string): boolean => /^[\x20-\x7e]*$/.test(literal)
-
 const compile = (pattern: string, caseInsensitive: boolean): RE2JS => {
   const flags = RE2JS.MULTILINE | (caseInsensitive ? RE2JS.CASE_INSENSITIVE : 0)
   return RE2JS.compile(RE2JS.translateRegExp(pattern), flags)
-}
-
-const toNeedles = (pattern: string, caseInsensitive: boolean): Pick<Matcher, 'needles' | 'foldsCase'> => {
-  const literals = requiredLiterals(pattern)
-  if (literals === undefined) return { foldsCase: false }
-  if (!caseInsensitive) return { needles: literals, foldsCase: false }
-  return literals.flat().every(foldsPlainly) ? { needles: literals, foldsCase: true } : { foldsCase: true }
 }
 
 /**
@@ -70,5 +59,5 @@ export const parseRegex = (pattern: string, { caseInsensitive }: RegexOptions): 
     while (spans.length < limit && matcher.find()) spans.push({ start: matcher.start(), end: matcher.end() })
     return spans
   }
-  return success({ test: text => regex.test(text), find, weight, ...toNeedles(pattern, caseInsensitive) })
+  return success({ test: text => regex.test(text), find, weight })
 }

@@ -3,7 +3,6 @@ import type { ResultDocument } from '../json/result-document.ts'
 import { once } from '../kernel/once.ts'
 import { linesOf } from './find-hits.ts'
 import { type Paragraph, readParagraphs } from './paragraphs.ts'
-import { createPassages, type Passages } from './passages.ts'
 import { createPathFilter } from './place-paths.ts'
 import { buildRanking, type Ranking } from './ranking.ts'
 import { type JsonRecord, readRecords } from './records.ts'
@@ -13,8 +12,8 @@ export type ValueIndex = {
   /** The places of the texts. */
   values: readonly Place[]
   names: readonly Place[]
-  valueTexts: Passages
-  nameTexts: Passages
+  valueTexts: readonly string[]
+  nameTexts: readonly string[]
   ranked: () => { records: readonly JsonRecord[]; ranking: Ranking }
 }
 
@@ -28,10 +27,9 @@ export type JsonIndex = {
 export type TextIndex = {
   kind: 'text'
   document: Extract<ResultDocument, { kind: 'text' }>
-  lines: Passages
+  lines: readonly string[]
   /** Offset of each line in the text. */
   lineStarts: readonly number[]
-  whole: Passages
   ranked: () => { paragraphs: readonly Paragraph[]; ranking: Ranking }
 }
 
@@ -41,8 +39,8 @@ export type SearchIndex = JsonIndex | TextIndex | Extract<ResultDocument, { kind
 const createValueIndex = (texts: SearchableTexts): ValueIndex => ({
   values: texts.values.places,
   names: texts.names.places,
-  valueTexts: createPassages(texts.values.texts),
-  nameTexts: createPassages(texts.names.texts),
+  valueTexts: texts.values.texts,
+  nameTexts: texts.names.texts,
   ranked: once(() => {
     const records = readRecords(texts)
     return { records, ranking: buildRanking(records.map(({ texts }) => texts)) }
@@ -78,9 +76,8 @@ const buildTextIndex = (document: TextIndex['document']): TextIndex => {
   return {
     kind: 'text',
     document,
-    lines: createPassages(spans.map(({ start, end }) => text.slice(start, end))),
+    lines: spans.map(({ start, end }) => text.slice(start, end)),
     lineStarts: spans.map(({ start }) => start),
-    whole: createPassages([text]),
     ranked: once(() => {
       const paragraphs = readParagraphs(text)
       return { paragraphs, ranking: buildRanking(paragraphs.map(({ span }) => [text.slice(span.start, span.end)])) }

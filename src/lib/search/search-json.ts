@@ -7,7 +7,6 @@ import { failure, type Result, success } from '../kernel/result.ts'
 import { findHits, type Hit, pickHits } from './find-hits.ts'
 import { type Near, parseFuzzy } from './fuzzy.ts'
 import { locate, showRecord, toContextResults, toResult } from './json-matches.ts'
-import type { Passages } from './passages.ts'
 import { fieldOf, pathOf } from './place-paths.ts'
 import { createMatcher, describeCount, describeGaps, type Query } from './query.ts'
 import type { JsonIndex, ValueIndex } from './search-index.ts'
@@ -66,7 +65,7 @@ const share = <T>(names: readonly T[], values: readonly T[], topK: number): read
 type TextAt = (at: number) => readonly SearchableText[]
 
 const textsAt =
-  ({ texts }: Passages, places: readonly Place[], isName: boolean): TextAt =>
+  (texts: readonly string[], places: readonly Place[], isName: boolean): TextAt =>
   at => {
     const [text, place] = [texts[at], places[at]]
     return text === undefined || place === undefined ? [] : [{ text, place, isName }]
@@ -136,8 +135,8 @@ const searchFuzzy = (index: ValueIndex, query: Query): Result<StepOutput, string
       if (near !== undefined) found.push(...textAt(at).map(entry => ({ entry, near })))
     }
   }
-  findNear(index.nameTexts.texts, namesOf(index))
-  findNear(index.valueTexts.texts, valuesOf(index))
+  findNear(index.nameTexts, namesOf(index))
+  findNear(index.valueTexts, valuesOf(index))
   const { maxDistance } = parsed.value
   if (found.length === 0) {
     const nothing = describeNothing(index, query.pattern, [`max_distance was ${maxDistance}.`])

@@ -39,7 +39,7 @@ const describeNothing = ({ document, lines }: TextIndex, pattern: string, hints:
   const begins =
     start === '' ? 'It is empty.' : `It begins: ${start}${document.text.length > BEGINNING_CHARS ? '…' : ''}`
   return toDocument('', [
-    `Nothing matches "${shown}" in ${formatAmount(lines.texts.length, lines.texts.length, 'line')}.`,
+    `Nothing matches "${shown}" in ${formatAmount(lines.length, lines.length, 'line')}.`,
     ...hints,
     begins,
   ])
@@ -90,7 +90,7 @@ const renderLines = (
 }
 
 const toLineMatch = (index: TextIndex, hit: Hit, matcher: Matcher, multiline: boolean): LineMatch => {
-  const text = (multiline ? index.whole : index.lines).texts[hit.passage] ?? ''
+  const text = (multiline ? [index.document.text] : index.lines)[hit.passage] ?? ''
   const span = locate(hit, text, matcher)
   if (!multiline) return { first: hit.passage, last: hit.passage, span }
   const first = lineAt(index.lineStarts, span?.start ?? 0)
@@ -136,7 +136,11 @@ const searchMatches = (index: TextIndex, query: Query): Result<StepOutput, strin
   const { matcher, notes } = parsed.value
   const { multiline } = query
   const eachMatch = multiline || query.mode === 'context'
-  const found = findHits(multiline ? index.whole : index.lines, matcher, { multiline, eachMatch, isLate: query.isLate })
+  const found = findHits(multiline ? [index.document.text] : index.lines, matcher, {
+    multiline,
+    eachMatch,
+    isLate: query.isLate,
+  })
   const late = describeGaps(found)
   if (found.total === 0) {
     const nothing = describeNothing(index, query.pattern, hintCase(index, query))
@@ -149,7 +153,7 @@ const searchMatches = (index: TextIndex, query: Query): Result<StepOutput, strin
   const isContext = query.mode === 'context'
   const blocks = isContext
     ? renderContexts(index, shown, query.contextLines ?? 1)
-    : renderLines(index.lines.texts, shown, query.contextLines ?? 0)
+    : renderLines(index.lines, shown, query.contextLines ?? 0)
   const { text } = joinFitting(blocks, isContext ? '\n\n' : (query.contextLines ?? 0) > 0 ? '\n--\n' : '\n')
   // In a long line each match counts.
   const isEach = eachMatch || found.hits.some(({ passage }, at) => passage === found.hits[at - 1]?.passage)
@@ -162,7 +166,7 @@ const searchFuzzy = (index: TextIndex, query: Query): Result<StepOutput, string>
   if (!parsed.ok) return parsed
   const found: (LineMatch & { distance: number })[] = []
   let isPartial = false
-  for (const [line, text] of index.lines.texts.entries()) {
+  for (const [line, text] of index.lines.entries()) {
     isPartial = query.isLate()
     if (isPartial) break
     const near = parsed.value.find(text)
@@ -176,7 +180,7 @@ const searchFuzzy = (index: TextIndex, query: Query): Result<StepOutput, string>
     return success({ ...nothing, notes: [...late, ...nothing.notes] })
   }
   const shown = found.sort((one, other) => one.distance - other.distance).slice(0, query.topK)
-  const blocks = shown.flatMap(match => renderLines(index.lines.texts, [match], query.contextLines ?? 0))
+  const blocks = shown.flatMap(match => renderLines(index.lines, [match], query.contextLines ?? 0))
   const { text } = joinFitting(blocks, '\n')
   return success(toDocument(text, [...describeCount(found.length, shown.length, 'lines match'), ...late]))
 }

@@ -1,6 +1,6 @@
 import type { Matcher, Span } from './matcher.ts'
 
-export const escapeForRegExp = (text: string): string => text.replaceAll(/[\\^$.|?*+()[\]{}/]/g, String.raw`\$&`)
+const escapeForRegExp = (text: string): string => text.replaceAll(/[\\^$.|?*+()[\]{}/]/g, String.raw`\$&`)
 
 const findCased = (pattern: string, text: string, limit: number): readonly Span[] => {
   const spans: Span[] = []
@@ -17,8 +17,6 @@ export const substringMatcher = (pattern: string, { caseInsensitive }: { caseIns
     return {
       test: text => text.includes(pattern),
       find: (text, limit) => findCased(pattern, text, limit),
-      needles: [[pattern]],
-      foldsCase: false,
       weight: 1,
     }
   }
@@ -33,11 +31,5 @@ export const substringMatcher = (pattern: string, { caseInsensitive }: { caseIns
     }
     return spans
   }
-  return {
-    test: text => regex.test(text),
-    find,
-    foldsCase: true,
-    weight: 1,
-    needles: [[pattern]],
-  }
+  return { test: text => regex.test(text), find, weight: 1 }
 }

@@ -1,11 +1,26 @@
-import { createKnownTokens } from './known-tokens.ts'
+import { createHash } from 'node:crypto'
+import { createNewestEntries } from '../process/newest-entries.ts'
 import { countTokens } from './tokens.ts'
 
+/** Remembered counts, of some 100 bytes each: the tools of ten of the largest servers. */
+const MAX_REMEMBERED = 20_000
 /** Shorter texts are counted faster than their hash is looked up. */
 const MIN_REMEMBERED_CHARACTERS = 64
 
-/** Counts tokens in TOKEN_ENCODING, those of each text once. */
+/** Counts tokens in TOKEN_ENCODING, and each text once. */
 export type TokenCounter = (text: string) => Promise<number>
+
+/** Remembers the tokens of texts, by their hash. */
+export const createKnownTokens = () => {
+  const known = createNewestEntries<number>(MAX_REMEMBERED)
+  return {
+    /** Returns the tokens of a text if they are known, and a function that remembers them. */
+    find: (text: string): { tokens: number | undefined; remember: (tokens: number) => void } => {
+      const key = createHash('sha1').update(text).digest('base64')
+      return { tokens: known.get(key), remember: tokens => known.set(key, tokens) }
+    },
+  }
+}
 
 export const createTokenCounter = (): TokenCounter => {
   const known = createKnownTokens()
@@ -15,6 +30,16 @@ export const createTokenCounter = (): TokenCounter => {
     if (tokens !== undefined) return tokens
     const counted = await countTokens(text)
     remember(counted)
+    return counted
+  }
+}
+
+/** Counts a list of texts, one after the other. */
+export const createTextCount = () => {
+  const count = createTokenCounter()
+  return async (texts: readonly string[]): Promise<number[]> => {
+    const counted: number[] = []
+    for (const text of texts) counted.push(await count(text))
     return counted
   }
 }

@@ -1,21 +1,20 @@
 import type { Tenant } from '../worker/fair-queue.ts'
 import type { Job } from '../worker/job.ts'
 import { mapInTurns } from '../worker/pause.ts'
-import { createKnownTokens } from './known-tokens.ts'
-import type { TokenCounter } from './token-counter.ts'
+import { createKnownTokens, type TokenCounter } from './token-counter.ts'
 import { countTokens } from './tokens.ts'
 
-/** The single texts that pages count. */
+/** The tenant of the texts that pages count one by one. */
 const PAGES: Tenant = { owner: 'pages', group: 'pages' }
 
-/** Counts tokens in the worker pool, and each text once: loading the tokenizer alone takes longer than calls may wait. */
+/** Counts tokens in the worker pool, and each text once. Loading the tokenizer takes longer than a call may wait. */
 export const createTokenWork = (countTexts: Job<readonly string[], number[]>) => {
   const known = createKnownTokens()
 
   const countUnknown = async ({ owner, group }: Tenant, texts: readonly string[]): Promise<number[]> => {
     if (texts.length === 0) return []
     const counted = await countTexts.run(owner, texts, { group })
-    // The caller needs the number, if need be from this thread.
+    // The caller needs the number, so this thread counts if the pool cannot.
     return counted.ok ? counted.value : mapInTurns(texts, countTokens)
   }
 
@@ -32,9 +31,9 @@ export const createTokenWork = (countTexts: Job<readonly string[], number[]>) =>
   }
 
   return {
-    /** Counts all the texts together. */
+    /** Returns the sum over all texts. */
     sumTokens,
-    /** Counts one text for a page. */
+    /** Counts one text, for a page. */
     count: (text => sumTokens(PAGES, [text])) satisfies TokenCounter,
   }
 }

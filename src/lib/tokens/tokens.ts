@@ -1,12 +1,12 @@
 import { createPause } from '../worker/pause.ts'
 
-/** The encoding that tokens are counted in: that of GPT-4o and later; other vendors' differ by a few in a hundred. */
+/** The encoding of GPT-4o and later. Counts of other vendors differ by a few percent. */
 export const TOKEN_ENCODING = 'o200k_base'
 
 /**
- * Longest run of letters, or of whatever is neither letter nor digit, that is counted in one piece, in characters. The
- * time of a piece grows with its square; no word of any language is as long, and what is cut costs one token more at
- * most. Signs and blanks are one kind here: the encoding has pieces of both, such as a sign with slashes and line breaks.
+ * Longest run of letters, or of characters that are neither letters nor digits, that is encoded at once. The time grows
+ * with the square of its length. No word of any language is this long, and each cut adds one token at most. Signs and
+ * blanks count as one kind, because tokens may contain both, such as a slash and line breaks.
  */
 const MAX_RUN_CHARACTERS = 256
 
@@ -25,12 +25,12 @@ const cutLongRuns = (text: string): readonly string[] => {
   return [...pieces, text.slice(start)]
 }
 
-/** Characters that are counted at once: a few milliseconds' work. */
+/** Characters counted between two pauses: a few milliseconds of work. */
 const MAX_PIECE_CHARACTERS = 16_384
-/** How far on the end of a word is looked for, at which a piece may end without a token being cut. */
+/** How far to look for the end of a word, where a piece can end without splitting a token. */
 const MAX_WORD_CHARACTERS = 1_024
 
-/** The end of a word: behind a letter and before what belongs to no word. No token of the encoding reaches across. */
+/** The end of a word: between a letter and a character that belongs to no word. No token of the encoding spans it. */
 const WORD_END = /\p{L}(?=[^\p{L}\p{M}\p{N}'’])/u
 
 const endOfPiece = (text: string, start: number): number => {
@@ -40,9 +40,9 @@ const endOfPiece = (text: string, start: number): number => {
   return found === null ? least : least + found.index + found[0].length
 }
 
-/** How many tokens a model reads the text as, in TOKEN_ENCODING. Text that looks like a control token is text. */
+/** Counts the tokens of a text in TOKEN_ENCODING. Text that looks like a control token is counted as text. */
 export const countTokens = async (text: string): Promise<number> => {
-  // Loaded with the first text: its tables take some 40 MB.
+  // Loaded on first use, because its tables take some 40 MB.
   const { encoding } = await import('./encoding.ts')
   const options = { disallowedSpecial: new Set<string>() }
   const pause = createPause()

@@ -1,10 +1,9 @@
 import { findExactNumber, parseExactly } from '../../lib/json/exact-numbers.ts'
 import { heapOfJson, heapOfTable } from '../../lib/json/heap-cost.ts'
 import { parseDocument } from '../../lib/json/parse-document.ts'
-import { measureJson } from '../../lib/json/parse-json-text.ts'
 import { excludePaths } from '../../lib/json/project.ts'
 import { renderDocument } from '../../lib/json/render-document.ts'
-import type { JsonValue } from '../../lib/kernel/json.ts'
+import { type JsonValue, measureJson } from '../../lib/kernel/json.ts'
 import { countTokens } from '../../lib/tokens/tokens.ts'
 import { parseFieldPath } from '../../tools/response/field-path.ts'
 import {
