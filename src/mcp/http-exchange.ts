@@ -48,10 +48,10 @@ export const limitStall = (raw: ServerResponse, bytes: number): void => {
 const MAX_JOINED_CHARACTERS = 128 * 1_024
 
 /** Node concatenates a string body with the head before encoding both, which is expensive for a long one. */
-const shortened = (answer: RpcResponse): RpcResponse =>
-  answer.head.length > MAX_JOINED_CHARACTERS
-    ? { ...answer, head: '', rest: [Buffer.from(answer.head), ...answer.rest] }
-    : answer
+const shortened = (response: RpcResponse): RpcResponse =>
+  response.head.length > MAX_JOINED_CHARACTERS
+    ? { ...response, head: '', rest: [Buffer.from(response.head), ...response.rest] }
+    : response
 
 export const writeResponse = (http: HttpExchange, response: RpcResponse): void => {
   const { raw } = http

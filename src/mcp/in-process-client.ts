@@ -37,9 +37,9 @@ export type RpcError = z.infer<typeof RpcError>
 type Reply = { result: JsonObject; error?: undefined } | { result?: undefined; error: RpcError }
 
 const toReply = (text: string): Reply => {
-  const answer: unknown = JSON.parse(text)
-  if (isJsonObject(answer) && isJsonObject(answer.result)) return { result: answer.result }
-  return { error: RpcError.parse(isJsonObject(answer) ? answer.error : undefined) }
+  const response: unknown = JSON.parse(text)
+  if (isJsonObject(response) && isJsonObject(response.result)) return { result: response.result }
+  return { error: RpcError.parse(isJsonObject(response) ? response.error : undefined) }
 }
 
 export type InProcessClientOptions = {
@@ -54,7 +54,7 @@ export type InProcessClientOptions = {
 
 type Sent = { mounted: MountedServer; caller: Caller; text: string; signal: AbortSignal | undefined }
 
-const answerCall = (sent: Sent, message: RequestMessage, report: ReportFault): Promise<RpcResponse> | RpcResponse => {
+const startCall = (sent: Sent, message: RequestMessage, report: ReportFault): Promise<RpcResponse> | RpcResponse => {
   const { router } = sent.mounted
   const found = findTool(router, message.params)
   if (isRefusal(found)) return errorResponse(message.id, found)
@@ -70,7 +70,7 @@ const answerCall = (sent: Sent, message: RequestMessage, report: ReportFault): P
  * other client except for HTTP. Access is checked for each request, as for a token.
  */
 export const createInProcessClient = ({ registry, limits, clientInfo, report, now }: InProcessClientOptions) => {
-  const answer = (sent: Sent): Promise<RpcResponse> | RpcResponse => {
+  const respond = (sent: Sent): Promise<RpcResponse> | RpcResponse => {
     const body = parseBody(Buffer.from(sent.text), limits)
     if (!body.ok) return errorResponse(null, body.error)
     const classified = classify(body.value, { version: STATELESS_VERSION, method: undefined })
@@ -79,7 +79,7 @@ export const createInProcessClient = ({ registry, limits, clientInfo, report, no
     if (era !== 'stateless' || classified.value.message.kind !== 'request') throw new Error('no request was sent')
     const { message } = classified.value
     return message.method === 'tools/call'
-      ? answerCall(sent, message, report)
+      ? startCall(sent, message, report)
       : respondAtOnce(sent.mounted.router, message)
   }
 
@@ -118,7 +118,7 @@ export const createInProcessClient = ({ registry, limits, clientInfo, report, no
       if (!access.ok) throw new AppError('forbidden', 'This server is not for you to use.')
       const text = toText(++lastId, method, params)
       messages.push({ direction: 'sent', at: new Date(now()), text })
-      const received = responseText(await answer({ mounted, caller: access.value, text, signal }))
+      const received = responseText(await respond({ mounted, caller: access.value, text, signal }))
       messages.push({ direction: 'received', at: new Date(now()), text: received })
       return toReply(received)
     }

@@ -2,7 +2,7 @@ import { type BodyLimits, parseBody, readBody } from './body.ts'
 import type { Challenges } from './challenges.ts'
 import { type Classified, classify } from './classify.ts'
 import { type ReportFault, respondAtOnce } from './dispatcher.ts'
-import { acceptsEventStream, acceptsJson, checkStandardHeaders, headerOf } from './headers.ts'
+import { checkStandardHeaders, headerOf } from './headers.ts'
 import { type Message, readableId } from './message.ts'
 import { BATCH_VERSION, ERROR } from './protocol.ts'
 import { type Reply, writeReply } from './reply.ts'
@@ -10,7 +10,7 @@ import { errorResponse, isRefusal, type Refusal, refusal } from './rpc-response.
 import { findLackingScopes } from './scopes.ts'
 import type { ServerRequest } from './server-request.ts'
 import { isInitialize, type SessionPosts } from './sessions/session-posts.ts'
-import { checkVersion, findSession, notAcceptable } from './sessions/session-requirements.ts'
+import { checkAccept, checkVersion, findSession } from './sessions/session-requirements.ts'
 import type { Sessions } from './sessions/sessions.ts'
 import type { StatelessCalls } from './stateless/stateless-calls.ts'
 import type { Listen } from './streams/listen.ts'
@@ -65,7 +65,8 @@ export const createPost = (options: PostOptions) => {
   /** Steps 8 and 9 in the session era. */
   const dispatchInSession = (request: ServerRequest, classified: SessionMessages): Reply => {
     const { http } = request
-    if (!acceptsJson(http.headers) || !acceptsEventStream(http.headers)) return refused(NOT_ACCEPTABLE)
+    const unacceptable = checkAccept(http)
+    if (unacceptable !== undefined) return refused(unacceptable)
     const isBatch = classified.era === 'session-batch'
     if (isBatch && classified.messages.some(isInitialize)) return refused(INITIALIZE_IN_BATCH)
     const session = findSession(sessions, request)
@@ -108,7 +109,6 @@ type SessionMessages = Exclude<Classified, { era: 'stateless' }>
 
 const invalidRequest = (why: string): Refusal => refusal(400, ERROR.invalidRequest, `Invalid request: ${why}`)
 const INITIALIZE_IN_BATCH = invalidRequest('initialize cannot be part of a batch')
-const NOT_ACCEPTABLE = notAcceptable('application/json and text/event-stream')
 
 /** The response to a request that is refused because of its HTTP headers: it carries no id. */
 const refused = (reason: Refusal): Reply => errorResponse(null, reason)

@@ -1,5 +1,5 @@
+import type { OriginPolicy } from '../lib/http/origins.ts'
 import { type HttpExchange, writeHead } from './http-exchange.ts'
-import type { OriginPolicy } from './origin.ts'
 
 const ALLOWED_METHODS = 'GET, POST, DELETE'
 /** For the paths below a passthrough server. */

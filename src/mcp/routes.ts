@@ -5,18 +5,18 @@ import { listenForUpgrades, type Upgrade } from '../passthrough/proxy/upgrades.t
 import type { CompiledPassthrough } from '../runtime/call/compiled-passthrough.ts'
 import { type Authorize, createAdmission } from './admission.ts'
 import { type Challenges, createChallenges } from './challenges.ts'
+import { handleDirectly } from './direct-requests.ts'
 import type { ReportFault } from './dispatcher.ts'
 import { type HttpExchange, writeRefusal } from './http-exchange.ts'
 import { ALL_METHODS, isPreflight, sendPreflightResponse } from './preflight.ts'
 import { ERROR } from './protocol.ts'
-import { handleRareMethods } from './rare-methods.ts'
 import type { McpLogger, McpRegistry } from './registry/registry.ts'
 import { errorResponse, refusal } from './rpc-response.ts'
 import type { ServerRequest } from './server-request.ts'
-import { handlePosts } from './sessions/direct-posts.ts'
 import { createHttpSse } from './sessions/http-sse.routes.ts'
-import { createSessionIds, type SigningKey } from './sessions/session-id.ts'
+import { createSessionIds } from './sessions/session-id.ts'
 import { createSessions } from './sessions/sessions.ts'
+import type { SigningKey } from './signer.ts'
 import { createRequestStates } from './stateless/request-states.ts'
 import { createStreamableHttp, methodNotAllowed } from './streamable-http.routes.ts'
 import type { CheckRoom } from './streams/listen.ts'
@@ -134,15 +134,15 @@ export const mcpRoutes =
       (request: FastifyRequest<ServerParams>, reply: FastifyReply): void =>
         serve(exchangeOf(request, reply), handle)
     /** Paths below a server's URL exist only on passthrough servers. */
-    const passOn = (http: HttpExchange): void => serve(http, answerNotFound, notFound)
+    const passOn = (http: HttpExchange): void => serve(http, respondNotFound, notFound)
     /** Responds to CORS preflight requests. Other OPTIONS requests are passed on by passthrough servers only. */
     const preflight =
       (methods?: string) =>
       (request: FastifyRequest<ServerParams>, reply: FastifyReply): void => {
         const http = exchangeOf(request, reply)
-        const answer = (): void => sendPreflightResponse(http, origins, methods)
-        if (isPreflight(http)) answer()
-        else serve(http, answer, methods === undefined ? answer : notFound)
+        const respond = (): void => sendPreflightResponse(http, origins, methods)
+        if (isPreflight(http)) respond()
+        else serve(http, respond, methods === undefined ? respond : notFound)
       }
     const refuse =
       (allowed: string): Handle =>
@@ -150,8 +150,7 @@ export const mcpRoutes =
         writeRefusal(http, methodNotAllowed(allowed))
 
     app.post<ServerParams>('/s/:uuid', handler(streamable.post))
-    handleRareMethods(app, passOn)
-    handlePosts(app, http => serve(http, streamable.post))
+    handleDirectly(app, { post: http => serve(http, streamable.post), rareMethod: passOn })
     app.get<ServerParams>('/s/:uuid', { exposeHeadRoute: false }, handler(streamable.get))
     app.delete<ServerParams>('/s/:uuid', handler(streamable.delete))
     app.get<ServerParams>('/s/:uuid/sse', { exposeHeadRoute: false }, handler(sse.open))
@@ -191,7 +190,7 @@ export const mcpRoutes =
     })
   }
 
-const answerNotFound: Handle = ({ http }) => notFound(http)
+const respondNotFound: Handle = ({ http }) => notFound(http)
 const notFound = (http: HttpExchange): void =>
   writeRefusal(http, refusal(404, ERROR.transport, 'There is nothing at this address'))
 

@@ -18,7 +18,7 @@ import { createTargetCheck, type Target } from './target.ts'
 export type HttpClientOptions = DispatcherOptions & {
   /** 0 returns every redirect as a response. */
   maxRedirects: number
-  /** Origins that are answered inside this process. */
+  /** Origins that are served inside this process. */
   inProcess?: ReadonlyMap<string, InProcessOrigin>
   /** Longest silence within the body of a response. */
   bodyIdleMs?: number

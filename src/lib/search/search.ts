@@ -2,7 +2,6 @@ import { parsePaths } from '../json/path.ts'
 import type { PipelineStep } from '../json/pipeline-step.ts'
 import type { ResultDocument, StepOutput } from '../json/result-document.ts'
 import { failure, type Result } from '../kernel/result.ts'
-import { threadTimeMs } from '../worker/thread-time.ts'
 import {
   DEFAULT_TOP_K,
   MAX_CONTEXT_LINES,
@@ -22,6 +21,12 @@ import { splitWords } from './split-words.ts'
 const MAX_SEARCH_MS = 2_000
 /** Maximum duration on a busy machine. */
 const MAX_WAIT_MS = 10_000
+
+/** Returns the CPU time of this thread, in milliseconds. */
+const threadTimeMs = (): number => {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1_000
+}
 
 /** Returns a function that tells whether the time is up. */
 const startClock = (): (() => boolean) => {

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 
-/** Longest that work goes on for before everybody else on this thread has a turn. */
+/** Longest time that work may hold its thread before it lets other work run. */
 const TURN_MS = 8
 
-/** To be awaited between the pieces of long work: gives everybody else a turn, where the last one was a while ago. */
+/** Lets other work on this thread run if it has had no turn for a while. Await it between the pieces of long work. */
 export type Pause = () => Promise<void>
 
 export const createPause = (): Pause => {
@@ -15,7 +15,7 @@ export const createPause = (): Pause => {
   }
 }
 
-/** As `map`, with turns for everybody else between the items. */
+/** Like `map`, but lets other work run between items. */
 export const mapInTurns = async <Item, Made>(
   items: Iterable<Item>,
   make: (item: Item) => Made,

@@ -46,13 +46,13 @@ export const requestUpstream = (
   report: ReportFault,
 ): Promise<RpcResponse> | undefined => {
   const { id } = request
-  const render = (answered: UpstreamResult): RpcResponse => {
-    if ('refused' in answered) {
-      const { code, message, data } = answered.refused
+  const render = (result: UpstreamResult): RpcResponse => {
+    if ('refused' in result) {
+      const { code, message, data } = result.refused
       return errorResponse(id, refusal(200, codeFor(code, era), message, data))
     }
     const isRead = era === 'stateless' && request.method === 'resources/read'
-    const passed = isRead && !isInputRequired(answered.passed) ? { ...NOT_CACHED, ...answered.passed } : answered.passed
+    const passed = isRead && !isInputRequired(result.passed) ? { ...NOT_CACHED, ...result.passed } : result.passed
     return resultResponse(id, renderPassed(router, { passed }, era, false))
   }
   return send(router, request, call)

@@ -59,7 +59,7 @@ export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, access, 
     lastUsedAt: now(),
     logLevel: undefined,
     calls: undefined,
-    feeds: undefined,
+    streams: undefined,
     notify,
     upstreams: undefined,
   })
@@ -113,7 +113,7 @@ export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, access, 
 
   const serve = (connection: Connection, { mounted, caller }: ServerRequest, message: Message): void => {
     const { stream } = connection
-    const send = (answer: RpcResponse): void => stream.send(messageEvent(responseText(answer)))
+    const send = (response: RpcResponse): void => stream.send(messageEvent(responseText(response)))
     if (message.kind === 'notification') serveNotification(mounted.router, connection.session, message)
     if (message.kind === 'response') serveResponse(connection.session, message)
     if (message.kind !== 'request') return

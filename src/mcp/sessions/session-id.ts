@@ -1,10 +1,7 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
 import { isJsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import type { AccessPolicy } from '../../servers/access/access.ts'
 import { findSessionVersion, type SessionVersion } from '../protocol.ts'
-
-/** The first key signs, all of them verify. `id` must not contain a dot. */
-export type SigningKey = { id: string; key: Buffer }
+import { createSigner, type SigningKey } from '../signer.ts'
 
 /** The content of a session id, which lets any process serve the session. It does not authenticate anybody. */
 export type SessionClaims = {
@@ -28,33 +25,17 @@ const MAX_ID_CHARACTERS = 2_048
 /** Maximum length of our ids: every request repeats it in a header, and it is stored with its session. */
 const MAX_SEALED_CHARACTERS = 1_024
 
-const signatureOf = (signed: string, key: Buffer): Buffer => createHmac('sha256', key).update(signed).digest()
-
 export const createSessionIds = (keys: readonly SigningKey[]) => {
-  const [first] = keys
-  if (first === undefined) throw new Error('session ids need a signing key')
-  const byId = new Map(keys.map(({ id, key }) => [id, key]))
+  const signer = createSigner(keys, '', MAX_ID_CHARACTERS)
   return {
-    /**
-     * Returns `keyId.claims.signature` in visible ASCII, as the specification requires (basic/transports, "Session
-     * Management"). Throws if the claims are too long.
-     */
+    /** Returns an id as the specification requires (basic/transports, "Session Management"). Throws if it is too long. */
     seal: (claims: SessionClaims): string => {
-      const signed = `${first.id}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}`
-      const id = `${signed}.${signatureOf(signed, first.key).toString('base64url')}`
+      const id = signer.seal(claims)
       if (id.length > MAX_SEALED_CHARACTERS) throw new RangeError(`a session id has ${id.length} characters`)
       return id
     },
     /** Returns undefined if none of our keys signed it. */
-    open: (id: string): SessionClaims | undefined => {
-      const [keyId = '', claims = '', signature = '', ...rest] = id.length > MAX_ID_CHARACTERS ? [] : id.split('.')
-      const key = byId.get(keyId)
-      if (key === undefined || rest.length > 0) return undefined
-      const expected = signatureOf(`${keyId}.${claims}`, key)
-      const given = Buffer.from(signature, 'base64url')
-      if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined
-      return toClaims(JSON.parse(Buffer.from(claims, 'base64url').toString()))
-    },
+    open: (id: string): SessionClaims | undefined => toClaims(signer.open(id)),
   }
 }
 export type SessionIds = ReturnType<typeof createSessionIds>
@@ -63,7 +44,7 @@ const TIERS = ['public', 'organization', 'private'] as const
 const textOrNone = (value: JsonValue | undefined): string | undefined => (typeof value === 'string' ? value : undefined)
 
 /** An id may have been signed by another version of Patchbay, with other claims. */
-const toClaims = (value: JsonValue): SessionClaims | undefined => {
+const toClaims = (value: JsonValue | undefined): SessionClaims | undefined => {
   if (!isJsonObject(value)) return undefined
   const { serverId, madeAt, nonce, capabilities } = value
   const version = findSessionVersion(String(value.version))

@@ -5,7 +5,7 @@ import type { ResponseMessage } from '../message.ts'
 import type { AskableClient, Session } from './session.ts'
 
 /** Long, because a person may have to read, think and type. */
-const MAX_ANSWER_MS = 10 * 60_000
+const MAX_RESPONSE_MS = 10 * 60_000
 /** Maximum number of open requests to one client. */
 const MAX_UNANSWERED = 50
 
@@ -52,7 +52,7 @@ class AskError extends Error {
 /** JSON-RPC 2.0 §5.1. */
 const INTERNAL_ERROR = -32_603
 
-type Waiting = { settle: (answer: ResponseMessage) => void; fail: (why: string) => void }
+type Waiting = { settle: (response: ResponseMessage) => void; fail: (why: string) => void }
 
 /**
  * Creates the view that upstreams have of a session's client. Requests go over the stream of one of its running calls,
@@ -66,7 +66,7 @@ export const createSessionPeer = (session: Session, capabilities: JsonObject, on
     const call = session.calls?.findLast(({ channel, link }) => channel.isOpen && link !== undefined)
     if (call !== undefined) call.channel.send(json)
     else if (session.notify !== undefined) session.notify(json)
-    else if (session.feeds?.hasNotices() === true) session.feeds.notify(json)
+    else if (session.streams?.hasNotices() === true) session.streams.notify(json)
     else return false
     return true
   }
@@ -75,26 +75,26 @@ export const createSessionPeer = (session: Session, capabilities: JsonObject, on
     if (waiting.size >= MAX_UNANSWERED)
       throw new AskError(INTERNAL_ERROR, 'The client has too many unanswered requests.')
     const id = `ask-${randomUUID()}`
-    const answer = Promise.withResolvers<JsonObject>()
+    const response = Promise.withResolvers<JsonObject>()
     const fail = (why: string): void => {
       const params = { requestId: id, reason: why }
       send(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params }))
-      answer.reject(new AskError(INTERNAL_ERROR, why))
+      response.reject(new AskError(INTERNAL_ERROR, why))
     }
     const settle = ({ result, error }: ResponseMessage): void => {
-      if (result !== undefined) answer.resolve(result)
+      if (result !== undefined) response.resolve(result)
       else
-        answer.reject(new AskError(error?.code ?? INTERNAL_ERROR, error?.message ?? 'The client returned no result.'))
+        response.reject(new AskError(error?.code ?? INTERNAL_ERROR, error?.message ?? 'The client returned no result.'))
     }
     waiting.set(id, { settle, fail })
-    const timer = setTimeout(() => fail('The client did not respond in time.'), MAX_ANSWER_MS)
+    const timer = setTimeout(() => fail('The client did not respond in time.'), MAX_RESPONSE_MS)
     const onAbort = (): void => fail('The response is no longer needed.')
     signal.addEventListener('abort', onAbort, { once: true })
     try {
       if (!send(JSON.stringify({ jsonrpc: '2.0', id, method, params }))) {
         throw new AskError(INTERNAL_ERROR, 'The client has no open stream for this request.')
       }
-      return await answer.promise
+      return await response.promise
     } finally {
       waiting.delete(id)
       clearTimeout(timer)
@@ -118,8 +118,8 @@ export const createSessionPeer = (session: Session, capabilities: JsonObject, on
   }
   return {
     peer,
-    receive: answer => {
-      if (typeof answer.id === 'string') waiting.get(answer.id)?.settle(answer)
+    receive: response => {
+      if (typeof response.id === 'string') waiting.get(response.id)?.settle(response)
     },
     end: () => {
       for (const { fail } of waiting.values()) fail('The session has ended.')

@@ -38,14 +38,14 @@ const tooMuch = refusal(
 )
 
 /** Renders the responses. Those that no longer fit are replaced by errors. `ids` are those of the requests. */
-const batchTexts = (ids: readonly RequestId[], answers: readonly (RpcResponse | undefined)[]): string[] => {
+const batchTexts = (ids: readonly RequestId[], responses: readonly (RpcResponse | undefined)[]): string[] => {
   let bytes = 0
-  return answers.flatMap((answer, index) => {
-    if (answer === undefined) return []
-    const size = sizeOf(answer)
+  return responses.flatMap((response, index) => {
+    if (response === undefined) return []
+    const size = sizeOf(response)
     const isFitting = bytes + size <= MAX_BATCH_RESPONSE_BYTES
     if (isFitting) bytes += size
-    return responseText(isFitting ? answer : errorResponse(ids[index] ?? null, tooMuch))
+    return responseText(isFitting ? response : errorResponse(ids[index] ?? null, tooMuch))
   })
 }
 

@@ -1,4 +1,4 @@
-import { headerOf } from '../headers.ts'
+import { acceptsEventStream, acceptsJson, headerOf } from '../headers.ts'
 import type { HttpExchange } from '../http-exchange.ts'
 import { ERROR, findSessionVersion, SESSION_VERSIONS } from '../protocol.ts'
 import { type Refusal, refusal } from '../rpc-response.ts'
@@ -9,6 +9,12 @@ export const SESSION_HEADER = 'mcp-session-id'
 
 export const notAcceptable = (types: string): Refusal =>
   refusal(406, ERROR.transport, `Not acceptable: the Accept header must list ${types}`)
+
+/** Checks that the client accepts both forms of a response to a POST. */
+export const checkAccept = ({ headers }: HttpExchange): Refusal | undefined =>
+  acceptsJson(headers) && acceptsEventStream(headers)
+    ? undefined
+    : notAcceptable('application/json and text/event-stream')
 
 /** Checks the version header of the session era (basic/transports). */
 export const checkVersion = ({ headers }: HttpExchange): Refusal | undefined => {

@@ -53,7 +53,7 @@ export const releaseUpstreams = (session: Session): void => {
 
 /** Sends a message on the stream that the client has open for notifications, if any. */
 const notify = (session: Session, json: string): void => {
-  if (session.notify === undefined) session.feeds?.notify(json)
+  if (session.notify === undefined) session.streams?.notify(json)
   else session.notify(json)
 }
 

@@ -2,13 +2,13 @@ import type { SessionPeer } from '../../upstreams/connection/call-link.ts'
 import type { Call } from '../call.ts'
 import type { ResponseMessage } from '../message.ts'
 import type { LogLevel, SessionVersion } from '../protocol.ts'
-import type { Feeds } from '../streams/feeds.ts'
+import type { ResumableStreams } from '../streams/resumable-streams.ts'
 
 /** A session's client that upstreams can ask. */
 export type AskableClient = {
   peer: SessionPeer
   /** Receives a response of the client. Responses to no request are dropped. */
-  receive: (answer: ResponseMessage) => void
+  receive: (response: ResponseMessage) => void
   end: () => void
 }
 
@@ -43,8 +43,8 @@ export type Session = {
   logLevel: LogLevel | undefined
   /** Running requests, for `notifications/cancelled`. Clients may use an id twice. */
   calls: Call[] | undefined
-  feeds: Feeds | undefined
-  /** Used instead of `feeds` by transports with a single stream. */
+  streams: ResumableStreams | undefined
+  /** Used instead of `streams` by transports with a single stream. */
   notify: ((json: string) => void) | undefined
   upstreams: SessionUpstreams | undefined
 }

@@ -30,12 +30,12 @@ export const cancelCalls = (calls: readonly Call[] | undefined, id: RequestId): 
   }
 }
 
-const isBusy = ({ calls, feeds }: Session): boolean => (calls?.length ?? 0) > 0 || feeds?.hasOpenStream() === true
+const isBusy = ({ calls, streams }: Session): boolean => (calls?.length ?? 0) > 0 || streams?.hasOpenStream() === true
 
 /** Cancels the running calls of a session, ends its streams and everything that upstreams do for it. */
 export const endSession = (session: Session): void => {
   for (const call of session.calls ?? []) call.signal.abort()
-  session.feeds?.end()
+  session.streams?.end()
   releaseUpstreams(session)
 }
 
@@ -91,7 +91,13 @@ export const createSessions = ({ ids, now, idleMs, maxPerServer }: SessionsOptio
     id: string,
     { serverId, subject, version, client, capabilities }: SessionClaims,
   ): Session => {
-    const unused = { logLevel: undefined, calls: undefined, feeds: undefined, notify: undefined, upstreams: undefined }
+    const unused = {
+      logLevel: undefined,
+      calls: undefined,
+      streams: undefined,
+      notify: undefined,
+      upstreams: undefined,
+    }
     const session: Session = { serverId, subject, version, client, capabilities, lastUsedAt: now(), ...unused }
     known.living.set(id, session)
     return session

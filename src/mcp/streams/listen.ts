@@ -45,8 +45,8 @@ const subscribeAll = async (
   let tell = (_uri: string): void => {}
   const taken = await Promise.all(
     wanted.map(async uri => {
-      const answer = await router.offers?.subscribe(uri, updated => tell(updated), group)
-      return answer === undefined || 'refused' in answer ? [] : [{ uri, stop: answer.stop }]
+      const taken = await router.offers?.subscribe(uri, updated => tell(updated), group)
+      return taken === undefined || 'refused' in taken ? [] : [{ uri, stop: taken.stop }]
     }),
   )
   return {

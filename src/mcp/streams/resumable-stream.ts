@@ -11,15 +11,15 @@ const RESUME_WITHIN_MS = 5 * 60 * 1_000
 /** Marks event ids of this process, because it has no events of others. */
 const PROCESS = randomBytes(3).toString('hex')
 
-/** A connection that carries a feed, with the repeated access check of its caller. */
-export type FeedConnection = StreamWatch & { stream: EventStream }
+/** The connection that a stream currently has, with the repeated access check of its caller. */
+export type StreamConnection = StreamWatch & { stream: EventStream }
 
 /**
  * One logical stream of a session, which outlives its connections and numbers its events. `notices` carries
- * notifications of the server, `answer` the progress and response of one request.
+ * notifications of the server, `response` the progress and response of one request.
  */
-export const createFeed = (number: number, kind: 'notices' | 'answer') => {
-  let connection: FeedConnection | undefined
+export const createResumableStream = (number: number, kind: 'notices' | 'response') => {
+  let connection: StreamConnection | undefined
   let sequence = 0
   let kept: { sequence: number; event: string }[] = []
   let brokenAt = 0
@@ -41,7 +41,7 @@ export const createFeed = (number: number, kind: 'notices' | 'answer') => {
   return {
     number,
     kind,
-    connection: (): FeedConnection | undefined => connection,
+    connection: (): StreamConnection | undefined => connection,
     send,
     /** Sends the last message and ends the stream, also for clients that reconnect later. */
     finish: (json?: string): void => {
@@ -50,7 +50,7 @@ export const createFeed = (number: number, kind: 'notices' | 'answer') => {
       connection?.stream.end()
     },
     /** Continues after the event numbered `after`. A connection that is still attached must have broken unnoticed. */
-    attach: (next: FeedConnection, after: number): void => {
+    attach: (next: StreamConnection, after: number): void => {
       connection?.stream.end()
       connection = next
       kept = kept.filter(event => event.sequence > after)
@@ -62,13 +62,13 @@ export const createFeed = (number: number, kind: 'notices' | 'answer') => {
       connection = undefined
       brokenAt = stream.isDelivered && isFinished ? Number.NEGATIVE_INFINITY : at
     },
-    /** Whether the feed can be dropped: the client has everything, or the time to resume is over. */
+    /** Whether the stream can be dropped: the client has everything, or the time to resume is over. */
     isOver: (at: number): boolean => connection === undefined && at - brokenAt > RESUME_WITHIN_MS,
     /** An event with only an id, so that the client can resume before the first message (2025-11-25, transports). */
     prime: (after: number): string => `id: ${idOf(after)}\ndata: \n\n`,
   }
 }
-export type Feed = ReturnType<typeof createFeed>
+export type ResumableStream = ReturnType<typeof createResumableStream>
 
 /** Parses a `Last-Event-ID` issued by this process. */
 export const parseEventId = (id: string | undefined): { number: number; sequence: number } | undefined => {

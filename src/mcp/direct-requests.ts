@@ -1,0 +1,40 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { FastifyInstance } from 'fastify'
+import type { HttpExchange } from './http-exchange.ts'
+
+/** The canonical path of a server. */
+const SERVER_PATH = /^\/s\/([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/i
+/** The path of a server in any spelling, or one below it. */
+const PATH_BELOW = /^(?:https?:\/\/[^/]*)?\/s\/([^/?#]+)(?:[/?]|$)/i
+
+/** Methods with routes of their own. */
+const COMMON: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+
+type Serve = (http: HttpExchange) => void
+type DirectHandlers = {
+  /**
+   * POSTs to `/s/:uuid`. Fastify's routing, request, reply and hooks are not used here and would cost as much as listing
+   * tools. Other spellings of the path, and requests during shutdown, take the Fastify route with the same handler.
+   */
+  post: Serve
+  /** Requests to servers with methods that Fastify does not route, such as those of WebDAV: an upstream may know them. */
+  rareMethod: Serve
+}
+
+/** Handles some requests to servers directly on Node's server, before Fastify. */
+export const handleDirectly = (app: FastifyInstance, { post, rareMethod }: DirectHandlers): void => {
+  let isClosing = false
+  app.addHook('preClose', async () => {
+    isClosing = true
+  })
+  const toFastify = app.server.listeners('request')
+  app.server.removeAllListeners('request')
+  app.server.on('request', (incoming: IncomingMessage, raw: ServerResponse) => {
+    const { method, url = '', headers } = incoming
+    const isRare = !COMMON.has(method)
+    const path = isRare ? PATH_BELOW : method === 'POST' && !isClosing ? SERVER_PATH : undefined
+    const serverId = path?.exec(url)?.[1]
+    if (serverId === undefined) for (const listener of toFastify) listener.call(app.server, incoming, raw)
+    else (isRare ? rareMethod : post)({ incoming, raw, headers, serverId })
+  })
+}
