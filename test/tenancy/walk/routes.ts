@@ -10,13 +10,43 @@ export type Row = {
   /** As Fastify prints it. */
   route: string
   statuses: Statuses
-  /** The URL, created for each asker if the request deletes what it names. */
-  path: (world: World) => string | Promise<string>
+  /** The path, with the same parameters, if it differs from the route's. */
+  path?: string
+  query?: string
+  /** Ids for the last parameters, created for each asker if the request changes what they name. */
+  id?: (world: World) => string | string[] | Promise<string | string[]>
   body?: (world: World) => object
   /** Form fields that a page sends, instead of a JSON body. */
   form?: (world: World) => Record<string, string> | Promise<Record<string, string>>
   /** Requested with the headers of a browser. */
   isBrowser?: true
+}
+
+/** The ids of the tested organization's things, by the segment before them in a path. */
+const idsBySegment = (world: World): Readonly<Record<string, string>> => ({
+  organizations: world.organizationId,
+  toolkits: world.toolkitId,
+  gallery: world.toolkitId,
+  tools: world.toolId,
+  servers: world.serverId,
+  'mcp-servers': world.serverId,
+  s: world.serverId,
+  upstreams: world.upstreamId,
+  instances: world.instanceId,
+  executions: world.executionId,
+  history: world.executionId,
+  'oauth-clients': world.oauthClientId,
+  clients: world.oauthClientId,
+})
+
+/** Returns the path and query to request, and creates what it names if the row says so. */
+export const makePath = async ({ route, path, query = '', id }: Row, world: World): Promise<string> => {
+  const pattern = path ?? route.slice(route.indexOf(' ') + 1)
+  const own = [(await id?.(world)) ?? []].flat()
+  const known = idsBySegment(world)
+  const ids = [...pattern.matchAll(/([\w-]+)\/:\w+/g)].map(([, segment = '']) => known[segment] ?? '')
+  const all = [...ids.slice(0, ids.length - own.length), ...own]
+  return all.reduce((text, one) => text.replace(/:\w+/, one), pattern) + query
 }
 
 const everybody = (status: number): Statuses => [status, status, status, status, status, status, status, status, status]
@@ -38,11 +68,15 @@ const mcp = (done: number): Statuses => [401, 403, 403, 403, 403, done, 403, 403
 
 /** The same on a page, which redirects anonymous visitors to sign-in. */
 const asPage = ([, ...rest]: Statuses): Statuses => [303, ...rest]
+/** Pages that every user may see. */
+const OWN_PAGE = asPage(OWN)
 
-const at =
-  (path: string): Row['path'] =>
-  () =>
-    path
+/** What every user may change in their own account; tokens need the scope `write`. */
+const own = (done: number): Statuses => [401, done, done, done, done, done, 403, done, 403]
+const ownPage = (done: number): Statuses => asPage(own(done))
+/** Something of the owner's account that nobody else finds. */
+const ofOwner = (done: number): Statuses => [401, 404, 404, 404, 404, done, 403, done, 403]
+
 const initialize = () => ({
   jsonrpc: '2.0',
   id: 1,
@@ -52,52 +86,33 @@ const initialize = () => ({
 
 const accounts: Row[] = [
   // Open to anyone; rejected because of invalid data.
-  { route: 'POST /api/v1/signup', path: at('/api/v1/signup'), statuses: everybody(400), body: () => ({}) },
-  { route: 'POST /api/v1/session', path: at('/api/v1/session'), statuses: everybody(400), body: () => ({}) },
+  { route: 'POST /api/v1/signup', statuses: everybody(400), body: () => ({}) },
+  { route: 'POST /api/v1/session', statuses: everybody(400), body: () => ({}) },
   // A token is not a session.
-  {
-    route: 'GET /api/v1/session',
-    path: at('/api/v1/session'),
-    statuses: [401, 401, 401, 401, 401, 401, 401, 403, 403],
-  },
-  {
-    route: 'DELETE /api/v1/session',
-    path: at('/api/v1/session'),
-    statuses: [401, 401, 401, 401, 401, 401, 403, 401, 403],
-  },
-  { route: 'GET /api/v1/me', path: at('/api/v1/me'), statuses: OWN },
-  { route: 'GET /api/v1/me/deletion', path: at('/api/v1/me/deletion'), statuses: OWN },
+  { route: 'GET /api/v1/session', statuses: [401, 401, 401, 401, 401, 401, 401, 403, 403] },
+  { route: 'DELETE /api/v1/session', statuses: [401, 401, 401, 401, 401, 401, 403, 401, 403] },
+  { route: 'GET /api/v1/me', statuses: OWN },
+  { route: 'GET /api/v1/me/deletion', statuses: OWN },
   // None of the askers knows the password.
   {
     route: 'DELETE /api/v1/me',
-    path: at('/api/v1/me'),
     statuses: [401, 403, 403, 403, 403, 403, 403, 403, 403],
     body: () => ({ password: 'a guess at the password' }),
   },
-  { route: 'GET /api/v1/tokens', path: at('/api/v1/tokens'), statuses: OWN },
-  {
-    route: 'POST /api/v1/tokens',
-    path: at('/api/v1/tokens'),
-    statuses: [401, 201, 201, 201, 201, 201, 403, 201, 403],
-    body: () => ({ name: 'walk' }),
-  },
-  {
-    route: 'DELETE /api/v1/tokens/:id',
-    path: async ({ spare }) => `/api/v1/tokens/${await spare.token()}`,
-    statuses: [401, 404, 404, 404, 404, 204, 403, 204, 403],
-  },
+  { route: 'GET /api/v1/tokens', statuses: OWN },
+  { route: 'POST /api/v1/tokens', statuses: own(201), body: () => ({ name: 'walk' }) },
+  { route: 'DELETE /api/v1/tokens/:id', id: ({ spare }) => spare.token(), statuses: ofOwner(204) },
 ]
 
 /** Requires the password or a code, which is missing. */
 const unproved = (route: string): Row => ({
   route,
-  path: at(route.slice(route.indexOf(' ') + 1)),
-  statuses: [401, 400, 400, 400, 400, 400, 403, 400, 403],
+  statuses: own(400),
   body: () => ({}),
 })
 
 const secondFactor: Row[] = [
-  { route: 'GET /api/v1/me/second-factor', path: at('/api/v1/me/second-factor'), statuses: OWN },
+  { route: 'GET /api/v1/me/second-factor', statuses: OWN },
   unproved('POST /api/v1/me/second-factor'),
   unproved('POST /api/v1/me/second-factor/confirmation'),
   unproved('DELETE /api/v1/me/second-factor'),
@@ -105,504 +120,271 @@ const secondFactor: Row[] = [
 ]
 
 const identities: Row[] = [
-  { route: 'GET /api/v1/me/identities', path: at('/api/v1/me/identities'), statuses: OWN },
+  { route: 'GET /api/v1/me/identities', statuses: OWN },
   // Requires a browser session.
-  {
-    route: 'POST /api/v1/me/identities',
-    path: at('/api/v1/me/identities'),
-    statuses: [401, 401, 401, 401, 401, 401, 403, 401, 403],
-    body: () => ({}),
-  },
-  {
-    route: 'DELETE /api/v1/me/identities/:id',
-    path: () => `/api/v1/me/identities/${randomUUID()}`,
-    statuses: [401, 404, 404, 404, 404, 404, 403, 404, 403],
-  },
+  { route: 'POST /api/v1/me/identities', statuses: [401, 401, 401, 401, 401, 401, 403, 401, 403], body: () => ({}) },
+  { route: 'DELETE /api/v1/me/identities/:id', id: () => randomUUID(), statuses: own(404) },
 ]
 
-const ofOrganization =
-  (rest = ''): Row['path'] =>
-  ({ organizationId }) =>
-    `/api/v1/organizations/${organizationId}${rest}`
-
 const organizations: Row[] = [
-  { route: 'GET /api/v1/organizations', path: at('/api/v1/organizations'), statuses: OWN },
-  {
-    route: 'POST /api/v1/organizations',
-    path: at('/api/v1/organizations'),
-    statuses: [401, 201, 201, 201, 201, 201, 403, 201, 403],
-    body: ({ plain }) => ({ name: plain() }),
-  },
-  { route: 'GET /api/v1/organizations/:id', path: ofOrganization(), statuses: READ },
-  {
-    route: 'PATCH /api/v1/organizations/:id',
-    path: ofOrganization(),
-    statuses: manage(200),
-    body: ({ fresh }) => ({ name: fresh() }),
-  },
+  { route: 'GET /api/v1/organizations', statuses: OWN },
+  { route: 'POST /api/v1/organizations', statuses: own(201), body: ({ plain }) => ({ name: plain() }) },
+  { route: 'GET /api/v1/organizations/:id', statuses: READ },
+  { route: 'PATCH /api/v1/organizations/:id', statuses: manage(200), body: ({ fresh }) => ({ name: fresh() }) },
   {
     route: 'DELETE /api/v1/organizations/:id',
-    path: async ({ spare }) => `/api/v1/organizations/${await spare.organization()}`,
+    id: ({ spare }) => spare.organization(),
     statuses: needing('own', 204),
     body: () => ({ confirm: CANARY }),
   },
-  { route: 'GET /api/v1/organizations/:id/members', path: ofOrganization('/members'), statuses: READ },
+  { route: 'GET /api/v1/organizations/:id/members', statuses: READ },
   {
     route: 'PUT /api/v1/organizations/:id/members/:userId',
-    path: async ({ organizationId, spare }) =>
-      `/api/v1/organizations/${organizationId}/members/${await spare.member('viewer')}`,
+    id: ({ spare }) => spare.member(),
     statuses: manage(200),
     body: () => ({ role: 'builder' }),
   },
   {
     route: 'DELETE /api/v1/organizations/:id/members/:userId',
-    path: async ({ organizationId, spare }) =>
-      `/api/v1/organizations/${organizationId}/members/${await spare.member('viewer')}`,
+    id: ({ spare }) => spare.member(),
     statuses: manage(204),
   },
-  {
-    route: 'GET /api/v1/organizations/:id/invitations',
-    path: ofOrganization('/invitations'),
-    statuses: seeing('manage'),
-  },
+  { route: 'GET /api/v1/organizations/:id/invitations', statuses: seeing('manage') },
   {
     route: 'POST /api/v1/organizations/:id/invitations',
-    path: ofOrganization('/invitations'),
     statuses: manage(201),
     body: ({ fresh }) => ({ email: `${fresh()}@example.com`, role: 'viewer' }),
   },
   {
     route: 'DELETE /api/v1/organizations/:id/invitations/:invitationId',
-    path: async ({ organizationId, spare }) =>
-      `/api/v1/organizations/${organizationId}/invitations/${await spare.invitation()}`,
+    id: ({ spare }) => spare.invitation(),
     statuses: manage(204),
   },
   // Nobody has the link of the email.
-  {
-    route: 'POST /api/v1/invitations/accept',
-    path: at('/api/v1/invitations/accept'),
-    statuses: [401, 404, 404, 404, 404, 404, 403, 404, 403],
-    body: () => ({ token: 'a'.repeat(43) }),
-  },
+  { route: 'POST /api/v1/invitations/accept', statuses: own(404), body: () => ({ token: 'a'.repeat(43) }) },
 ]
-
-/** Created for the pages: its name is repeated in rejected forms, so it may be visible. */
-const onPage =
-  (rest: string): Row['path'] =>
-  ({ organizationId }) =>
-    `/organizations/${organizationId}${rest}`
 
 const organizationPages: Row[] = [
   // All askers except the stranger belong to two organizations and get a list; the stranger is redirected.
-  {
-    route: 'GET /organizations',
-    path: at('/organizations'),
-    statuses: [303, 303, 200, 200, 200, 200, 200, 403, 403],
-  },
-  { route: 'GET /organizations/new', path: at('/organizations/new'), statuses: asPage(OWN) },
-  {
-    route: 'POST /organizations/new',
-    path: at('/organizations/new'),
-    statuses: [303, 303, 303, 303, 303, 303, 403, 303, 403],
-    form: ({ plain }) => ({ name: plain() }),
-  },
-  { route: 'GET /organizations/:id', path: onPage(''), statuses: [303, 404, 303, 303, 303, 303, 303, 403, 403] },
-  { route: 'GET /organizations/:id/members', path: onPage('/members'), statuses: asPage(READ) },
+  { route: 'GET /organizations', statuses: [303, 303, 200, 200, 200, 200, 200, 403, 403] },
+  { route: 'GET /organizations/new', statuses: OWN_PAGE },
+  { route: 'POST /organizations/new', statuses: ownPage(303), form: ({ plain }) => ({ name: plain() }) },
+  { route: 'GET /organizations/:id', statuses: [303, 404, 303, 303, 303, 303, 303, 403, 403] },
+  { route: 'GET /organizations/:id/members', statuses: asPage(READ) },
   {
     route: 'POST /organizations/:id/members/:userId/role',
-    path: async ({ organizationId, spare }) =>
-      `/organizations/${organizationId}/members/${await spare.member('viewer')}/role`,
+    id: ({ spare }) => spare.member(),
     statuses: asPage(manage(303)),
     form: () => ({ role: 'builder' }),
   },
   {
     route: 'GET /organizations/:id/members/:userId/removal',
-    path: async ({ organizationId, spare }) =>
-      `/organizations/${organizationId}/members/${await spare.member('viewer')}/removal`,
+    id: ({ spare }) => spare.member(),
     statuses: asPage(seeing('manage')),
   },
   {
     route: 'POST /organizations/:id/members/:userId/removal',
-    path: async ({ organizationId, spare }) =>
-      `/organizations/${organizationId}/members/${await spare.member('viewer')}/removal`,
+    id: ({ spare }) => spare.member(),
     statuses: asPage(manage(303)),
     form: () => ({}),
   },
-  { route: 'GET /organizations/:id/invitations', path: onPage('/invitations'), statuses: asPage(seeing('manage')) },
+  { route: 'GET /organizations/:id/invitations', statuses: asPage(seeing('manage')) },
   {
     route: 'POST /organizations/:id/invitations',
-    path: onPage('/invitations'),
     statuses: asPage(manage(303)),
     form: ({ plain }) => ({ email: `${plain()}@example.com`, role: 'viewer' }),
   },
   {
     route: 'POST /organizations/:id/invitations/:invitationId/renewal',
-    path: async ({ organizationId, spare }) =>
-      `/organizations/${organizationId}/invitations/${await spare.invitation()}/renewal`,
+    id: ({ spare }) => spare.invitation(),
     statuses: asPage(manage(303)),
   },
   {
     route: 'POST /organizations/:id/invitations/:invitationId/removal',
-    path: async ({ organizationId, spare }) =>
-      `/organizations/${organizationId}/invitations/${await spare.invitation()}/removal`,
+    id: ({ spare }) => spare.invitation(),
     statuses: asPage(manage(303)),
   },
-  { route: 'GET /organizations/:id/usage', path: onPage('/usage'), statuses: asPage(READ) },
-  { route: 'GET /organizations/:id/audit', path: onPage('/audit'), statuses: asPage(seeing('manage')) },
-  { route: 'GET /organizations/:id/settings', path: onPage('/settings'), statuses: asPage(seeing('manage')) },
+  { route: 'GET /organizations/:id/usage', statuses: asPage(READ) },
+  { route: 'GET /organizations/:id/audit', statuses: asPage(seeing('manage')) },
+  { route: 'GET /organizations/:id/settings', statuses: asPage(seeing('manage')) },
   {
     route: 'POST /organizations/:id/settings',
-    path: onPage('/settings'),
     statuses: asPage(manage(303)),
     form: ({ fresh }) => ({ name: fresh() }),
   },
   {
     route: 'POST /organizations/:id/owner',
-    path: async ({ spare }) => `/organizations/${await spare.organization()}/owner`,
+    id: ({ spare }) => spare.organization(),
     statuses: asPage(needing('own', 303)),
     form: ({ adminId }) => ({ userId: adminId }),
   },
-  {
-    route: 'GET /organizations/:id/removal',
-    path: onPage('/removal'),
-    statuses: [303, 404, 403, 403, 403, 200, 200, 403, 403],
-  },
+  { route: 'GET /organizations/:id/removal', statuses: asPage(seeing('own')) },
   {
     route: 'POST /organizations/:id/removal',
-    path: async ({ spare }) => `/organizations/${await spare.organization()}/removal`,
+    id: ({ spare }) => spare.organization(),
     statuses: asPage(needing('own', 303)),
     form: () => ({ sure: CANARY }),
   },
 ]
 
 const toolkits: Row[] = [
-  { route: 'GET /api/v1/gallery', path: at('/api/v1/gallery'), statuses: OWN },
-  { route: 'GET /api/v1/toolkits', path: at('/api/v1/toolkits'), statuses: OWN },
+  { route: 'GET /api/v1/gallery', statuses: OWN },
+  { route: 'GET /api/v1/toolkits', statuses: OWN },
   {
     route: 'POST /api/v1/toolkits',
-    path: at('/api/v1/toolkits'),
     statuses: build(201),
     body: ({ organizationId, fresh }) => ({ title: fresh(), organizationId }),
   },
-  { route: 'GET /api/v1/toolkits/:id', path: ({ toolkitId }) => `/api/v1/toolkits/${toolkitId}`, statuses: READ },
-  {
-    route: 'PATCH /api/v1/toolkits/:id',
-    path: ({ toolkitId }) => `/api/v1/toolkits/${toolkitId}`,
-    statuses: build(200),
-    body: ({ fresh }) => ({ title: fresh() }),
-  },
-  {
-    route: 'DELETE /api/v1/toolkits/:id',
-    path: async ({ spare }) => `/api/v1/toolkits/${await spare.toolkit()}`,
-    statuses: build(204),
-  },
+  { route: 'GET /api/v1/toolkits/:id', statuses: READ },
+  { route: 'PATCH /api/v1/toolkits/:id', statuses: build(200), body: ({ fresh }) => ({ title: fresh() }) },
+  { route: 'DELETE /api/v1/toolkits/:id', id: ({ spare }) => spare.toolkit(), statuses: build(204) },
   {
     route: 'POST /api/v1/toolkits/:id/transfer',
-    path: async ({ spare }) => `/api/v1/toolkits/${await spare.toolkit()}/transfer`,
+    id: ({ spare }) => spare.toolkit(),
     statuses: manage(200),
     body: ({ elsewhereId }) => ({ organizationId: elsewhereId }),
   },
-  {
-    route: 'GET /api/v1/toolkits/:id/tools',
-    path: ({ toolkitId }) => `/api/v1/toolkits/${toolkitId}/tools`,
-    statuses: READ,
-  },
+  { route: 'GET /api/v1/toolkits/:id/tools', statuses: READ },
   {
     route: 'POST /api/v1/toolkits/:id/tools',
-    path: ({ toolkitId }) => `/api/v1/toolkits/${toolkitId}/tools`,
     statuses: build(201),
     body: ({ tool, fresh }) => ({ ...tool, name: fresh() }),
   },
-  { route: 'GET /api/v1/tools/:id', path: ({ toolId }) => `/api/v1/tools/${toolId}`, statuses: READ },
-  {
-    route: 'GET /api/v1/tools/:id/lint',
-    path: ({ toolId }) => `/api/v1/tools/${toolId}/lint`,
-    statuses: READ,
-  },
-  {
-    route: 'PATCH /api/v1/tools/:id',
-    path: ({ toolId }) => `/api/v1/tools/${toolId}`,
-    statuses: build(200),
-    body: ({ fresh }) => ({ title: fresh() }),
-  },
-  {
-    route: 'DELETE /api/v1/tools/:id',
-    path: async ({ spare }) => `/api/v1/tools/${await spare.tool()}`,
-    statuses: build(204),
-  },
-  {
-    route: 'POST /api/v1/tools/:id/test',
-    path: ({ toolId }) => `/api/v1/tools/${toolId}/test`,
-    statuses: build(200),
-    body: ({ serverId }) => ({ arguments: {}, serverId }),
-  },
+  { route: 'GET /api/v1/tools/:id', statuses: READ },
+  { route: 'GET /api/v1/tools/:id/lint', statuses: READ },
+  { route: 'PATCH /api/v1/tools/:id', statuses: build(200), body: ({ fresh }) => ({ title: fresh() }) },
+  { route: 'DELETE /api/v1/tools/:id', id: ({ spare }) => spare.tool(), statuses: build(204) },
+  { route: 'POST /api/v1/tools/:id/test', statuses: build(200), body: ({ serverId }) => ({ arguments: {}, serverId }) },
 ]
 
-/** Pages that every user may see. */
-const OWN_PAGE = asPage(OWN)
-const ofToolkit =
-  (rest = ''): Row['path'] =>
-  ({ toolkitId }) =>
-    `/toolkits/${toolkitId}${rest}`
 const PLAIN_VERSION = toolkitVersion({ title: 'Plain', description: undefined, visibility: 'private' })
 const toolkitPages: Row[] = [
-  { route: 'GET /toolkits', path: at('/toolkits'), statuses: OWN_PAGE },
-  { route: 'GET /toolkits/new', path: at('/toolkits/new'), statuses: OWN_PAGE },
+  { route: 'GET /toolkits', statuses: OWN_PAGE },
+  { route: 'GET /toolkits/new', statuses: OWN_PAGE },
   {
     route: 'POST /toolkits/new',
-    path: at('/toolkits/new'),
     statuses: asPage(build(303)),
     form: ({ organizationId }) => ({ title: 'Plain', visibility: 'private', organizationId }),
   },
-  { route: 'GET /toolkits/:id', path: ofToolkit(), statuses: asPage(READ) },
-  { route: 'GET /toolkits/:id/edit', path: ofToolkit('/edit'), statuses: asPage(seeing('build')) },
+  { route: 'GET /toolkits/:id', statuses: asPage(READ) },
+  { route: 'GET /toolkits/:id/edit', statuses: asPage(seeing('build')) },
   {
     route: 'POST /toolkits/:id/edit',
-    path: async ({ spare }) => `/toolkits/${await spare.plainToolkit()}/edit`,
+    id: ({ spare }) => spare.plainToolkit(),
     statuses: asPage(build(303)),
     form: () => ({ title: 'Saved', visibility: 'private', version: PLAIN_VERSION }),
   },
   {
     route: 'POST /toolkits/:id/transfer',
-    path: async ({ spare }) => `/toolkits/${await spare.toolkit()}/transfer`,
+    id: ({ spare }) => spare.toolkit(),
     statuses: asPage(manage(303)),
     form: ({ elsewhereId }) => ({ organizationId: elsewhereId }),
   },
-  { route: 'GET /toolkits/:id/removal', path: ofToolkit('/removal'), statuses: asPage(seeing('build')) },
+  { route: 'GET /toolkits/:id/removal', statuses: asPage(seeing('build')) },
   {
     route: 'POST /toolkits/:id/removal',
-    path: async ({ spare }) => `/toolkits/${await spare.plainToolkit()}/removal`,
+    id: ({ spare }) => spare.plainToolkit(),
     statuses: asPage(build(303)),
     form: () => ({ sure: 'Plain' }),
   },
-  { route: 'GET /gallery', path: at('/gallery'), statuses: OWN_PAGE },
+  { route: 'GET /gallery', statuses: OWN_PAGE },
   // A private toolkit is not found there by anybody.
-  {
-    route: 'GET /gallery/:id',
-    path: ({ toolkitId }) => `/gallery/${toolkitId}`,
-    statuses: [303, 404, 404, 404, 404, 404, 404, 403, 403],
-  },
-  {
-    route: 'POST /gallery/:id/use',
-    path: ({ toolkitId }) => `/gallery/${toolkitId}/use`,
-    statuses: [303, 404, 404, 404, 404, 404, 403, 404, 403],
-    form: ({ serverId }) => ({ serverId }),
-  },
+  { route: 'GET /gallery/:id', statuses: [303, 404, 404, 404, 404, 404, 404, 403, 403] },
+  { route: 'POST /gallery/:id/use', statuses: ownPage(404), form: ({ serverId }) => ({ serverId }) },
 ]
 
 const connections: Row[] = [
-  {
-    route: 'GET /api/v1/servers/:uuid/tokens',
-    path: ({ serverId }) => `/api/v1/servers/${serverId}/tokens`,
-    statuses: READ,
-  },
-  {
-    route: 'GET /api/v1/servers/:uuid/lint',
-    path: ({ serverId }) => `/api/v1/servers/${serverId}/lint`,
-    statuses: READ,
-  },
-  {
-    route: 'GET /api/v1/servers/:uuid/grants',
-    path: ({ serverId }) => `/api/v1/servers/${serverId}/grants`,
-    statuses: [401, 404, 403, 200, 200, 200, 200, 403, 403],
-  },
-  {
-    route: 'DELETE /api/v1/grants/:id',
-    path: async ({ spare }) => `/api/v1/grants/${await spare.grant()}`,
-    statuses: manage(204),
-  },
-  { route: 'GET /api/v1/me/applications', path: at('/api/v1/me/applications'), statuses: OWN },
-  {
-    route: 'DELETE /api/v1/me/applications/:id',
-    path: async ({ spare }) => `/api/v1/me/applications/${await spare.grant()}`,
-    statuses: [401, 404, 404, 404, 404, 204, 403, 204, 403],
-  },
-  {
-    route: 'GET /account/applications',
-    path: at('/account/applications'),
-    statuses: [303, 200, 200, 200, 200, 200, 200, 403, 403],
-  },
-  {
-    route: 'POST /account/applications/:id/removal',
-    path: async ({ spare }) => `/account/applications/${await spare.grant()}/removal`,
-    statuses: [303, 404, 404, 404, 404, 303, 403, 303, 403],
-  },
-  {
-    route: 'GET /api/v1/organizations/:id/oauth-clients',
-    path: ofOrganization('/oauth-clients'),
-    statuses: [401, 404, 403, 403, 200, 200, 200, 403, 403],
-  },
+  { route: 'GET /api/v1/servers/:uuid/tokens', statuses: READ },
+  { route: 'GET /api/v1/servers/:uuid/lint', statuses: READ },
+  { route: 'GET /api/v1/servers/:uuid/grants', statuses: [401, 404, 403, 200, 200, 200, 200, 403, 403] },
+  { route: 'DELETE /api/v1/grants/:id', id: ({ spare }) => spare.grant(), statuses: manage(204) },
+  { route: 'GET /api/v1/me/applications', statuses: OWN },
+  { route: 'DELETE /api/v1/me/applications/:id', id: ({ spare }) => spare.grant(), statuses: ofOwner(204) },
+  { route: 'GET /account/applications', statuses: OWN_PAGE },
+  { route: 'POST /account/applications/:id/removal', id: ({ spare }) => spare.grant(), statuses: asPage(ofOwner(303)) },
+  { route: 'GET /api/v1/organizations/:id/oauth-clients', statuses: seeing('manage') },
   {
     route: 'POST /api/v1/organizations/:id/oauth-clients',
-    path: ofOrganization('/oauth-clients'),
     statuses: manage(201),
     body: ({ fresh }) => ({ name: fresh(), redirectUris: ['https://app.example.com/callback'] }),
   },
-  {
-    route: 'GET /api/v1/oauth-clients/:id',
-    path: ({ oauthClientId }) => `/api/v1/oauth-clients/${oauthClientId}`,
-    statuses: [401, 404, 403, 403, 200, 200, 200, 403, 403],
-  },
-  {
-    route: 'PATCH /api/v1/oauth-clients/:id',
-    path: ({ oauthClientId }) => `/api/v1/oauth-clients/${oauthClientId}`,
-    statuses: manage(200),
-    body: ({ fresh }) => ({ name: fresh() }),
-  },
-  {
-    route: 'DELETE /api/v1/oauth-clients/:id',
-    path: async ({ spare }) => `/api/v1/oauth-clients/${await spare.oauthClient()}`,
-    statuses: manage(204),
-  },
+  { route: 'GET /api/v1/oauth-clients/:id', statuses: seeing('manage') },
+  { route: 'PATCH /api/v1/oauth-clients/:id', statuses: manage(200), body: ({ fresh }) => ({ name: fresh() }) },
+  { route: 'DELETE /api/v1/oauth-clients/:id', id: ({ spare }) => spare.oauthClient(), statuses: manage(204) },
 ]
 
 /** The operator's pages; here the operator is the owner. */
 const operatorPages: Row[] = ['/operator', '/operator/users', '/operator/settings', '/operator/audit'].map(path => ({
   route: `GET ${path}`,
-  path: at(path),
   statuses: [303, 403, 403, 403, 403, 200, 200, 403, 403],
 }))
 
-const ofServer =
-  (rest = ''): Row['path'] =>
-  ({ serverId }) =>
-    `/api/v1/servers/${serverId}${rest}`
-
 const audit: Row[] = [
   // For the operator, who is the owner here.
-  { route: 'GET /api/v1/audit', path: at('/api/v1/audit'), statuses: [401, 403, 403, 403, 403, 200, 200, 403, 403] },
-  { route: 'GET /api/v1/me/audit', path: at('/api/v1/me/audit'), statuses: OWN },
-  {
-    route: 'GET /api/v1/organizations/:id/audit',
-    path: ({ organizationId }) => `/api/v1/organizations/${organizationId}/audit`,
-    statuses: [401, 404, 403, 403, 200, 200, 200, 403, 403],
-  },
+  { route: 'GET /api/v1/audit', statuses: [401, 403, 403, 403, 403, 200, 200, 403, 403] },
+  { route: 'GET /api/v1/me/audit', statuses: OWN },
+  { route: 'GET /api/v1/organizations/:id/audit', statuses: seeing('manage') },
 ]
 
 const servers: Row[] = [
-  { route: 'GET /api/v1/servers', path: at('/api/v1/servers'), statuses: OWN },
+  { route: 'GET /api/v1/servers', statuses: OWN },
   {
     route: 'POST /api/v1/servers',
-    path: at('/api/v1/servers'),
     statuses: build(201),
     body: ({ organizationId, fresh }) => ({ name: fresh(), organizationId }),
   },
-  { route: 'GET /api/v1/servers/:uuid', path: ofServer(), statuses: READ },
-  {
-    route: 'PATCH /api/v1/servers/:uuid',
-    path: ofServer(),
-    statuses: build(200),
-    body: ({ fresh }) => ({ description: fresh() }),
-  },
-  {
-    route: 'DELETE /api/v1/servers/:uuid',
-    path: async ({ spare }) => `/api/v1/servers/${await spare.server()}`,
-    statuses: manage(204),
-  },
+  { route: 'GET /api/v1/servers/:uuid', statuses: READ },
+  { route: 'PATCH /api/v1/servers/:uuid', statuses: build(200), body: ({ fresh }) => ({ description: fresh() }) },
+  { route: 'DELETE /api/v1/servers/:uuid', id: ({ spare }) => spare.server(), statuses: manage(204) },
   {
     route: 'POST /api/v1/servers/:uuid/transfer',
-    path: async ({ spare }) => `/api/v1/servers/${await spare.server()}/transfer`,
+    id: ({ spare }) => spare.server(),
     statuses: manage(200),
     body: ({ elsewhereId }) => ({ organizationId: elsewhereId }),
   },
-  { route: 'GET /api/v1/servers/:uuid/toolkits', path: ofServer('/toolkits'), statuses: READ },
-  {
-    route: 'PUT /api/v1/servers/:uuid/toolkits/:id',
-    path: ({ serverId, toolkitId }) => `/api/v1/servers/${serverId}/toolkits/${toolkitId}`,
-    statuses: build(204),
-  },
-  {
-    route: 'DELETE /api/v1/servers/:uuid/toolkits/:id',
-    path: async ({ serverId, spare }) => `/api/v1/servers/${serverId}/toolkits/${await spare.usedToolkit()}`,
-    statuses: build(204),
-  },
-  { route: 'GET /api/v1/servers/:uuid/globals', path: ofServer('/globals'), statuses: READ },
+  { route: 'GET /api/v1/servers/:uuid/toolkits', statuses: READ },
+  { route: 'PUT /api/v1/servers/:uuid/toolkits/:id', statuses: build(204) },
+  { route: 'DELETE /api/v1/servers/:uuid/toolkits/:id', id: ({ spare }) => spare.usedToolkit(), statuses: build(204) },
+  { route: 'GET /api/v1/servers/:uuid/globals', statuses: READ },
   {
     route: 'PUT /api/v1/servers/:uuid/globals/:key',
-    path: async ({ serverId, spare }) => `/api/v1/servers/${serverId}/globals/${await spare.global()}`,
+    id: ({ spare }) => spare.global(),
     statuses: build(200),
     body: ({ fresh }) => ({ value: fresh() }),
   },
-  {
-    route: 'DELETE /api/v1/servers/:uuid/globals/:key',
-    path: async ({ serverId, spare }) => `/api/v1/servers/${serverId}/globals/${await spare.global()}`,
-    statuses: build(204),
-  },
-  { route: 'GET /api/v1/servers/:uuid/instances', path: ofServer('/instances'), statuses: READ },
+  { route: 'DELETE /api/v1/servers/:uuid/globals/:key', id: ({ spare }) => spare.global(), statuses: build(204) },
+  { route: 'GET /api/v1/servers/:uuid/instances', statuses: READ },
   {
     route: 'POST /api/v1/servers/:uuid/instances',
-    path: ofServer('/instances'),
     statuses: build(201),
     body: ({ toolId, fresh }) => ({ toolId, name: fresh() }),
   },
-  { route: 'GET /api/v1/servers/:uuid/upstreams', path: ofServer('/upstreams'), statuses: READ },
+  { route: 'GET /api/v1/servers/:uuid/upstreams', statuses: READ },
   {
     route: 'POST /api/v1/servers/:uuid/upstreams',
-    path: ofServer('/upstreams'),
     statuses: build(201),
     body: ({ fresh }) => ({ name: fresh(), transport: 'http', url: 'https://mcp.example.com/mcp' }),
   },
-  { route: 'GET /api/v1/upstreams/:id', path: ({ upstreamId }) => `/api/v1/upstreams/${upstreamId}`, statuses: READ },
-  {
-    route: 'PATCH /api/v1/upstreams/:id',
-    path: ({ upstreamId }) => `/api/v1/upstreams/${upstreamId}`,
-    statuses: build(200),
-    body: ({ fresh }) => ({ description: fresh() }),
-  },
-  {
-    // Successful requests need an upstream that may be contacted; this one may not.
-    route: 'POST /api/v1/upstreams/:id/refresh',
-    path: async ({ spare }) => `/api/v1/upstreams/${await spare.disabledUpstream()}/refresh`,
-    statuses: build(409),
-  },
-  {
-    route: 'GET /api/v1/upstreams/:id/changes',
-    path: ({ upstreamId }) => `/api/v1/upstreams/${upstreamId}/changes`,
-    statuses: READ,
-  },
-  {
-    // Approval is tested with a server that reviews changes; this one does not.
-    route: 'POST /api/v1/upstreams/:id/approve',
-    path: ({ upstreamId }) => `/api/v1/upstreams/${upstreamId}/approve`,
-    statuses: build(409),
-    body: ({ fresh }) => ({ version: fresh() }),
-  },
-  {
-    route: 'DELETE /api/v1/upstreams/:id',
-    path: async ({ spare }) => `/api/v1/upstreams/${await spare.upstream()}`,
-    statuses: build(204),
-  },
-  { route: 'GET /api/v1/servers/:uuid/bindings', path: ofServer('/bindings'), statuses: READ },
-  { route: 'GET /api/v1/servers/:uuid/executions', path: ofServer('/executions'), statuses: READ },
-  { route: 'GET /api/v1/servers/:uuid/executions/tokens', path: ofServer('/executions/tokens'), statuses: READ },
-  { route: 'GET /api/v1/instances/:id', path: ({ instanceId }) => `/api/v1/instances/${instanceId}`, statuses: READ },
-  {
-    route: 'PATCH /api/v1/instances/:id',
-    path: ({ instanceId }) => `/api/v1/instances/${instanceId}`,
-    statuses: build(200),
-    body: ({ fresh }) => ({ description: fresh() }),
-  },
-  {
-    route: 'DELETE /api/v1/instances/:id',
-    path: async ({ spare }) => `/api/v1/instances/${await spare.instance()}`,
-    statuses: build(204),
-  },
-  {
-    route: 'POST /api/v1/instances/:id/call',
-    path: ({ instanceId }) => `/api/v1/instances/${instanceId}/call`,
-    statuses: build(200),
-    body: () => ({ arguments: {} }),
-  },
-  {
-    route: 'GET /api/v1/executions/:id',
-    path: ({ executionId }) => `/api/v1/executions/${executionId}`,
-    statuses: READ,
-  },
+  { route: 'GET /api/v1/upstreams/:id', statuses: READ },
+  { route: 'PATCH /api/v1/upstreams/:id', statuses: build(200), body: ({ fresh }) => ({ description: fresh() }) },
+  // Successful requests need an upstream that may be contacted; this one may not.
+  { route: 'POST /api/v1/upstreams/:id/refresh', id: ({ spare }) => spare.disabledUpstream(), statuses: build(409) },
+  { route: 'GET /api/v1/upstreams/:id/changes', statuses: READ },
+  // Approval is tested with a server that reviews changes; this one does not.
+  { route: 'POST /api/v1/upstreams/:id/approve', statuses: build(409), body: ({ fresh }) => ({ version: fresh() }) },
+  { route: 'DELETE /api/v1/upstreams/:id', id: ({ spare }) => spare.upstream(), statuses: build(204) },
+  { route: 'GET /api/v1/servers/:uuid/bindings', statuses: READ },
+  { route: 'GET /api/v1/servers/:uuid/executions', statuses: READ },
+  { route: 'GET /api/v1/servers/:uuid/executions/tokens', statuses: READ },
+  { route: 'GET /api/v1/instances/:id', statuses: READ },
+  { route: 'PATCH /api/v1/instances/:id', statuses: build(200), body: ({ fresh }) => ({ description: fresh() }) },
+  { route: 'DELETE /api/v1/instances/:id', id: ({ spare }) => spare.instance(), statuses: build(204) },
+  { route: 'POST /api/v1/instances/:id/call', statuses: build(200), body: () => ({ arguments: {} }) },
+  { route: 'GET /api/v1/executions/:id', statuses: READ },
 ]
 
 const mcpRow = (method: string, rest: string, done: number, body?: Row['body']): Row => ({
   route: `${method} /s/:uuid${rest}`,
-  path: ({ serverId }) => `/s/${serverId}${rest}`,
   statuses: mcp(done),
   ...(body === undefined ? {} : { body }),
 })
@@ -621,30 +403,24 @@ const runtime: Row[] = [
   // This server is not a passthrough server. Fastify prints the star without its slash.
   ...['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].map(method => ({
     route: `${method} /s/:uuid*`,
-    path: ({ serverId }: World) => `/s/${serverId}/more`,
+    path: '/s/:uuid/more',
     statuses: everybody(404),
   })),
-  ...['', '/sse', '/messages'].map(rest => ({
-    route: `OPTIONS /s/:uuid${rest}`,
-    path: ({ serverId }: World) => `/s/${serverId}${rest}`,
-    statuses: everybody(204),
-  })),
+  ...['', '/sse', '/messages'].map(rest => ({ route: `OPTIONS /s/:uuid${rest}`, statuses: everybody(204) })),
 ]
 
 const open: Row[] = ['/healthz', '/readyz', '/.well-known/mcp-servers', '/api/v1/openapi.json'].map(path => ({
   route: `GET ${path}`,
-  path: at(path),
   statuses: everybody(200),
 }))
 
 /** Uses a token of its own. */
-const metrics: Row = { route: 'GET /metrics', path: at('/metrics'), statuses: everybody(401) }
+const metrics: Row = { route: 'GET /metrics', statuses: everybody(401) }
 
 const METADATA = '/.well-known/oauth-protected-resource'
 const ENTRY = '/.well-known/mcp-servers/:uuid/server.json'
 const discover = (method: string, path: string, status: number): Row => ({
   route: `${method} ${path}`,
-  path: ({ serverId }) => path.replace(':uuid', serverId),
   statuses: everybody(status),
 })
 /** Available to anyone who knows the server's id, without its name. */
@@ -661,56 +437,43 @@ const discovery: Row[] = [
 const forBrowsers: Row[] = [
   {
     route: 'GET /s/:uuid for people',
-    path: ({ serverId }) => `/s/${serverId}`,
+    path: '/s/:uuid',
     statuses: [403, 403, 403, 403, 403, 200, 403, 403, 200],
     isBrowser: true,
   },
 ]
 
 const history: Row[] = [
-  {
-    route: 'GET /servers/:uuid/history',
-    path: ({ serverId }) => `/servers/${serverId}/history`,
-    statuses: asPage(READ),
-  },
-  {
-    route: 'GET /servers/:uuid/history/:id',
-    path: ({ serverId, executionId }) => `/servers/${serverId}/history/${executionId}`,
-    statuses: asPage(READ),
-  },
+  { route: 'GET /servers/:uuid/history', statuses: asPage(READ) },
+  { route: 'GET /servers/:uuid/history/:id', statuses: asPage(READ) },
 ]
 
-const ofAccess =
-  (rest = ''): Row['path'] =>
-  ({ serverId }) =>
-    `/servers/${serverId}/access${rest}`
 const accessPages: Row[] = [
-  { route: 'GET /servers/:uuid/access', path: ofAccess(), statuses: asPage(READ) },
+  { route: 'GET /servers/:uuid/access', statuses: asPage(READ) },
   {
     route: 'POST /servers/:uuid/access/tier',
-    path: async ({ spare }) => `/servers/${await spare.plainServer()}/access/tier`,
+    id: ({ spare }) => spare.plainServer(),
     statuses: asPage(manage(303)),
     form: () => ({ access: 'organization' }),
   },
   {
     route: 'POST /servers/:uuid/access/people',
-    path: async ({ spare }) => `/servers/${await spare.plainServer()}/access/people`,
+    id: ({ spare }) => spare.plainServer(),
     statuses: asPage(manage(303)),
     form: ({ strangerEmail }) => ({ email: strangerEmail }),
   },
   {
     route: 'POST /servers/:uuid/access/people/:id/removal',
-    path: async ({ spare }) => `/servers/${await spare.plainServer()}/access/people/${randomUUID()}/removal`,
+    id: async ({ spare }) => [await spare.plainServer(), randomUUID()],
     statuses: asPage(manage(303)),
   },
   {
     route: 'POST /servers/:uuid/access/grants/:id/removal',
-    path: async ({ serverId, spare }) => `/servers/${serverId}/access/grants/${await spare.grant()}/removal`,
+    id: ({ spare }) => spare.grant(),
     statuses: asPage(manage(303)),
   },
   {
     route: 'POST /servers/:uuid/access/clients',
-    path: ofAccess('/clients'),
     statuses: asPage(manage(201)),
     form: ({ plain }) => ({
       name: plain(),
@@ -718,229 +481,177 @@ const accessPages: Row[] = [
       tokenEndpointAuthMethod: 'none',
     }),
   },
-  {
-    route: 'GET /servers/:uuid/access/clients/:id/removal',
-    path: ({ serverId, oauthClientId }) => `/servers/${serverId}/access/clients/${oauthClientId}/removal`,
-    statuses: asPage(seeing('manage')),
-  },
+  { route: 'GET /servers/:uuid/access/clients/:id/removal', statuses: asPage(seeing('manage')) },
   {
     route: 'POST /servers/:uuid/access/clients/:id/removal',
-    path: async ({ serverId, spare }) => `/servers/${serverId}/access/clients/${await spare.plainClient()}/removal`,
+    id: ({ spare }) => spare.plainClient(),
     statuses: asPage(manage(303)),
     form: () => ({ sure: 'Plain' }),
   },
 ]
 
 const settings: Row[] = [
-  {
-    route: 'GET /servers/:uuid/settings',
-    path: ({ serverId }) => `/servers/${serverId}/settings`,
-    statuses: asPage(READ),
-  },
+  { route: 'GET /servers/:uuid/settings', statuses: asPage(READ) },
   {
     route: 'POST /servers/:uuid/settings',
-    path: async ({ spare }) => `/servers/${await spare.plainServer()}/settings`,
+    id: ({ spare }) => spare.plainServer(),
     statuses: asPage(build(303)),
     form: () => ({ name: 'Saved', description: '' }),
   },
   {
     route: 'POST /servers/:uuid/settings/review',
-    path: async ({ spare }) => `/servers/${await spare.plainServer()}/settings/review`,
+    id: ({ spare }) => spare.plainServer(),
     statuses: asPage(build(303)),
     form: () => ({ review: '' }),
   },
   {
     route: 'POST /servers/:uuid/settings/limits',
-    path: async ({ spare }) => `/servers/${await spare.plainServer()}/settings/limits`,
+    id: ({ spare }) => spare.plainServer(),
     statuses: asPage(build(303)),
     form: () => ({ maxResponseTokens: '1000', cutNotice: '' }),
   },
   {
     route: 'POST /servers/:uuid/settings/tables',
-    path: async ({ spare }) => `/servers/${await spare.plainServer()}/settings/tables`,
+    id: ({ spare }) => spare.plainServer(),
     statuses: asPage(build(303)),
     form: () => ({ tables: 'on' }),
   },
   {
     route: 'POST /servers/:uuid/settings/presentation',
-    path: async ({ spare }) => `/servers/${await spare.plainServer()}/settings/presentation`,
+    id: ({ spare }) => spare.plainServer(),
     statuses: asPage(build(303)),
     form: () => ({ presentation: 'grouped' }),
   },
   {
     route: 'POST /servers/:uuid/settings/transfer',
-    path: async ({ spare }) => `/servers/${await spare.plainServer()}/settings/transfer`,
+    id: ({ spare }) => spare.plainServer(),
     statuses: asPage(manage(303)),
     form: ({ elsewhereId }) => ({ organizationId: elsewhereId }),
   },
-  {
-    route: 'GET /servers/:uuid/settings/removal',
-    path: ({ serverId }) => `/servers/${serverId}/settings/removal`,
-    statuses: asPage(seeing('manage')),
-  },
+  { route: 'GET /servers/:uuid/settings/removal', statuses: asPage(seeing('manage')) },
   {
     route: 'POST /servers/:uuid/settings/removal',
-    path: async ({ spare }) => `/servers/${await spare.plainServer()}/settings/removal`,
+    id: ({ spare }) => spare.plainServer(),
     statuses: asPage(manage(303)),
     form: () => ({ sure: 'Plain' }),
   },
 ]
 
-/** A page of a server, and its actions. */
-const onServer =
-  (rest: string): Row['path'] =>
-  ({ serverId }) =>
-    `/servers/${serverId}${rest}`
-/** For a server created to be changed. */
-const onInstance =
-  (rest = ''): Row['path'] =>
-  async ({ spare }) => {
-    const { serverId, instanceId } = await spare.wiredServer()
-    return `/servers/${serverId}/tools/${instanceId}${rest}`
-  }
-const onGlobal =
-  (rest = ''): Row['path'] =>
-  async ({ spare }) =>
-    `/servers/${(await spare.wiredServer()).serverId}/globals/plain${rest}`
-const onSource =
-  (rest = ''): Row['path'] =>
-  async ({ spare }) => {
-    const { serverId, toolkitId } = await spare.wiredServer()
-    return `/servers/${serverId}/sources/${toolkitId}${rest}`
-  }
-
-const onUpstream =
-  (rest = ''): Row['path'] =>
-  async ({ spare }) => {
-    const { serverId, id } = await spare.plainUpstream()
-    return `/servers/${serverId}/sources/upstreams/${id}${rest}`
-  }
+/** Ids of a server created to be changed, and of something of it. */
+const wiredInstance: Row['id'] = async ({ spare }) => {
+  const { serverId, instanceId } = await spare.wiredServer()
+  return [serverId, instanceId]
+}
+const wiredToolkit: Row['id'] = async ({ spare }) => {
+  const { serverId, toolkitId } = await spare.wiredServer()
+  return [serverId, toolkitId]
+}
+const wiredGlobal: Row['id'] = async ({ spare }) => [(await spare.wiredServer()).serverId, 'plain']
+const plainUpstream: Row['id'] = async ({ spare }) => {
+  const { serverId, id } = await spare.plainUpstream()
+  return [serverId, id]
+}
+const plainReviewedUpstream: Row['id'] = async ({ spare }) => {
+  const { serverId, id } = await spare.plainReviewedUpstream()
+  return [serverId, id]
+}
 const REMOTE = { transport: 'http', url: 'https://mcp.example.com/mcp' }
 
 const connecting: Row[] = [
-  { route: 'GET /api/v1/me/upstream-accounts', path: at('/api/v1/me/upstream-accounts'), statuses: OWN },
-  {
-    route: 'DELETE /api/v1/me/upstream-accounts/:id',
-    path: () => `/api/v1/me/upstream-accounts/${randomUUID()}`,
-    statuses: [401, 404, 404, 404, 404, 404, 403, 404, 403],
-  },
-  {
-    route: 'DELETE /api/v1/upstreams/:id/account',
-    path: async ({ spare }) => `/api/v1/upstreams/${await spare.oauthUpstream()}/account`,
-    statuses: build(204),
-  },
-  {
-    route: 'GET /connect/:upstreamId',
-    path: async ({ spare }) => `/connect/${await spare.oauthUpstream()}`,
-    statuses: asPage(seeing('build')),
-  },
+  { route: 'GET /api/v1/me/upstream-accounts', statuses: OWN },
+  { route: 'DELETE /api/v1/me/upstream-accounts/:id', id: () => randomUUID(), statuses: own(404) },
+  { route: 'DELETE /api/v1/upstreams/:id/account', id: ({ spare }) => spare.oauthUpstream(), statuses: build(204) },
+  { route: 'GET /connect/:upstreamId', id: ({ spare }) => spare.oauthUpstream(), statuses: asPage(seeing('build')) },
   {
     route: 'POST /connect/:upstreamId',
-    path: async ({ spare }) => `/connect/${await spare.oauthUpstream()}`,
+    id: ({ spare }) => spare.oauthUpstream(),
     statuses: asPage(build(503)),
     form: () => ({}),
   },
   {
     route: 'POST /connect/:upstreamId/disconnection',
-    path: async ({ spare }) => `/connect/${await spare.oauthUpstream()}/disconnection`,
+    id: ({ spare }) => spare.oauthUpstream(),
     statuses: asPage(build(303)),
     form: () => ({}),
   },
   // No authorization server has redirected here.
-  {
-    route: 'GET /connect/callback',
-    path: at('/connect/callback?state=none'),
-    statuses: [303, 400, 400, 400, 400, 400, 400, 403, 403],
-  },
+  { route: 'GET /connect/callback', query: '?state=none', statuses: [303, 400, 400, 400, 400, 400, 400, 403, 403] },
   // Not available without https.
-  { route: 'GET /connect/client.json', path: at('/connect/client.json'), statuses: everybody(404) },
-  {
-    route: 'GET /account/upstreams',
-    path: at('/account/upstreams'),
-    statuses: [303, 200, 200, 200, 200, 200, 200, 403, 403],
-  },
-  {
-    route: 'POST /account/upstreams/:id/removal',
-    path: () => `/account/upstreams/${randomUUID()}/removal`,
-    statuses: [303, 404, 404, 404, 404, 404, 403, 404, 403],
-    form: () => ({}),
-  },
+  { route: 'GET /connect/client.json', statuses: everybody(404) },
+  { route: 'GET /account/upstreams', statuses: OWN_PAGE },
+  { route: 'POST /account/upstreams/:id/removal', id: () => randomUUID(), statuses: ownPage(404), form: () => ({}) },
 ]
 
 const upstreamPages: Row[] = [
-  {
-    route: 'GET /servers/:uuid/sources/upstreams/new',
-    path: onServer('/sources/upstreams/new'),
-    statuses: asPage(seeing('build')),
-  },
+  { route: 'GET /servers/:uuid/sources/upstreams/new', statuses: asPage(seeing('build')) },
   {
     route: 'POST /servers/:uuid/sources/upstreams/new',
-    path: onServer('/sources/upstreams/new'),
     statuses: asPage(build(303)),
     form: ({ fresh }) => ({ ...REMOTE, name: fresh() }),
   },
-  { route: 'GET /servers/:uuid/sources/upstreams/:upstreamId', path: onUpstream(), statuses: asPage(READ) },
+  { route: 'GET /servers/:uuid/sources/upstreams/:upstreamId', id: plainUpstream, statuses: asPage(READ) },
   {
     route: 'POST /servers/:uuid/sources/upstreams/:upstreamId',
-    path: onUpstream(),
+    id: plainUpstream,
     statuses: asPage(build(303)),
     form: () => ({ ...REMOTE, name: 'plain' }),
   },
   {
     route: 'GET /servers/:uuid/sources/upstreams/:upstreamId/tool',
-    path: onUpstream('/tool?name=echo'),
+    id: plainUpstream,
+    query: '?name=echo',
     statuses: asPage(seeing('build')),
   },
   {
     route: 'POST /servers/:uuid/sources/upstreams/:upstreamId/tool',
-    path: onUpstream('/tool?name=echo'),
+    id: plainUpstream,
+    query: '?name=echo',
     statuses: asPage(build(303)),
     form: () => ({ responseTokens: '500', dropFields: 'a.b' }),
   },
+  // For a tool that was never fetched, so nothing is called.
   {
-    // For a tool that was never fetched, so nothing is called.
     route: 'POST /servers/:uuid/sources/upstreams/:upstreamId/tool/call',
-    path: onUpstream('/tool/call?name=echo'),
+    id: plainUpstream,
+    query: '?name=echo',
     statuses: asPage(build(200)),
     form: () => ({ args: '{}' }),
   },
   {
     route: 'POST /servers/:uuid/sources/upstreams/:upstreamId/tool/preview',
-    path: onUpstream('/tool/preview?name=echo'),
+    id: plainUpstream,
+    query: '?name=echo',
     statuses: asPage(build(200)),
     form: () => ({ sample: '{"a": 1}', dropFields: 'a' }),
   },
+  // Nothing responds at its URL, and the page says so.
   {
-    // Nothing responds at its URL, and the page says so.
     route: 'POST /servers/:uuid/sources/upstreams/:upstreamId/refresh',
-    path: onUpstream('/refresh'),
+    id: plainUpstream,
     statuses: asPage(build(303)),
     form: () => ({}),
   },
   {
     route: 'POST /servers/:uuid/sources/upstreams/:upstreamId/switch',
-    path: onUpstream('/switch'),
+    id: plainUpstream,
     statuses: asPage(build(303)),
     form: () => ({ enabled: '' }),
   },
+  // Never fetched, so it has nothing.
   {
     route: 'POST /servers/:uuid/sources/upstreams/:upstreamId/approve',
-    path: async ({ spare }) => {
-      const { serverId, id } = await spare.plainReviewedUpstream()
-      return `/servers/${serverId}/sources/upstreams/${id}/approve`
-    },
+    id: plainReviewedUpstream,
     statuses: asPage(build(303)),
-    // Never fetched, so it has nothing.
     form: () => ({ version: createHash('sha256').digest('base64url') }),
   },
   {
     route: 'GET /servers/:uuid/sources/upstreams/:upstreamId/remove',
-    path: onUpstream('/remove'),
+    id: plainUpstream,
     statuses: asPage(seeing('build')),
   },
   {
     route: 'POST /servers/:uuid/sources/upstreams/:upstreamId/remove',
-    path: onUpstream('/remove'),
+    id: plainUpstream,
     statuses: asPage(build(303)),
     form: () => ({ sure: 'plain' }),
   },
@@ -951,86 +662,65 @@ const serverTabs: Row[] = [
   ...upstreamPages,
   ...['tools', 'sources', 'bindings', 'globals'].map(tab => ({
     route: `GET /servers/:uuid/${tab}`,
-    path: onServer(`/${tab}`),
     statuses: asPage(READ),
   })),
-  ...['tools', 'sources'].map(tab => ({
-    route: `GET /servers/:uuid/${tab}/new`,
-    path: onServer(`/${tab}/new`),
-    statuses: asPage(seeing('build')),
-  })),
-  {
-    route: 'POST /servers/:uuid/tools/new',
-    path: onServer('/tools/new'),
-    statuses: asPage(build(303)),
-    form: ({ toolId }) => ({ tool: toolId }),
-  },
-  { route: 'GET /servers/:uuid/tools/:instanceId', path: onInstance(), statuses: asPage(READ) },
+  ...['tools', 'sources'].map(tab => ({ route: `GET /servers/:uuid/${tab}/new`, statuses: asPage(seeing('build')) })),
+  { route: 'POST /servers/:uuid/tools/new', statuses: asPage(build(303)), form: ({ toolId }) => ({ tool: toolId }) },
+  { route: 'GET /servers/:uuid/tools/:instanceId', id: wiredInstance, statuses: asPage(READ) },
   {
     route: 'POST /servers/:uuid/tools/:instanceId',
-    path: onInstance(),
+    id: wiredInstance,
     statuses: asPage(build(303)),
     form: ({ fresh }) => ({ name: fresh(), 'source:key': 'exposed' }),
   },
   {
     route: 'POST /servers/:uuid/tools/:instanceId/preview',
-    path: onInstance('/preview'),
+    id: wiredInstance,
     statuses: asPage(build(200)),
     form: () => ({}),
   },
-  {
-    route: 'GET /servers/:uuid/tools/:instanceId/remove',
-    path: onInstance('/remove'),
-    statuses: asPage(seeing('build')),
-  },
+  { route: 'GET /servers/:uuid/tools/:instanceId/remove', id: wiredInstance, statuses: asPage(seeing('build')) },
   {
     route: 'POST /servers/:uuid/tools/:instanceId/remove',
-    path: onInstance('/remove'),
+    id: wiredInstance,
     statuses: asPage(build(303)),
     form: () => ({ sure: 'plain' }),
   },
   {
     route: 'POST /servers/:uuid/sources/new',
-    path: onServer('/sources/new'),
     statuses: asPage(build(303)),
     form: ({ toolkitId }) => ({ toolkit: toolkitId }),
   },
-  { route: 'GET /servers/:uuid/sources/:toolkitId', path: onSource(), statuses: asPage(READ) },
-  { route: 'POST /servers/:uuid/sources/:toolkitId', path: onSource(), statuses: asPage(build(303)), form: () => ({}) },
-  {
-    route: 'GET /servers/:uuid/sources/:toolkitId/remove',
-    path: onSource('/remove'),
-    statuses: asPage(seeing('build')),
-  },
+  { route: 'GET /servers/:uuid/sources/:toolkitId', id: wiredToolkit, statuses: asPage(READ) },
+  { route: 'POST /servers/:uuid/sources/:toolkitId', id: wiredToolkit, statuses: asPage(build(303)), form: () => ({}) },
+  { route: 'GET /servers/:uuid/sources/:toolkitId/remove', id: wiredToolkit, statuses: asPage(seeing('build')) },
   {
     route: 'POST /servers/:uuid/sources/:toolkitId/remove',
-    path: onSource('/remove'),
+    id: wiredToolkit,
     statuses: asPage(build(303)),
     form: () => ({ sure: 'Plain' }),
   },
   {
     route: 'POST /servers/:uuid/bindings',
-    path: onServer('/bindings'),
     statuses: asPage(build(303)),
     form: ({ instanceId }) => ({ cell: `${instanceId}:key`, from: 'global', global: 'key' }),
   },
   {
     route: 'POST /servers/:uuid/globals',
-    path: onServer('/globals'),
     statuses: asPage(build(303)),
     form: ({ fresh }) => ({ key: fresh(), value: 'v' }),
   },
-  { route: 'GET /servers/:uuid/globals/:key', path: onGlobal(), statuses: asPage(READ) },
+  { route: 'GET /servers/:uuid/globals/:key', id: wiredGlobal, statuses: asPage(READ) },
   {
     route: 'POST /servers/:uuid/globals/:key',
-    path: onGlobal(),
+    id: wiredGlobal,
     statuses: asPage(build(303)),
     form: () => ({ value: 'w' }),
   },
-  { route: 'GET /servers/:uuid/globals/:key/remove', path: onGlobal('/remove'), statuses: asPage(seeing('build')) },
+  { route: 'GET /servers/:uuid/globals/:key/remove', id: wiredGlobal, statuses: asPage(seeing('build')) },
   {
     route: 'POST /servers/:uuid/globals/:key/remove',
-    path: onGlobal('/remove'),
+    id: wiredGlobal,
     statuses: asPage(build(303)),
     form: () => ({ sure: 'plain' }),
   },
@@ -1038,107 +728,68 @@ const serverTabs: Row[] = [
 
 /** The owner's private server, used from its page; tokens need the scope for using servers. */
 const inspector: Row[] = [
-  {
-    route: 'GET /servers/:uuid/inspector',
-    path: ({ serverId }) => `/servers/${serverId}/inspector`,
-    statuses: [303, 404, 200, 200, 200, 200, 403, 403, 200],
-  },
+  { route: 'GET /servers/:uuid/inspector', statuses: [303, 404, 200, 200, 200, 200, 403, 403, 200] },
   {
     route: 'POST /servers/:uuid/inspector',
-    path: ({ serverId }) => `/servers/${serverId}/inspector?tool=${CANARY}_tool`,
+    query: `?tool=${CANARY}_tool`,
     statuses: [303, 404, 403, 403, 403, 200, 403, 403, 200],
   },
 ]
 
-/** What every user may change in their own account; tokens need the scope `write`. */
-const own = (done: number): Statuses => [401, done, done, done, done, done, 403, done, 403]
-/** The same on a page, which redirects anonymous visitors to sign-in. */
-const ownPage = (done: number): Statuses => [303, done, done, done, done, done, 403, done, 403]
-/** A page of the user's own account; tokens need the scope `read`. */
-const SEEN_PAGE: Statuses = [303, 200, 200, 200, 200, 200, 200, 403, 403]
 const LINKS = ['verify-email', 'change-email', 'forgot-password', 'reset-password']
 
 const ownAccount: Row[] = [
   // Rejected without a valid link, whoever asks.
   ...['POST email-verifications', 'POST email-changes', 'PUT password-resets', 'POST password-resets'].map(route => ({
     route: route.replace(' ', ' /api/v1/'),
-    path: at(route.replace(/^\w+ /, '/api/v1/')),
     statuses: everybody(400),
     body: () => ({ token: 'x' }),
   })),
-  {
-    route: 'POST /api/v1/me/email-verification',
-    path: at('/api/v1/me/email-verification'),
-    statuses: own(202),
-  },
-  ...['email', 'password'].map(name => ({
-    route: `PUT /api/v1/me/${name}`,
-    path: at(`/api/v1/me/${name}`),
-    statuses: own(400),
-    body: () => ({}),
-  })),
-  { route: 'GET /api/v1/me/sessions', path: at('/api/v1/me/sessions'), statuses: OWN },
-  { route: 'DELETE /api/v1/me/sessions', path: at('/api/v1/me/sessions'), statuses: own(204) },
-  {
-    route: 'DELETE /api/v1/me/sessions/:id',
-    path: async ({ spare }) => `/api/v1/me/sessions/${await spare.session()}`,
-    statuses: [401, 404, 404, 404, 404, 204, 403, 204, 403],
-  },
+  { route: 'POST /api/v1/me/email-verification', statuses: own(202) },
+  ...['email', 'password'].map(name => ({ route: `PUT /api/v1/me/${name}`, statuses: own(400), body: () => ({}) })),
+  { route: 'GET /api/v1/me/sessions', statuses: OWN },
+  { route: 'DELETE /api/v1/me/sessions', statuses: own(204) },
+  { route: 'DELETE /api/v1/me/sessions/:id', id: ({ spare }) => spare.session(), statuses: ofOwner(204) },
   ...LINKS.flatMap(name => [
-    { route: `GET /${name}`, path: at(`/${name}`), statuses: everybody(200) },
-    { route: `POST /${name}`, path: at(`/${name}`), statuses: everybody(400) },
+    { route: `GET /${name}`, statuses: everybody(200) },
+    { route: `POST /${name}`, statuses: everybody(400) },
   ]),
-  { route: 'GET /account', path: at('/account'), statuses: [303, 200, 200, 200, 200, 200, 200, 403, 403] },
+  { route: 'GET /account', statuses: OWN_PAGE },
   ...['security', 'tokens', 'sessions', 'organizations', 'deletion'].map(tab => ({
     route: `GET /account/${tab}`,
-    path: at(`/account/${tab}`),
-    statuses: SEEN_PAGE,
+    statuses: OWN_PAGE,
   })),
   // The form does not say what happens to organizations without another owner.
-  { route: 'POST /account/deletion', path: at('/account/deletion'), statuses: ownPage(400) },
+  { route: 'POST /account/deletion', statuses: ownPage(400) },
   {
     route: 'POST /account/tokens',
-    path: at('/account/tokens'),
     statuses: ownPage(200),
     form: () => ({ name: 'Plain', scopes: 'write', expiresInDays: '7' }),
   },
   {
     route: 'GET /account/tokens/:id/removal',
-    path: async ({ spare }) => `/account/tokens/${await spare.token()}/removal`,
+    id: ({ spare }) => spare.token(),
     statuses: [303, 404, 404, 404, 404, 200, 200, 403, 403],
   },
   {
     route: 'POST /account/tokens/:id/removal',
-    path: async ({ spare }) => `/account/tokens/${await spare.plainToken()}/removal`,
-    statuses: [303, 404, 404, 404, 404, 303, 403, 303, 403],
+    id: ({ spare }) => spare.plainToken(),
+    statuses: asPage(ofOwner(303)),
     form: () => ({ sure: 'Plain' }),
   },
   ...['', '/confirmation', '/removal', '/recovery-codes'].map(rest => ({
     route: `POST /account/second-factor${rest}`,
-    path: at(`/account/second-factor${rest}`),
     statuses: ownPage(400),
   })),
-  {
-    route: 'GET /account/identities',
-    path: at('/account/identities'),
-    statuses: [303, 200, 200, 200, 200, 200, 200, 403, 403],
-  },
+  { route: 'GET /account/identities', statuses: OWN_PAGE },
   // Their addresses are not confirmed.
-  { route: 'POST /account/identities', path: at('/account/identities'), statuses: ownPage(409) },
-  {
-    route: 'POST /account/identities/:id/removal',
-    path: () => `/account/identities/${randomUUID()}/removal`,
-    statuses: ownPage(404),
-  },
-  { route: 'POST /account/email-verification', path: at('/account/email-verification'), statuses: ownPage(303) },
-  { route: 'POST /account/email', path: at('/account/email'), statuses: ownPage(400) },
-  { route: 'POST /account/password', path: at('/account/password'), statuses: ownPage(400) },
-  { route: 'POST /account/sessions/end', path: at('/account/sessions/end'), statuses: ownPage(303) },
-  {
-    route: 'POST /account/sessions/:id/end',
-    path: async ({ spare }) => `/account/sessions/${await spare.session()}/end`,
-    statuses: [303, 404, 404, 404, 404, 303, 403, 303, 403],
-  },
+  { route: 'POST /account/identities', statuses: ownPage(409) },
+  { route: 'POST /account/identities/:id/removal', id: () => randomUUID(), statuses: ownPage(404) },
+  { route: 'POST /account/email-verification', statuses: ownPage(303) },
+  { route: 'POST /account/email', statuses: ownPage(400) },
+  { route: 'POST /account/password', statuses: ownPage(400) },
+  { route: 'POST /account/sessions/end', statuses: ownPage(303) },
+  { route: 'POST /account/sessions/:id/end', id: ({ spare }) => spare.session(), statuses: asPage(ofOwner(303)) },
 ]
 
 const TOOL_FORM = { method: 'GET', url: 'https://api.example.com/' }
@@ -1148,53 +799,37 @@ const plainToolOf = async ({ spare, askers }: World): Promise<string> => {
 }
 
 const toolPages: Row[] = [
-  { route: 'GET /toolkits/new-tool', path: at('/toolkits/new-tool'), statuses: asPage(OWN) },
+  { route: 'GET /toolkits/new-tool', statuses: OWN_PAGE },
   {
     route: 'POST /toolkits/new-tool',
-    path: at('/toolkits/new-tool'),
     statuses: asPage(build(303)),
     form: ({ organizationId, fresh }) => ({ ...TOOL_FORM, name: fresh(), toolkitTitle: 'Mine', organizationId }),
   },
-  { route: 'GET /toolkits/:id/tools/new', path: ofToolkit('/tools/new'), statuses: asPage(seeing('build')) },
+  { route: 'GET /toolkits/:id/tools/new', statuses: asPage(seeing('build')) },
   {
     route: 'POST /toolkits/:id/tools/new',
-    path: ofToolkit('/tools/new'),
     statuses: asPage(build(303)),
     form: ({ fresh }) => ({ ...TOOL_FORM, name: fresh() }),
   },
-  { route: 'GET /tools/:id', path: ({ toolId }) => `/tools/${toolId}`, statuses: asPage(READ) },
+  { route: 'GET /tools/:id', statuses: asPage(READ) },
   {
     route: 'POST /tools/:id',
-    path: async ({ spare }) => `/tools/${await spare.tool()}`,
+    id: ({ spare }) => spare.tool(),
     statuses: asPage(build(303)),
     form: ({ fresh }) => ({ ...TOOL_FORM, name: fresh() }),
   },
-  {
-    route: 'GET /tools/:id/removal',
-    path: ({ toolId }) => `/tools/${toolId}/removal`,
-    statuses: asPage(seeing('build')),
-  },
-  {
-    route: 'POST /tools/:id/removal',
-    path: async world => `/tools/${await plainToolOf(world)}/removal`,
-    statuses: asPage(build(303)),
-    form: () => ({ sure: 'plain' }),
-  },
-  {
-    route: 'POST /tools/:id/duplicate',
-    path: async ({ spare }) => `/tools/${await spare.tool()}/duplicate`,
-    statuses: asPage(build(303)),
-  },
+  { route: 'GET /tools/:id/removal', statuses: asPage(seeing('build')) },
+  { route: 'POST /tools/:id/removal', id: plainToolOf, statuses: asPage(build(303)), form: () => ({ sure: 'plain' }) },
+  { route: 'POST /tools/:id/duplicate', id: ({ spare }) => spare.tool(), statuses: asPage(build(303)) },
   {
     route: 'POST /tools/:id/offer',
-    path: async ({ spare }) => `/tools/${await spare.tool()}/offer`,
+    id: ({ spare }) => spare.tool(),
     statuses: asPage(build(303)),
     form: ({ serverId }) => ({ server: serverId }),
   },
   // Nothing is sent, because a required parameter has no value.
   ...['preview', 'send'].map(what => ({
     route: `POST /tool-${what}`,
-    path: at(`/tool-${what}`),
     statuses: asPage(build(200)),
     form: ({ toolkitId, serverId }: World) => ({
       ...TOOL_FORM,
@@ -1206,73 +841,63 @@ const toolPages: Row[] = [
 ]
 
 const pages: Row[] = [
-  { route: 'POST /theme', path: at('/theme'), statuses: everybody(303) },
-  { route: 'GET /status', path: at('/status'), statuses: everybody(200) },
-  { route: 'GET /design', path: at('/design'), statuses: everybody(200) },
+  { route: 'POST /theme', statuses: everybody(303) },
+  { route: 'GET /status', statuses: everybody(200) },
+  { route: 'GET /design', statuses: everybody(200) },
   // /assets/*, of which Fastify prints the end only.
-  { route: 'GET /*', path: at('/assets/css/patchbay.css'), statuses: everybody(200) },
-  { route: 'GET /', path: at('/'), statuses: everybody(200) },
+  { route: 'GET /*', path: '/assets/css/patchbay.css', statuses: everybody(200) },
+  { route: 'GET /', statuses: everybody(200) },
   // There are servers, so the first run is over.
-  { route: 'GET /first-run', path: at('/first-run'), statuses: [303, 303, 303, 303, 303, 303, 303, 403, 403] },
-  ...['sample', 'call', 'end'].map(name => ({
-    route: `POST /first-run/${name}`,
-    path: at(`/first-run/${name}`),
-    statuses: ownPage(303),
-  })),
-  { route: 'GET /servers', path: at('/servers'), statuses: [303, 200, 200, 200, 200, 200, 200, 403, 403] },
-  { route: 'GET /servers/new', path: at('/servers/new'), statuses: [303, 200, 200, 200, 200, 200, 200, 403, 403] },
+  { route: 'GET /first-run', statuses: [303, 303, 303, 303, 303, 303, 303, 403, 403] },
+  ...['sample', 'call', 'end'].map(name => ({ route: `POST /first-run/${name}`, statuses: ownPage(303) })),
+  { route: 'GET /servers', statuses: OWN_PAGE },
+  { route: 'GET /servers/new', statuses: OWN_PAGE },
   // The name is missing; every user may build somewhere.
-  { route: 'POST /servers/new', path: at('/servers/new'), statuses: ownPage(400) },
-  { route: 'POST /servers/sample', path: at('/servers/sample'), statuses: ownPage(303) },
+  { route: 'POST /servers/new', statuses: ownPage(400) },
+  { route: 'POST /servers/sample', statuses: ownPage(303) },
   ...['', '/live'].map(rest => ({
     route: `GET /servers/:uuid${rest}`,
-    path: ({ serverId }: World) => `/servers/${serverId}${rest}`,
     statuses: [303, 404, 200, 200, 200, 200, 200, 403, 403] as const,
   })),
-  { route: 'GET /sign-in', path: at('/sign-in'), statuses: everybody(200) },
-  { route: 'POST /sign-in', path: at('/sign-in'), statuses: everybody(400) },
-  { route: 'GET /sign-up', path: at('/sign-up'), statuses: everybody(200) },
-  { route: 'POST /sign-up', path: at('/sign-up'), statuses: everybody(400) },
+  { route: 'GET /sign-in', statuses: everybody(200) },
+  { route: 'POST /sign-in', statuses: everybody(400) },
+  { route: 'GET /sign-up', statuses: everybody(200) },
+  { route: 'POST /sign-up', statuses: everybody(400) },
   // There is no sign-in that waits for its code.
-  { route: 'GET /sign-in/code', path: at('/sign-in/code'), statuses: everybody(303) },
-  { route: 'POST /sign-in/code', path: at('/sign-in/code'), statuses: everybody(303) },
+  { route: 'GET /sign-in/code', statuses: everybody(303) },
+  { route: 'POST /sign-in/code', statuses: everybody(303) },
   // No external provider is configured.
-  { route: 'GET /sign-in/external', path: at('/sign-in/external'), statuses: everybody(404) },
-  { route: 'GET /sign-in/external/callback', path: at('/sign-in/external/callback'), statuses: everybody(400) },
-  { route: 'GET /sign-in/link', path: at('/sign-in/link'), statuses: everybody(303) },
-  { route: 'POST /sign-in/link', path: at('/sign-in/link'), statuses: everybody(303) },
-  { route: 'POST /sign-out', path: at('/sign-out'), statuses: everybody(303) },
+  { route: 'GET /sign-in/external', statuses: everybody(404) },
+  { route: 'GET /sign-in/external/callback', statuses: everybody(400) },
+  { route: 'GET /sign-in/link', statuses: everybody(303) },
+  { route: 'POST /sign-in/link', statuses: everybody(303) },
+  { route: 'POST /sign-out', statuses: everybody(303) },
   // The link of the email is missing; joining requires a signed-in user.
-  { route: 'GET /invitation', path: at('/invitation'), statuses: everybody(404) },
-  {
-    route: 'POST /invitation',
-    path: at('/invitation'),
-    statuses: [303, 404, 404, 404, 404, 404, 403, 404, 403],
-  },
-  { route: 'POST /invitation/sign-up', path: at('/invitation/sign-up'), statuses: everybody(404) },
+  { route: 'GET /invitation', statuses: everybody(404) },
+  { route: 'POST /invitation', statuses: ownPage(404) },
+  { route: 'POST /invitation/sign-up', statuses: everybody(404) },
 ]
 
 const METADATA_DOCUMENTS = ['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration']
-const NO_ONE = '/oauth/interaction/0190a0a0-0000-7000-8000-000000000000'
+const NO_ONE = '0190a0a0-0000-7000-8000-000000000000'
 /** The authorization server rejects these requests because of invalid data, whoever asks. */
 const oauth: Row[] = [
   ...METADATA_DOCUMENTS.flatMap(path => [
-    { route: `GET ${path}`, path: at(path), statuses: everybody(200) },
-    { route: `OPTIONS ${path}`, path: at(path), statuses: everybody(204) },
+    { route: `GET ${path}`, statuses: everybody(200) },
+    { route: `OPTIONS ${path}`, statuses: everybody(204) },
   ]),
-  { route: 'GET /oauth/jwks', path: at('/oauth/jwks'), statuses: everybody(200) },
-  { route: 'POST /oauth/token', path: at('/oauth/token'), statuses: everybody(400) },
-  { route: 'POST /oauth/revoke', path: at('/oauth/revoke'), statuses: everybody(400) },
-  { route: 'POST /oauth/register', path: at('/oauth/register'), statuses: everybody(400), body: () => ({}) },
+  { route: 'GET /oauth/jwks', statuses: everybody(200) },
+  { route: 'POST /oauth/token', statuses: everybody(400) },
+  { route: 'POST /oauth/revoke', statuses: everybody(400) },
+  { route: 'POST /oauth/register', statuses: everybody(400), body: () => ({}) },
   ...['register', 'token', 'revoke', 'jwks'].map(name => ({
     route: `OPTIONS /oauth/${name}`,
-    path: at(`/oauth/${name}`),
     statuses: everybody(204),
   })),
-  { route: 'GET /oauth/authorize', path: at('/oauth/authorize'), statuses: everybody(400) },
-  { route: 'GET /oauth/authorize/:uid', path: at('/oauth/authorize/none'), statuses: everybody(400) },
-  { route: 'GET /oauth/interaction/:uid', path: at(NO_ONE), statuses: everybody(400) },
-  { route: 'POST /oauth/interaction/:uid', path: at(NO_ONE), statuses: everybody(400) },
+  { route: 'GET /oauth/authorize', statuses: everybody(400) },
+  { route: 'GET /oauth/authorize/:uid', id: () => 'none', statuses: everybody(400) },
+  { route: 'GET /oauth/interaction/:uid', id: () => NO_ONE, statuses: everybody(400) },
+  { route: 'POST /oauth/interaction/:uid', id: () => NO_ONE, statuses: everybody(400) },
 ]
 
 /** Every route of the application, and the status for each asker. */

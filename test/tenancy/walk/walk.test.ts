@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { runFakeApi, runPatchbay } from '../../servers/patchbay.ts'
 import { type ApiClient, signUp, WithId } from '../../support/api-client.ts'
 import { readRoutes } from '../../support/read-routes.ts'
-import { ROUTES, type Row } from './routes.ts'
+import { makePath, ROUTES, type Row } from './routes.ts'
 import { ASKERS, type Asker, CANARY, makeWorld, SECRET, type World } from './world.ts'
 
 /** The spellings of a text: plain, in JSON and in a URL. */
@@ -73,7 +73,7 @@ describe('the routes of the application', () => {
     const expected = new Map(ASKERS.map((asker, index) => [asker, row.statuses[index] ?? 0]))
     const refused = ASKERS.filter(asker => (expected.get(asker) ?? 0) >= 400)
     const statuses: [string, number][] = []
-    const path = await row.path(world)
+    const path = await makePath(row, world)
     const before = isWrite(row) ? await world.state() : ''
     for (const asker of refused) {
       const { status, text } = await ask(row, asker, path)
@@ -90,7 +90,7 @@ describe('the routes of the application', () => {
     }
     if (isWrite(row)) expect((await world.state()) === before, 'whether all is as it was').toBe(true)
     for (const asker of ASKERS.filter(one => !refused.includes(one))) {
-      const { status, text } = await ask(row, asker, isWrite(row) ? await row.path(world) : path)
+      const { status, text } = await ask(row, asker, isWrite(row) ? await makePath(row, world) : path)
       statuses.push([asker, status])
       for (const form of SECRET_FORMS) expect(text, `what ${asker} is told`).not.toContain(form)
       if (asker === 'stranger' || asker === 'nobody') expect(text).not.toContain(CANARY)
@@ -108,7 +108,7 @@ describe('the routes of the application', () => {
 
   it('respond to HEAD as to GET', { timeout: 60_000 }, async () => {
     for (const row of ROUTES.filter(({ route }) => /^GET \/(api|healthz|readyz|metrics|\.well-known)/.test(route))) {
-      const path = await row.path(world)
+      const path = await makePath(row, world)
       const head = { ...row, route: row.route.replace('GET', 'HEAD') }
       for (const [index, asker] of ASKERS.entries()) {
         const { status, text } = await ask(head, asker, path)
@@ -162,7 +162,7 @@ describe('the routes of the application', () => {
     // Toolkits are available to all servers of their organization.
     const isOfServer = asker === 'owner' ? /:upstreamId|:instanceId/ : /\/servers\/:uuid\/.*:(?!key)/
     for (const row of ROUTES.filter(({ route }) => isOfServer.test(route))) {
-      const path = await row.path(world)
+      const path = await makePath(row, world)
       const [first = '', ...others] = path.match(ID) ?? []
       if (others.length === 0) continue
       const before = isWrite(row) ? await world.state() : ''

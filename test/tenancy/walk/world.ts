@@ -142,8 +142,8 @@ export const makeWorld = async (origin: string, services: Services, apiOrigin: s
       const expiresAt = new Date(Date.now() + 60_000)
       return (await db.session.create({ data: { sidHash: fresh(), userId: owner.userId, data: {}, expiresAt } })).id
     },
-    member: async (role: Role) => {
-      const memberships = { create: { organizationId, role } }
+    member: async () => {
+      const memberships = { create: { organizationId, role: 'viewer' as const } }
       const user = { email: `${fresh()}@example.com`, passwordHash: '', memberships }
       return (await db.user.create({ data: user })).id
     },
