@@ -1,5 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import {
+  type AccessPolicy,
+  checkUserAccess,
+  createServerAccess,
+  isAllowed,
+  type McpPrincipal,
+} from '../../src/servers/access/access.ts'
 import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
 import { connect, toolNames } from './mcp.ts'
 import { runFakeApi, runPatchbay } from './patchbay.ts'
@@ -26,6 +33,58 @@ const knock = (url: string, token?: string): Promise<Response> =>
 const Token = z.object({ id: z.string(), token: z.string() })
 const makeToken = async (api: ApiClient, scopes: string[] = ['mcp']) =>
   Token.parse((await api.expectOk('POST', '/tokens', { name: 'token', scopes })).body)
+
+/** Policies and principals of the access check alone, for what is hard to send to a server. */
+const policyOf = (tier: AccessPolicy['tier']): AccessPolicy => ({
+  serverId: 'server',
+  tier,
+  organizationId: 'organization',
+  ownerId: 'owner',
+  allowedUserIds: new Set(),
+})
+const OWNER: McpPrincipal = {
+  userId: 'owner',
+  tokenId: 'token',
+  grantId: 'grant',
+  organizationIds: new Set(['organization']),
+  isForMcp: true,
+}
+const check = (principal: McpPrincipal, tier: AccessPolicy['tier'], header = 'Bearer right') =>
+  createServerAccess(token => (token === 'right' ? principal : undefined))(policyOf(tier), header)
+
+describe('the access check of a server', () => {
+  it.each(['Bearer right', 'bearer right', 'BEARER   right', 'Bearer right  '])(
+    'reads the token of the header "%s"',
+    header => expect(check(OWNER, 'private', header)).toMatchObject({ ok: true, value: { userId: 'owner' } }),
+  )
+
+  it.each(['', 'right', 'Basic right', 'Bearer', 'Bearerright', 'x Bearer right', 'Bearer right wrong'])(
+    'finds no token in the header "%s"',
+    header => expect(check(OWNER, 'private', header)).toEqual({ ok: false, error: 'unauthenticated' }),
+  )
+
+  it.each([
+    ['for this server', { serverId: 'server' }, true, true],
+    ['for another server', { serverId: 'other' }, false, undefined],
+    ['that may not be used for MCP', { isForMcp: false }, false, undefined],
+    ['for this server that may not be used for MCP', { serverId: 'server', isForMcp: false }, false, undefined],
+  ])('handles a token %s', (_, limits, isAllowedIn, isKnownIn) => {
+    const principal = { ...OWNER, ...limits }
+    expect(check(principal, 'private')).toMatchObject({ ok: isAllowedIn })
+    // On a public server everybody is allowed, and the token only says who calls.
+    const caller = isKnownIn ? { userId: 'owner', tokenId: 'token', grantId: 'grant' } : undefined
+    expect(check(principal, 'public')).toEqual({ ok: true, value: caller })
+  })
+
+  it('allows users without a token as their membership allows, and nobody else', () => {
+    const user = { userId: 'owner', organizationIds: new Set<string>() }
+    expect(checkUserAccess(policyOf('private'), user)).toMatchObject({ ok: true, value: { userId: 'owner' } })
+    expect(checkUserAccess(policyOf('organization'), user)).toEqual({ ok: false, error: 'forbidden' })
+    expect(checkUserAccess(policyOf('private'), undefined)).toEqual({ ok: false, error: 'unauthenticated' })
+    expect(checkUserAccess(policyOf('public'), undefined)).toEqual({ ok: true, value: undefined })
+    expect(isAllowed(policyOf('public'), { userId: 'stranger', organizationIds: new Set() })).toBe(true)
+  })
+})
 
 describe('a server at its address', () => {
   const patchbay = runPatchbay()

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { runFakeApi, runPatchbay } from '../../servers/patchbay.ts'
 import { type ApiClient, signUp, WithId } from '../../support/api-client.ts'
@@ -30,8 +30,9 @@ describe('the routes of the application', () => {
   const fake = runFakeApi()
   let world: World
   beforeAll(async () => {
-    world = await makeWorld(patchbay.origin, patchbay.services, fake.origin)
+    world = await makeWorld(patchbay.origin, patchbay.services, patchbay.databaseUrl, fake.origin)
   })
+  afterAll(() => world.close())
 
   const ask = async (row: Row, asker: Asker, path: string) => {
     const { token } = world.askers[asker]
@@ -74,7 +75,7 @@ describe('the routes of the application', () => {
     const refused = ASKERS.filter(asker => (expected.get(asker) ?? 0) >= 400)
     const statuses: [string, number][] = []
     const path = await makePath(row, world)
-    const before = isWrite(row) ? await world.state() : ''
+    const before = isWrite(row) ? world.state() : ''
     for (const asker of refused) {
       const { status, text } = await ask(row, asker, path)
       statuses.push([asker, status])
@@ -88,7 +89,7 @@ describe('the routes of the application', () => {
       )
       expect(withoutIds(text)).toBe(withoutIds(absent.text))
     }
-    if (isWrite(row)) expect((await world.state()) === before, 'whether all is as it was').toBe(true)
+    if (isWrite(row)) expect(world.state() === before, 'whether all is as it was').toBe(true)
     for (const asker of ASKERS.filter(one => !refused.includes(one))) {
       const { status, text } = await ask(row, asker, isWrite(row) ? await makePath(row, world) : path)
       statuses.push([asker, status])
@@ -101,7 +102,7 @@ describe('the routes of the application', () => {
   it('keep secrets: only the target API received one, and the database stores it encrypted', async () => {
     await patchbay.services.recorder.flush()
     expect(fake.seen.map(({ body }) => body)).toContain(JSON.stringify({ key: SECRET }).replace(':', ': '))
-    const state = (await world.state()) + JSON.stringify(await patchbay.services.db.execution.findMany())
+    const state = world.state() + JSON.stringify(await patchbay.services.db.execution.findMany())
     expect(state).toContain('"canary_tool"')
     for (const form of SECRET_FORMS) expect(state).not.toContain(form)
   })
@@ -126,7 +127,7 @@ describe('the routes of the application', () => {
     const definition = { name: 'own', method: 'GET', url: `${fake.origin}/` }
     const tool = await stranger.create(`/toolkits/${toolkit.id}/tools`, definition)
     const instance = await stranger.create(`/servers/${own.id}/instances`, { toolId: tool.id, name: 'own' })
-    const before = await state()
+    const before = state()
     for (const [method, path, body, status] of [
       ['PUT', `/servers/${own.id}/toolkits/${toolkitId}`, undefined, 404],
       ['PUT', `/servers/${serverId}/toolkits/${toolkit.id}`, undefined, 404],
@@ -146,7 +147,7 @@ describe('the routes of the application', () => {
       expect([method, path, answer.status]).toEqual([method, path, status])
       expect(JSON.stringify(answer.body)).not.toContain(CANARY)
     }
-    expect((await state()) === before, 'whether all is as it was').toBe(true)
+    expect(state() === before, 'whether all is as it was').toBe(true)
     expect((await owner.send('GET', `/instances/${instanceId}`)).status).toBe(200)
   })
 
@@ -165,12 +166,12 @@ describe('the routes of the application', () => {
       const path = await makePath(row, world)
       const [first = '', ...others] = path.match(ID) ?? []
       if (others.length === 0) continue
-      const before = isWrite(row) ? await world.state() : ''
+      const before = isWrite(row) ? world.state() : ''
       const { status, text } = await ask(row, asker, path.replace(first, own.id))
       asked.push(row.route)
       if (status !== 404) found.push(`${row.route} ${status}`)
       if (asker === 'stranger') expect(text, row.route).not.toContain(CANARY)
-      if (isWrite(row)) expect((await world.state()) === before, `whether all is as it was: ${row.route}`).toBe(true)
+      if (isWrite(row)) expect(world.state() === before, `whether all is as it was: ${row.route}`).toBe(true)
     }
     expect(asked.length).toBeGreaterThan(10)
     // Whoever is not there to be removed is removed.
