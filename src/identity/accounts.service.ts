@@ -21,7 +21,6 @@ import {
   type UserView,
 } from './accounts.schema.ts'
 import * as store from './accounts.store.ts'
-import { hashToken, isToken } from './credentials.ts'
 import { ensureDemoAccount } from './demo-account.ts'
 import { createExternalIdentities } from './external/external-identities.ts'
 import { createExternalProvider, type ExternalProviderSettings } from './external/external-provider.ts'
@@ -46,9 +45,7 @@ import {
 } from './sign-in/sign-up.ts'
 import { createThrottle } from './sign-in/throttle.ts'
 import { createAccessTokens, issueToken } from './tokens/access-tokens.ts'
-import { createMcpTokens } from './tokens/mcp-tokens.ts'
-import { createTokenUses } from './tokens/token-uses.ts'
-import * as tokenStore from './tokens/tokens.store.ts'
+import { createTokenChecks } from './tokens/token-checks.ts'
 
 export type AccountServiceParts = {
   db: Database
@@ -131,20 +128,7 @@ export const createAccountService = ({
     logger,
     now,
   })
-  const uses = createTokenUses({
-    write: (tokenId, usedAt) => tokenStore.noteUse(db, tokenId, usedAt),
-    onError: error => logger.warn({ err: error }, 'could not record when a token was used'),
-    now,
-  })
-  const mcpTokens = createMcpTokens({
-    findHolder: tokenHash => tokenStore.findTokenHolder(db, tokenHash),
-    noteUse: uses.note,
-    now,
-  })
-  const unsubscribe = [
-    bus.subscribe('access_changed', ({ userId }) => mcpTokens.forgetUser(userId)),
-    bus.subscribe('resync', () => mcpTokens.forgetAll()),
-  ]
+  const { close: closeTokenChecks, ...tokenChecks } = createTokenChecks({ db, bus, logger, now })
 
   const findActorByUserId = async (userId: string): Promise<Actor | undefined> => {
     const member = await store.findMember(db, userId)
@@ -168,6 +152,7 @@ export const createAccountService = ({
 
   return {
     ...createAccessTokens({ db, changes, now }),
+    ...tokenChecks,
     ...signIns,
     ...external,
     ...createExternalIdentities({ db, changes, ownPassword, external }),
@@ -202,25 +187,6 @@ export const createAccountService = ({
     },
 
     findActorByUserId,
-
-    findActorByToken: async (token: string): Promise<Actor | undefined> => {
-      if (!isToken(token)) return undefined
-      const holder = await tokenStore.findTokenHolder(db, hashToken(token))
-      if (holder === undefined || holder.token.expiresAt.getTime() <= now()) return undefined
-      uses.note(holder.token.id)
-      const { token: found, email, isOperator, memberships } = holder
-      return {
-        userId: found.userId,
-        email,
-        isOperator,
-        scopes: new Set(found.scopes),
-        expiresAt: found.expiresAt,
-        memberships,
-      }
-    },
-
-    /** Returns who may call MCP servers with a token; see `createMcpTokens`. */
-    verifyMcpToken: mcpTokens.verify,
 
     /**
      * For the operator's command line: skips throttling and the sign-up policy. Throws `conflict` if the email is
@@ -265,8 +231,7 @@ export const createAccountService = ({
 
     /** Stops listening for changes, and completes pending writes and emails. */
     close: async (): Promise<void> => {
-      for (const stop of unsubscribe) stop()
-      await uses.settle()
+      await closeTokenChecks()
       await provider?.close()
       await mailFlows.settle()
     },

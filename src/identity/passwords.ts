@@ -1,7 +1,9 @@
 import { availableParallelism } from 'node:os'
 import { hash, verify } from '@node-rs/argon2'
+import { BulkheadRejectedError, bulkhead } from 'cockatiel'
 import { AppError } from '../lib/kernel/errors.ts'
-import { createGate, type GateLimits } from './sign-in/gate.ts'
+
+export type HashingLimits = { maxAtOnce: number; maxWaiting: number }
 
 /** Cost parameters of one argon2id hash. */
 export type HashingCost = { memoryKib: number; passes: number }
@@ -14,7 +16,7 @@ const THREADS = 1
  * Each hash occupies a core and 19 MiB of memory, so concurrent and waiting hashes are limited. Leaves one core for
  * calls, and one of the four threads in Node's pool for DNS lookups.
  */
-const HASHING: GateLimits = { maxAtOnce: Math.min(3, Math.max(1, availableParallelism() - 1)), maxWaiting: 100 }
+const HASHING: HashingLimits = { maxAtOnce: Math.min(3, Math.max(1, availableParallelism() - 1)), maxWaiting: 100 }
 const RETRY_AFTER_SECONDS = 5
 
 const tooBusy = (): AppError =>
@@ -28,18 +30,25 @@ const normalize = (password: string): string => password.normalize('NFC')
 export type PasswordCheck = { isRight: boolean; needsRehash: boolean }
 
 /** Hashes and checks passwords with argon2id. Both operations throw `unavailable` if too many are waiting. */
-export const createPasswords = (limits: GateLimits = HASHING, { memoryKib, passes }: HashingCost = COST) => {
-  const gate = createGate(limits, tooBusy)
+export const createPasswords = (limits: HashingLimits = HASHING, { memoryKib, passes }: HashingCost = COST) => {
+  const slots = bulkhead(limits.maxAtOnce, limits.maxWaiting)
+  const whenFree = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await slots.execute(work)
+    } catch (error) {
+      throw error instanceof BulkheadRejectedError ? tooBusy() : error
+    }
+  }
   const parameters = { memoryCost: memoryKib, timeCost: passes, parallelism: THREADS }
   /** Prefix of hashes with the current parameters. */
   const hashStart = `$argon2id$v=19$m=${memoryKib},t=${passes},p=${THREADS}$`
   /** Hash checked if there is no account, so that it takes equally long. No known password matches it. */
   const nobodysHash = `${hashStart}${'A'.repeat(22)}$${'A'.repeat(43)}`
   return {
-    hashPassword: (password: string): Promise<string> => gate.pass(() => hash(normalize(password), parameters)),
+    hashPassword: (password: string): Promise<string> => whenFree(() => hash(normalize(password), parameters)),
     /** If `passwordHash` is undefined (no account), takes equally long and is never right. */
     checkPassword: async (password: string, passwordHash: string | undefined): Promise<PasswordCheck> => {
-      const isMatch = await gate.pass(() => verify(passwordHash ?? nobodysHash, normalize(password)))
+      const isMatch = await whenFree(() => verify(passwordHash ?? nobodysHash, normalize(password)))
       return {
         isRight: isMatch && passwordHash !== undefined,
         needsRehash: passwordHash !== undefined && !passwordHash.startsWith(hashStart),

@@ -31,7 +31,7 @@ it('the mail queue limits concurrent and waiting emails, and logs the rest as no
   gate.resolve()
   await mailQueue.settle()
   expect(sent).toEqual([1, 2])
-  expect(logged).toMatchObject([{ err: { code: 'unavailable' } }])
+  expect(logged).toMatchObject([{ err: { isBulkheadRejectedError: true } }])
 })
 
 it('stopping the mail queue does not wait forever for a stuck email, and does not send those behind it', async () => {

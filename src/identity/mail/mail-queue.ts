@@ -1,15 +1,14 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
+import { bulkhead } from 'cockatiel'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { Logger } from '../../lib/process/logger.ts'
-import { createGate, type GateLimits } from '../sign-in/gate.ts'
 
 /** `maxSettleMs`: how long `settle` waits for pending emails. */
-export type MailQueueLimits = GateLimits & { maxSettleMs: number }
+export type MailQueueLimits = { maxAtOnce: number; maxWaiting: number; maxSettleMs: number }
 
 /** An unresponsive mail server delays each email by its ten-second timeout, and shutdown by not much more. */
 const LIMITS: MailQueueLimits = { maxAtOnce: 4, maxWaiting: 200, maxSettleMs: 15_000 }
 
-const tooMany = (): AppError => new AppError('unavailable', 'Too many emails are waiting to be sent.')
 const tooLate = (): AppError => new AppError('unavailable', 'Patchbay stopped before the email could be sent.')
 
 /**
@@ -17,7 +16,7 @@ const tooLate = (): AppError => new AppError('unavailable', 'Patchbay stopped be
  * to send.
  */
 export const createMailQueue = (logger: Pick<Logger, 'error'>, limits: MailQueueLimits = LIMITS) => {
-  const gate = createGate(limits, tooMany)
+  const slots = bulkhead(limits.maxAtOnce, limits.maxWaiting)
   const underWay = new Set<Promise<void>>()
   let isOver = false
 
@@ -31,8 +30,8 @@ export const createMailQueue = (logger: Pick<Logger, 'error'>, limits: MailQueue
   return {
     /** Queues work. `what` names the email in the log if it fails. */
     post: (what: string, work: () => Promise<void>): void => {
-      const posting = gate
-        .pass(() => begin(work))
+      const posting = slots
+        .execute(() => begin(work))
         .catch(error => logger.error({ err: error, email: what }, 'an email could not be sent'))
         .finally(() => underWay.delete(posting))
       underWay.add(posting)

@@ -3,7 +3,7 @@ import type { SqlDriverAdapter, SqlDriverAdapterFactory, Transaction } from '@pr
 import { isSqliteBusy } from './failures.ts'
 import { connectionPragmas } from './sqlite.ts'
 import type { SqliteTarget } from './target.ts'
-import { createTurns, DATABASE_WAIT_MS, retryUntil } from './waiting.ts'
+import { createLock, DATABASE_WAIT_MS, retryUntil } from './waiting.ts'
 
 /** How long another process's lock may block this thread; after that we wait without blocking. */
 const BUSY_TIMEOUT_MS = 10
@@ -60,18 +60,19 @@ const openTransaction = (writer: SqlDriverAdapter, end: () => void): Transaction
 /** Returns whether the statement reads. Prisma generates the SQL: its reads start with SELECT, its writes never do. */
 const isRead = (sql: string): boolean => /^\s*SELECT\b/i.test(sql)
 
-const patiently = <T>(deadline: number, work: () => Promise<T>): Promise<T> => retryUntil(deadline, isSqliteBusy, work)
+const retryWhileBusy = <T>(deadline: number, work: () => Promise<T>): Promise<T> =>
+  retryUntil(deadline, isSqliteBusy, work)
 
 const createAdapter = async (file: string): Promise<SqlDriverAdapter> => {
   const { reader, writer } = await openConnections(file)
-  const turns = createTurns()
+  const writeLock = createLock()
   const write = async <T>(work: () => Promise<T>): Promise<T> => {
     const deadline = performance.now() + DATABASE_WAIT_MS
-    await turns.take(deadline)
+    await writeLock.acquire(deadline)
     try {
-      return await patiently(deadline, work)
+      return await retryWhileBusy(deadline, work)
     } finally {
-      turns.pass()
+      writeLock.release()
     }
   }
   return {
@@ -80,18 +81,18 @@ const createAdapter = async (file: string): Promise<SqlDriverAdapter> => {
     getConnectionInfo: () => ({ maxBindValues: MAX_BIND_VALUES, supportsRelationJoins: false }),
     queryRaw: query =>
       isRead(query.sql)
-        ? patiently(performance.now() + DATABASE_WAIT_MS, () => reader.queryRaw(query))
+        ? retryWhileBusy(performance.now() + DATABASE_WAIT_MS, () => reader.queryRaw(query))
         : write(() => writer.queryRaw(query)),
     executeRaw: query => write(() => writer.executeRaw(query)),
     executeScript: script => write(async () => writer.executeScript(script)),
     startTransaction: async () => {
       const deadline = performance.now() + DATABASE_WAIT_MS
-      await turns.take(deadline)
+      await writeLock.acquire(deadline)
       try {
-        await patiently(deadline, async () => writer.executeScript('BEGIN IMMEDIATE'))
-        return openTransaction(writer, turns.pass)
+        await retryWhileBusy(deadline, async () => writer.executeScript('BEGIN IMMEDIATE'))
+        return openTransaction(writer, writeLock.release)
       } catch (error) {
-        turns.pass()
+        writeLock.release()
         throw error
       }
     },

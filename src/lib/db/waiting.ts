@@ -28,36 +28,36 @@ export const retryUntil = async <T>(
 }
 
 /**
- * Returns a lock whose waiters are served in order. `take` rejects at `deadline` (of `performance.now()`), with an
- * AppError as its cause. After `take`, call `pass` exactly once.
+ * Creates a FIFO lock. `acquire` rejects at `deadline` (of `performance.now()`), with an AppError as its cause. Call
+ * `release` exactly once after each `acquire`.
  */
-export const createTurns = () => {
+export const createLock = () => {
   const waiting: (() => void)[] = []
-  let isTaken = false
-  const take = (deadline: number): Promise<void> => {
-    if (!isTaken) {
-      isTaken = true
+  let isLocked = false
+  const acquire = (deadline: number): Promise<void> => {
+    if (!isLocked) {
+      isLocked = true
       return Promise.resolve()
     }
     return new Promise((resolve, reject) => {
-      const enter = () => {
+      const proceed = () => {
         clearTimeout(timer)
         // SQLite runs on this thread: without a break, a queue of writers would block everything else until it is
         // empty.
         setImmediate(resolve)
       }
-      const leave = () => {
-        waiting.splice(waiting.indexOf(enter), 1)
+      const giveUp = () => {
+        waiting.splice(waiting.indexOf(proceed), 1)
         reject(new Error('a transaction of this process took too long', { cause: databaseBusy() }))
       }
-      const timer = setTimeout(leave, Math.max(0, deadline - performance.now()))
-      waiting.push(enter)
+      const timer = setTimeout(giveUp, Math.max(0, deadline - performance.now()))
+      waiting.push(proceed)
     })
   }
-  const pass = (): void => {
+  const release = (): void => {
     const next = waiting.shift()
     if (next) next()
-    else isTaken = false
+    else isLocked = false
   }
-  return { take, pass }
+  return { acquire, release }
 }

@@ -1,5 +1,5 @@
-import { createRecentTokens } from '../../identity/tokens/recent-tokens.ts'
 import { createTokenUses } from '../../identity/tokens/token-uses.ts'
+import { createTokenVerifier } from '../../identity/tokens/token-verifier.ts'
 import type { Database } from '../../lib/db/client.ts'
 import type { EventBus } from '../../lib/events/event-bus.ts'
 import { MCP_SCOPES, type McpScope } from '../../lib/kernel/mcp-scopes.ts'
@@ -45,7 +45,8 @@ export const createOAuthTokens = ({ db, bus, logger, baseUrl, now = Date.now }: 
     onError: error => logger.warn({ err: error }, 'could not record the use of a grant'),
     now,
   })
-  const tokens = createRecentTokens<TokenHolder>({
+  const verifier = createTokenVerifier<TokenHolder>({
+    bus,
     isToken: text => OPAQUE_TOKEN.test(text),
     find: async tokenHash => {
       const issued = await findIssuedToken(db, tokenHash)
@@ -56,15 +57,11 @@ export const createOAuthTokens = ({ db, bus, logger, baseUrl, now = Date.now }: 
     noteUse: ({ grantId }) => uses.note(grantId),
     now,
   })
-  const unsubscribe = [
-    bus.subscribe('access_changed', ({ userId }) => tokens.forgetUser(userId)),
-    bus.subscribe('resync', () => tokens.forgetAll()),
-  ]
   return {
-    verify: tokens.verify,
+    verify: verifier.verify,
     /** Stops listening for changes and writes pending uses. */
     close: async (): Promise<void> => {
-      for (const stop of unsubscribe) stop()
+      verifier.close()
       await uses.settle()
     },
   }

@@ -1,3 +1,4 @@
+import type { EventBus } from '../../lib/events/event-bus.ts'
 import { createNewestEntries } from '../../lib/process/newest-entries.ts'
 import { hashToken } from '../credentials.ts'
 
@@ -8,7 +9,8 @@ const MAX_CACHED = 10_000
 /** The minimum that must be known about the holder of a token. */
 export type Holder = { userId: string; expiresAt: Date }
 
-export type RecentTokensParts<H extends Holder> = {
+export type TokenVerifierParts<H extends Holder> = {
+  bus: EventBus
   /** Whether a string has the form of such a token. Others need no database lookup. */
   isToken: (text: string) => boolean
   find: (tokenHash: string) => Promise<H | undefined>
@@ -19,10 +21,10 @@ export type RecentTokensParts<H extends Holder> = {
 }
 
 /**
- * Verifies tokens, with a cache of those seen in the last seconds. Only valid tokens are cached, so invalid ones cost
- * no memory.
+ * Verifies tokens, with a cache of those seen in the last seconds; a change of the user's access clears it at once.
+ * Only valid tokens are cached, so invalid ones cost no memory.
  */
-export const createRecentTokens = <H extends Holder>({ isToken, find, noteUse, now }: RecentTokensParts<H>) => {
+export const createTokenVerifier = <H extends Holder>({ bus, isToken, find, noteUse, now }: TokenVerifierParts<H>) => {
   const cache = createNewestEntries<{ holder: H; freshUntil: number }>(MAX_CACHED)
   // Counts invalidations: a database result from before one may be outdated and must not be cached.
   let forgotten = 0
@@ -36,6 +38,17 @@ export const createRecentTokens = <H extends Holder>({ isToken, find, noteUse, n
     return holder
   }
 
+  const unsubscribe = [
+    bus.subscribe('access_changed', ({ userId }) => {
+      forgotten++
+      for (const [tokenHash, { holder }] of cache.entries()) if (holder.userId === userId) cache.delete(tokenHash)
+    }),
+    bus.subscribe('resync', () => {
+      forgotten++
+      cache.clear()
+    }),
+  ]
+
   return {
     /** Returns the holder synchronously for a cached token; undefined if the token is unknown or expired. */
     verify: (token: string): H | undefined | Promise<H | undefined> => {
@@ -47,13 +60,9 @@ export const createRecentTokens = <H extends Holder>({ isToken, find, noteUse, n
       noteUse(cached.holder)
       return cached.holder
     },
-    forgetUser: (userId: string): void => {
-      forgotten++
-      for (const [tokenHash, { holder }] of cache.entries()) if (holder.userId === userId) cache.delete(tokenHash)
-    },
-    forgetAll: (): void => {
-      forgotten++
-      cache.clear()
+    /** Stops listening for changes. */
+    close: (): void => {
+      for (const stop of unsubscribe) stop()
     },
   }
 }

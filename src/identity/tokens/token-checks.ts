@@ -1,0 +1,68 @@
+import type { Database } from '../../lib/db/client.ts'
+import type { EventBus } from '../../lib/events/event-bus.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
+import type { Logger } from '../../lib/process/logger.ts'
+import { hashToken, isToken } from '../credentials.ts'
+import { createTokenUses } from './token-uses.ts'
+import { createTokenVerifier } from './token-verifier.ts'
+import * as store from './tokens.store.ts'
+
+/** A caller of an MCP server, identified by a personal access token. */
+type McpCaller = {
+  userId: string
+  tokenId: string
+  organizationIds: ReadonlySet<string>
+  /** Whether the token has the scope `mcp`. */
+  isForMcp: boolean
+  expiresAt: Date
+}
+
+const toCaller = ({ token, memberships }: store.TokenHolder): McpCaller => ({
+  userId: token.userId,
+  tokenId: token.id,
+  organizationIds: new Set(memberships.keys()),
+  isForMcp: token.scopes.includes('mcp'),
+  expiresAt: token.expiresAt,
+})
+
+export type TokenChecksParts = { db: Database; bus: EventBus; logger: Pick<Logger, 'warn'>; now: () => number }
+
+/** Checks personal access tokens and records their use. */
+export const createTokenChecks = ({ db, bus, logger, now }: TokenChecksParts) => {
+  const uses = createTokenUses({
+    write: (tokenId, usedAt) => store.noteUse(db, tokenId, usedAt),
+    onError: error => logger.warn({ err: error }, 'could not record when a token was used'),
+    now,
+  })
+  const verifier = createTokenVerifier<McpCaller>({
+    bus,
+    isToken,
+    find: async tokenHash => {
+      const holder = await store.findTokenHolder(db, tokenHash)
+      return holder && toCaller(holder)
+    },
+    noteUse: ({ tokenId }) => uses.note(tokenId),
+    now,
+  })
+  return {
+    /** Returns who may act with a token in the API. Not cached, so that roles and scopes are current. */
+    findActorByToken: async (text: string): Promise<Actor | undefined> => {
+      if (!isToken(text)) return undefined
+      const holder = await store.findTokenHolder(db, hashToken(text))
+      if (holder === undefined || holder.token.expiresAt.getTime() <= now()) return undefined
+      const { token, email, isOperator, memberships } = holder
+      uses.note(token.id)
+      const { userId, scopes, expiresAt } = token
+      return { userId, email, isOperator, scopes: new Set(scopes), expiresAt, memberships }
+    },
+
+    /** Returns who may call MCP servers with a token, from a cache of a few seconds. */
+    verifyMcpToken: verifier.verify,
+
+    /** Stops listening for changes and writes pending uses. */
+    close: async (): Promise<void> => {
+      verifier.close()
+      await uses.settle()
+    },
+  }
+}
