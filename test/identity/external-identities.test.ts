@@ -5,7 +5,12 @@ import { createBrowser } from '../support/browser.ts'
 import { createPageBrowser } from '../support/page-browser.ts'
 import { anyDatabase, databases, startApp } from './app.ts'
 import { linkIn, startMailApp } from './mail.ts'
-import { prepareOpenIdProvider, visitProvider } from './openid-provider.ts'
+import {
+  prepareOpenIdProvider,
+  startAppWithProvider,
+  startOwnAppWithProvider,
+  visitProvider,
+} from './openid-provider.ts'
 
 const EMAIL = 'ada@example.com'
 const PASSWORD = 'correct horse battery staple'
@@ -18,10 +23,9 @@ const NewIdentity = z.object({ url: z.string() })
 type Browser = ReturnType<typeof createBrowser>
 
 /** Starts Patchbay with a provider and an account with a confirmed email that is signed in in `browser`. */
-const startWorld = async (database = anyDatabase) => {
-  const provider = await prepareOpenIdProvider()
-  const app = await startApp(database, provider.settings)
-  onTestFinished(await provider.listen(app.origin))
+const startWorld = async (starting = startAppWithProvider(anyDatabase)) => {
+  const app = await starting
+  const { provider } = app
   provider.people.set(ADA.sub, ADA)
   const browser = createBrowser(app.origin)
   await browser.signUp(EMAIL, PASSWORD)
@@ -49,12 +53,12 @@ const startWorld = async (database = anyDatabase) => {
     const { status, html } = await pages.get('/api/v1/me')
     return status === 200 ? JSON.parse(html).user.email : undefined
   }
-  return { ...app, provider, browser, begin, pagesOf, link, list, comeAs }
+  return { ...app, browser, begin, pagesOf, link, list, comeAs }
 }
 
 describe.each(databases)('an identity at the external provider on $kind', database => {
   it('is linked by a signed-in user with their password, signs them in, and can be unlinked', async () => {
-    const { browser, provider, link, list, comeAs, services } = await startWorld(database)
+    const { browser, provider, link, list, comeAs, services } = await startWorld(startAppWithProvider(database))
     expect(await comeAs(ADA.sub)).toBeUndefined()
     const linked = await link(browser, ADA.sub, { password: PASSWORD, returnTo: '/account' })
     expect([linked.status, linked.location]).toEqual([303, '/account'])
@@ -74,7 +78,7 @@ describe.each(databases)('an identity at the external provider on $kind', databa
   })
 
   it('belongs to one account, and is hidden from and protected against other users', async () => {
-    const { origin, browser, link, list, comeAs, services } = await startWorld(database)
+    const { origin, browser, link, list, comeAs, services } = await startWorld(startAppWithProvider(database))
     await link(browser)
     const [identity] = await list(browser)
     const eve = createBrowser(origin)
@@ -131,7 +135,7 @@ describe('linking an external identity', () => {
   })
 
   it('does not count wrong passwords while the provider is down', async () => {
-    const { browser, begin, provider } = await startWorld()
+    const { browser, begin, provider } = await startWorld(startOwnAppWithProvider(anyDatabase))
     provider.faults.set('/.well-known/openid-configuration', (_request, response) => response.destroy())
     for (let count = 0; count < 11; count++) expect((await begin(browser)).status).toBe(503)
     provider.faults.clear()

@@ -1,10 +1,16 @@
 import { generateKeyPair, SignJWT } from 'jose'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createBrowser } from '../support/browser.ts'
-import type { DatabaseKindForTests } from '../support/databases.ts'
 import { createPageBrowser, type PageAnswer } from '../support/page-browser.ts'
 import { type AccountsApp, anyDatabase, databases, startApp } from './app.ts'
-import { CLIENT_SECRET, type OpenIdProvider, prepareOpenIdProvider, visitProvider } from './openid-provider.ts'
+import {
+  CLIENT_SECRET,
+  type OpenIdProvider,
+  prepareOpenIdProvider,
+  startAppWithProvider,
+  startOwnAppWithProvider,
+  visitProvider,
+} from './openid-provider.ts'
 import { codeOf, turnOn } from './second-factor.ts'
 
 const EMAIL = 'ada@example.com'
@@ -16,17 +22,11 @@ type PageBrowser = ReturnType<typeof createPageBrowser>
 type World = AccountsApp & { provider: OpenIdProvider; browser: () => PageBrowser }
 
 /** Starts Patchbay with a provider and creates the operator's account, so that the sign-up policy applies. */
-const startWorld = async (
-  database: DatabaseKindForTests = anyDatabase,
-  env: Record<string, string> = {},
-  options: Parameters<typeof prepareOpenIdProvider>[0] = {},
-): Promise<World> => {
-  const provider = await prepareOpenIdProvider(options)
-  const app = await startApp(database, { ...provider.settings, ...env })
-  onTestFinished(await provider.listen(app.origin))
-  await app.services.accounts.createUser({ email: 'operator@example.com', password: PASSWORD })
-  provider.people.set(ADA.sub, ADA)
-  return { ...app, provider, browser: () => createPageBrowser(app.origin) }
+const startWorld = async (starting = startAppWithProvider(anyDatabase)): Promise<World> => {
+  const world = await starting
+  await world.services.accounts.createUser({ email: 'operator@example.com', password: PASSWORD })
+  world.provider.people.set(ADA.sub, ADA)
+  return { ...world, browser: () => createPageBrowser(world.origin) }
 }
 
 /** Goes to the provider and returns as `sub`. `change` lets an attacker alter either URL. */
@@ -72,7 +72,7 @@ const actionsOf = async ({ services }: World): Promise<string[]> =>
 
 describe.each(databases)('signing in with an external provider on $kind', database => {
   it('creates an account with a verified email the first time, and signs in to it afterwards', async () => {
-    const world = await startWorld(database)
+    const world = await startWorld(startAppWithProvider(database))
     const first = world.browser()
     const arrived = await travel(world, first, ADA.sub, { returnTo: '/account?tab=1' })
     expect([arrived.status, arrived.location]).toEqual([303, '/account?tab=1'])
@@ -98,7 +98,7 @@ describe.each(databases)('signing in with an external provider on $kind', databa
   })
 
   it('creates one account for one user who arrives twice at once', async () => {
-    const world = await startWorld(database)
+    const world = await startWorld(startAppWithProvider(database))
     const browsers = Array.from({ length: 4 }, world.browser)
     await Promise.all(browsers.map(browser => travel(world, browser, ADA.sub)))
     expect(await Promise.all(browsers.map(whoIs))).toEqual(Array(4).fill(EMAIL))
@@ -106,7 +106,7 @@ describe.each(databases)('signing in with an external provider on $kind', databa
   })
 
   it('asks for the password if the email has an account, and links it only with the right one', async () => {
-    const world = await startWorld(database)
+    const world = await startWorld(startAppWithProvider(database))
     await world.services.accounts.createUser({ email: EMAIL, password: PASSWORD })
     const browser = world.browser()
     const arrived = await travel(world, browser, ADA.sub, { returnTo: '/account' })
@@ -128,12 +128,12 @@ describe.each(databases)('signing in with an external provider on $kind', databa
 
 describe('a user who returns from the provider', () => {
   it.each([
-    ['an address that is not verified', { email: EMAIL, email_verified: false }],
-    ['an address of which nothing is said', { email: EMAIL }],
-    ['an address whose verification is a text', { email: EMAIL, email_verified: 'true' }],
-    ['no address', { email_verified: true }],
-    ['what is no address', { email: 'ada', email_verified: true }],
-    ['several addresses', { email: [EMAIL, 'eve@example.com'], email_verified: true }],
+    ['an unverified email', { email: EMAIL, email_verified: false }],
+    ['an email without a verification claim', { email: EMAIL }],
+    ['a verification claim that is a string', { email: EMAIL, email_verified: 'true' }],
+    ['no email', { email_verified: true }],
+    ['an invalid email', { email: 'ada', email_verified: true }],
+    ['several emails', { email: [EMAIL, 'eve@example.com'], email_verified: true }],
   ])('with %s gets no account and is not linked to one', async (_what, claims) => {
     const world = await startWorld()
     world.provider.people.set('somebody', { sub: 'somebody', ...claims })
@@ -147,7 +147,7 @@ describe('a user who returns from the provider', () => {
   })
 
   it('can have the email in the ID token itself', async () => {
-    const world = await startWorld(anyDatabase, {}, { hasClaimsInToken: true })
+    const world = await startWorld(startAppWithProvider(anyDatabase, {}, { hasClaimsInToken: true }))
     const browser = world.browser()
     await travel(world, browser, ADA.sub)
     expect(await whoIs(browser)).toBe(EMAIL)
@@ -158,7 +158,7 @@ describe('a user who returns from the provider', () => {
     ['invite', 'Open the link in your invitation'],
     ['closed', 'Ask the operator'],
   ])('gets no account if sign-up is %s, is told what to do, and can be linked to one', async (policy, advice) => {
-    const world = await startWorld(anyDatabase, { PATCHBAY_SIGNUP: policy })
+    const world = await startWorld(startAppWithProvider(anyDatabase, { PATCHBAY_SIGNUP: policy }))
     const answer = await travel(world, world.browser(), ADA.sub)
     expect([answer.status, answer.html]).toEqual([403, expect.stringContaining(advice)])
     expect(await usersOf(world)).toEqual([])
@@ -170,13 +170,10 @@ describe('a user who returns from the provider', () => {
   })
 
   it('does not become the operator if the first account requires the setup token', async () => {
-    const provider = await prepareOpenIdProvider()
-    const app = await startApp(anyDatabase, { ...provider.settings, PATCHBAY_HOST: '0.0.0.0' })
-    onTestFinished(await provider.listen(app.origin))
-    provider.people.set(ADA.sub, ADA)
-    const browser = createPageBrowser(app.origin)
-    const world = { ...app, provider, browser: () => browser }
-    const answer = await travel(world, browser, ADA.sub)
+    const app = await startAppWithProvider(anyDatabase, { PATCHBAY_HOST: '0.0.0.0' })
+    app.provider.people.set(ADA.sub, ADA)
+    const world = { ...app, browser: () => createPageBrowser(app.origin) }
+    const answer = await travel(world, world.browser(), ADA.sub)
     expect([answer.status, answer.html]).toEqual([403, expect.stringContaining('setup token')])
     expect(await usersOf(world)).toEqual([])
   })
@@ -370,13 +367,13 @@ describe('a provider', () => {
   })
 
   it('that never responds times out', async () => {
-    const world = await startWorld()
+    const world = await startWorld(startOwnAppWithProvider(anyDatabase))
     world.provider.faults.set(DISCOVERY, () => undefined)
     expect(await begin(world)).toEqual(unavailable)
   })
 
   it('that sends an endless response is cut off', async () => {
-    const world = await startWorld()
+    const world = await startWorld(startOwnAppWithProvider(anyDatabase))
     world.provider.faults.set(DISCOVERY, (_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' })
       const fill = (): void => {
@@ -391,11 +388,11 @@ describe('a provider', () => {
   it.each([
     ['redirects elsewhere', 302, { location: 'http://127.0.0.1:1/' }, ''],
     ['fails', 500, {}, 'oops'],
-    ['answers a page', 200, { 'content-type': 'text/html' }, '<h1>Hello</h1>'],
+    ['responds with a page', 200, { 'content-type': 'text/html' }, '<h1>Hello</h1>'],
     ['names another issuer', 200, { 'content-type': 'application/json' }, '{"issuer":"https://evil.example"}'],
-    ['has nowhere to go', 200, { 'content-type': 'application/json' }, undefined],
+    ['lacks endpoints', 200, { 'content-type': 'application/json' }, undefined],
   ])('that %s cannot be used', async (_what, status, headers, body) => {
-    const world = await startWorld()
+    const world = await startWorld(startOwnAppWithProvider(anyDatabase))
     world.provider.faults.set(DISCOVERY, (_request, response) => {
       response.writeHead(status, headers).end(body ?? JSON.stringify({ issuer: world.provider.issuer }))
     })

@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest'
 import { createBrowser } from '../support/browser.ts'
 import type { DatabaseKindForTests } from '../support/databases.ts'
 import { type ReceivedMail, type SmtpServer, startSmtpServer } from '../support/smtp-server.ts'
-import { type AccountsApp, startApp } from './app.ts'
+import { type AccountsApp, startOwnApp } from './app.ts'
 
 export const PASSWORD = 'correct horse battery staple'
 export const NEW_PASSWORD = 'another horse another staple'
@@ -16,7 +16,7 @@ export const startMailApp = async (
   env: Record<string, string> = {},
 ): Promise<MailApp> => {
   const smtp = await startSmtpServer()
-  const app = await startApp(database, { SMTP_URL: smtp.url, ...env })
+  const app = await startOwnApp(database, { SMTP_URL: smtp.url, ...env })
   onTestFinished(smtp.close)
   return { ...app, smtp }
 }

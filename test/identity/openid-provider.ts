@@ -2,7 +2,11 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { exportJWK, generateKeyPair } from 'jose'
 import { type Adapter, type AdapterPayload, Provider } from 'oidc-provider'
+import { onTestFinished } from 'vitest'
+import type { DatabaseKindForTests } from '../support/databases.ts'
+import { atEndOfFile } from '../support/end-of-file.ts'
 import { freePort } from '../support/free-port.ts'
+import { type AccountsApp, startApp, startOwnApp } from './app.ts'
 
 const CLIENT_ID = 'patchbay'
 export const CLIENT_SECRET = 'a secret that only the two know'
@@ -144,4 +148,37 @@ export const visitProvider = async (issuer: string, url: string, sub: string | u
     next = new URL(location, next)
   }
   throw new Error('the provider goes round in circles')
+}
+
+const providers = new Map<string, { provider: OpenIdProvider; stop: () => Promise<void> }>()
+atEndOfFile(async () => {
+  for (const { stop } of providers.values()) await stop()
+  providers.clear()
+})
+
+/** Starts the application with a provider. The tests of a file share both, as with `startApp`. */
+export const startAppWithProvider = async (
+  kind: DatabaseKindForTests,
+  env: Record<string, string> = {},
+  options: { hasClaimsInToken?: boolean } = {},
+): Promise<AccountsApp & { provider: OpenIdProvider }> => {
+  const key = JSON.stringify([kind.kind, env, options])
+  const shared = providers.get(key)
+  const provider = shared?.provider ?? (await prepareOpenIdProvider(options))
+  const app = await startApp(kind, { ...provider.settings, ...env })
+  if (shared === undefined) providers.set(key, { provider, stop: await provider.listen(app.origin) })
+  provider.people.clear()
+  provider.faults.clear()
+  provider.asked.length = 0
+  return { ...app, provider }
+}
+
+/** Starts both for this test alone, for example because Patchbay caches what it has read of a provider. */
+export const startOwnAppWithProvider = async (
+  kind: DatabaseKindForTests,
+): Promise<AccountsApp & { provider: OpenIdProvider }> => {
+  const provider = await prepareOpenIdProvider()
+  const app = await startOwnApp(kind, provider.settings)
+  onTestFinished(await provider.listen(app.origin))
+  return { ...app, provider }
 }

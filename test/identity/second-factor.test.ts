@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createApiClient } from '../support/api-client.ts'
 import { createBrowser } from '../support/browser.ts'
@@ -11,18 +11,25 @@ import { codeOf, NewSecondFactor, RecoveryCodes, turnOn } from './second-factor.
 const PASSWORD = 'correct horse battery staple'
 const EMAIL = 'ada@example.com'
 const BEHIND_PROXY = { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' }
-const HOME = '198.51.100.1'
+/** Change with each test: an application caches which addresses are blocked. */
+let home = ''
+let settingUp = ''
+let tests = 0
+beforeEach(() => {
+  home = `198.51.100.${++tests + 100}`
+  settingUp = `192.0.2.${tests + 100}`
+})
 const ELSEWHERE = '198.51.100.2'
 
 const Token = z.object({ token: z.string() })
 
-const signIn = (origin: string, code?: string, address = HOME) =>
+const signIn = (origin: string, code?: string, address = home) =>
   createBrowser(origin, { address }).send('POST', '/session', { email: EMAIL, password: PASSWORD, code })
 
 /** Starts an app whose only account has a second factor, which was turned on in `browser`. */
 const startWithSecondFactor = async (database: DatabaseKindForTests) => {
   const app = await startApp(database, BEHIND_PROXY)
-  const browser = createBrowser(app.origin, { address: '192.0.2.200' })
+  const browser = createBrowser(app.origin, { address: settingUp })
   await browser.signUp(EMAIL, PASSWORD)
   return { ...app, browser, ...(await turnOn(browser, PASSWORD)) }
 }
@@ -37,7 +44,7 @@ const actionsOf = async ({ services }: Pick<AccountsApp, 'services'>): Promise<s
 describe.each(databases)('a second factor on $kind', database => {
   it('takes effect once a first code confirms it, and is asked for only after the password', async () => {
     const app = await startApp(database, BEHIND_PROXY)
-    const browser = createBrowser(app.origin, { address: HOME })
+    const browser = createBrowser(app.origin, { address: home })
     await browser.signUp(EMAIL, PASSWORD)
     await browser.loadCsrfToken()
     expect((await browser.send('GET', '/me/second-factor')).json()).toEqual({ isOn: false, recoveryCodesLeft: 0 })
@@ -100,7 +107,7 @@ describe.each(databases)('a second factor on $kind', database => {
 
   it('ends the other sessions when it is added or removed, but keeps tokens', async () => {
     const app = await startApp(database, BEHIND_PROXY)
-    const [own, other] = [createBrowser(app.origin, { address: HOME }), createBrowser(app.origin, { address: HOME })]
+    const [own, other] = [createBrowser(app.origin, { address: home }), createBrowser(app.origin, { address: home })]
     await own.signUp(EMAIL, PASSWORD)
     await own.loadCsrfToken()
     const { token } = Token.parse((await own.send('POST', '/tokens', { name: 'script' })).json())
@@ -134,7 +141,7 @@ describe.each(databases)('a second factor on $kind', database => {
 
   it('blocks the eleventh guess of a code, even if the right password is sent in between', async () => {
     const app = await startWithSecondFactor(database)
-    const page = createPageBrowser(app.origin, { address: HOME })
+    const page = createPageBrowser(app.origin, { address: home })
     const statuses: number[] = []
     for (let count = 0; count < 5; count++) {
       statuses.push((await signIn(app.origin, '000000')).status)
@@ -148,7 +155,7 @@ describe.each(databases)('a second factor on $kind', database => {
     expect((await signIn(app.origin, codeOf(app.secret, 1), ELSEWHERE)).status).toBe(200)
     const failures = await app.services.db.auditEntry.findMany({ where: { action: 'user.sign_in_failed' } })
     expect(failures).toHaveLength(10)
-    expect(failures[0]).toMatchObject({ targetName: EMAIL, address: HOME, change: { reason: 'wrong code' } })
+    expect(failures[0]).toMatchObject({ targetName: EMAIL, address: home, change: { reason: 'wrong code' } })
   })
 })
 
@@ -168,7 +175,7 @@ describe('a second-factor code', () => {
   })
 
   it.each(['', '12345', 'abcdef', '１２３４５６', '12345678', 'aaaa-aaaa-aaaa-aaaa'])(
-    'that is none (%j) is refused as a wrong one is',
+    'in an invalid format (%j) is rejected like a wrong code',
     async code => {
       const app = await startWithSecondFactor(anyDatabase)
       const answer = await signIn(app.origin, code)
@@ -281,7 +288,7 @@ describe('changing a second factor', () => {
 
 describe('the page that asks for a code', () => {
   const atSecondStep = async (app: AccountsApp, returnTo = '/') => {
-    const page = createPageBrowser(app.origin, { address: HOME })
+    const page = createPageBrowser(app.origin, { address: home })
     await page.get(`/sign-in?${new URLSearchParams({ return_to: returnTo })}`)
     const answer = await page.submit('/sign-in', { email: EMAIL, password: PASSWORD })
     expect([answer.status, answer.location]).toEqual([303, '/sign-in/code'])
@@ -320,7 +327,7 @@ describe('the page that asks for a code', () => {
     const [after = ''] = planted.cookies.values()
     expect(new Set([before, between, after]).size).toBe(3)
     for (const sid of [before, between]) {
-      const thief = createPageBrowser(app.origin, { address: HOME })
+      const thief = createPageBrowser(app.origin, { address: home })
       thief.cookies.set('sid', sid)
       expect(await isSignedIn(thief)).toBe(false)
       expect((await thief.get('/sign-in/code')).location).toBe('/sign-in')
@@ -351,7 +358,7 @@ describe('the page that asks for a code', () => {
 
   it('asks for the password first, and rejects forms from other sites', async () => {
     const app = await startWithSecondFactor(anyDatabase)
-    const stranger = createPageBrowser(app.origin, { address: HOME })
+    const stranger = createPageBrowser(app.origin, { address: home })
     expect((await stranger.get('/sign-in/code')).location).toBe('/sign-in')
     expect((await stranger.submit('/sign-in/code', { code: codeOf(app.secret, 1) })).location).toBe('/sign-in')
     const page = await atSecondStep(app)
