@@ -31,10 +31,9 @@ afterAll(async () => {
 })
 
 describe.each([
-  ['Streamable HTTP', 'http-only', []],
-  ['Streamable HTTP of 2026-07-28', 'http-only', ['--protocol', 'auto']],
-  ['SSE', 'sse-only', []],
-] as const)('mcp-remote over %s', (_name, strategy, more) => {
+  ['2025-11-25', []],
+  ['2026-07-28', ['--protocol', 'auto']],
+] as const)('mcp-remote with protocol version %s', (_version, more) => {
   let home: string
   /** The port that its user configured, which it registers with. */
   let port: string
@@ -46,10 +45,9 @@ describe.each([
 
   /** Starts a connection. `sentTo` resolves to the URL that it asks its user to open. */
   const start = () => {
-    const address = strategy === 'sse-only' ? `${url}/sse` : url
     const transport = new StdioClientTransport({
       command: process.execPath,
-      args: [PROGRAM, address, port, '--allow-http', '--transport', strategy, ...more],
+      args: [PROGRAM, url, port, '--allow-http', '--transport', 'http-only', ...more],
       // Finds no browser to open.
       env: { HOME: home, MCP_REMOTE_CONFIG_DIR: home, PATH: '', BROWSER: '/bin/false' },
       stderr: 'pipe',

@@ -119,7 +119,12 @@ describe.each(SDK_CLIENTS)('the official client: $name', client => {
     // Its registration remains: only the grant was revoked.
     expect(memory.clientId()).toBe(registered)
   })
+})
 
+// What the client does here does not depend on its transport.
+const oneOfEachSdk = SDK_CLIENTS.filter(({ name }) => /2026-07-28|^SDK 1 over Streamable HTTP$/.test(name))
+
+describe.each(oneOfEachSdk)('the official client: $name', client => {
   it('registers again if its registration was deleted, and asks its user again', async () => {
     const memory = createMemory()
     await agree(client, memory)

@@ -81,7 +81,7 @@ describe.each(databaseKinds)('codes and tokens on $kind', ({ create }) => {
 
   it.each([
     ['another server', () => otherServerUrl],
-    ['what is no server', () => `${world.origin}/s/nothing`],
+    ['an address that is not a server', () => `${world.origin}/s/nothing`],
     ['another origin', () => world.serverUrl.replace('localhost', 'evil.example')],
   ])('issues no token for %s', async (_title, resource) => {
     const { request, code } = await prepare()

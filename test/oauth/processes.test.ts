@@ -5,7 +5,7 @@ import { connect, knock, makeRequest, refresh, registerClient, tokensOf } from '
 import { letTimePass, SECOND_MS } from './support/time.ts'
 import { startOAuthWorld } from './support/world.ts'
 
-const ROUNDS = 5
+const ROUNDS = 3
 
 describe.each(databaseKinds)('a client that refreshes at two processes at the same time, on $kind', ({ create }) => {
   let database: TestDatabase

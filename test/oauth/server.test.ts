@@ -116,7 +116,16 @@ describe.each(databaseKinds)('unusual requests on $kind', ({ create }) => {
     expect(answer).toMatch(/^HTTP\/1\.1 (400|404) /)
     expect(answer).not.toContain('location: http://evil')
   })
+})
 
+describe('requests to the authorization server', () => {
+  let world: OAuthWorld
+  beforeAll(async () => {
+    world = await startOAuthWorld()
+  })
+  afterAll(() => world.close())
+
+  // Counted in memory, whatever the database.
   it.each([
     ['address', (_count: number) => '198.51.100.77', '198.51.100.78'],
     ['IPv6 network', (count: number) => `2001:db8:0:77:${count.toString(16)}::1`, '2001:db8:0:78::1'],
