@@ -73,7 +73,7 @@ const countAll = async (db: OpenDatabase) => ({
   gaps: await db.executionGap.count(),
 })
 
-describe.each(databaseKinds)('a deletion, on $kind', ({ create }) => {
+describe.each(databaseKinds)('deleting, on $kind', ({ create }) => {
   let database: TestDatabase
   let db: OpenDatabase
   beforeEach(async () => {
@@ -85,7 +85,7 @@ describe.each(databaseKinds)('a deletion, on $kind', ({ create }) => {
     await database.drop()
   })
 
-  it('of an organization deletes everything it owns, and nothing else', async () => {
+  it('an organization deletes everything it owns, and nothing else', async () => {
     const other = await fillOrganization(db, 'other')
     const alone = await countAll(db)
     const { organization, toolkit, user } = await fillOrganization(db, 'first')
@@ -98,7 +98,7 @@ describe.each(databaseKinds)('a deletion, on $kind', ({ create }) => {
     expect(await db.auditEntry.findMany({ where: { organizationId: null } })).toMatchObject([{ action: 'made' }])
   })
 
-  it('of a server deletes what belongs to it and keeps the toolkits it used', async () => {
+  it('a server deletes what belongs to it and keeps the toolkits it used', async () => {
     const { server, toolkit } = await fillOrganization(db, 'first')
     await db.server.delete({ where: { id: server.id } })
     expect(await countAll(db)).toMatchObject({ servers: 0, toolkits: 1, tools: 1, instances: 0, bindings: 0, gaps: 0 })
@@ -108,8 +108,8 @@ describe.each(databaseKinds)('a deletion, on $kind', ({ create }) => {
   it.each([
     ['a toolkit that a server uses', (made: Made) => db.toolkit.delete({ where: { id: made.toolkit.id } })],
     ['a user who owns a server', (made: Made) => db.user.delete({ where: { id: made.user.id } })],
-    ['a tool that is put to work', (made: Made) => db.tool.deleteMany({ where: { toolkitId: made.toolkit.id } })],
-  ])('of %s is refused', async (_what, remove) => {
+    ['a tool that a server uses', (made: Made) => db.tool.deleteMany({ where: { toolkitId: made.toolkit.id } })],
+  ])('%s is refused', async (_what, remove) => {
     const made = await fillOrganization(db, 'first')
     const before = await countAll(db)
     const refusal = await remove(made).then(

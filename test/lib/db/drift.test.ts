@@ -31,15 +31,16 @@ describe.each(databaseKinds)('the migrations of $kind', { timeout: TIMEOUT_MS },
     expect(diffMigrations(MIGRATIONS[kind], database.url)).toBeUndefined()
   })
 
-  it.each([
-    ['a column', 'model User {', 'model User {\n  nickname String?'],
-    ['a deletion rule', 'onDelete: NoAction', 'onDelete: Cascade'],
-  ])('differ from models that differ in %s', (_what, from, to) => {
+  it('differ from models with another column and another deletion rule', () => {
     const schema = join(folder, 'changed.prisma')
     const text = readFileSync(MIGRATIONS[kind].schema, 'utf8')
-    expect(text).toContain(from)
-    writeFileSync(schema, text.replace(from, to))
-    expect(diffMigrations({ ...MIGRATIONS[kind], schema }, database.url)).toMatch(/ALTER|CREATE/)
+    const changed = text
+      .replace('model User {', 'model User {\n  nickname String?')
+      .replace('onDelete: NoAction', 'onDelete: Cascade')
+    writeFileSync(schema, changed)
+    const sql = diffMigrations({ ...MIGRATIONS[kind], schema }, database.url)
+    expect(sql).toMatch(/ADD COLUMN.*"nickname"/)
+    expect(sql).toMatch(/ON DELETE CASCADE/)
   })
 
   it('fail the comparison if the models cannot be read', () => {

@@ -8,7 +8,7 @@ import { openRawSqlite } from '../../../src/lib/db/sqlite.ts'
 import { countTurns } from '../../support/count-turns.ts'
 import { databaseKinds, type TestDatabase } from '../../support/databases.ts'
 
-/** Ten processes start at once on what may be two cores. */
+/** Several processes start at once on what may be two cores. */
 const TIMEOUT_MS = 120_000
 const WRITES = 200
 
@@ -67,9 +67,9 @@ describe.each(databaseKinds)('a database, on $kind', { timeout: TIMEOUT_MS }, ({
     expect(turns).toBeGreaterThan(WRITES / 20)
   })
 
-  it('accepts concurrent writes from ten processes', async () => {
-    const writers = Array.from({ length: 10 }, () => startWriter(database.url, 10))
-    expect(await Promise.all(writers.map(({ ended }) => ended))).toEqual(Array(10).fill(0))
+  it('accepts concurrent writes from several processes', async () => {
+    const writers = Array.from({ length: 4 }, () => startWriter(database.url, 25))
+    expect(await Promise.all(writers.map(({ ended }) => ended))).toEqual(Array(4).fill(0))
     const acknowledged = writers.flatMap(writer => writer.acknowledged)
     expect(acknowledged).toHaveLength(100)
     expect((await readIds(database)).sort()).toEqual(acknowledged.sort())
@@ -77,7 +77,7 @@ describe.each(databaseKinds)('a database, on $kind', { timeout: TIMEOUT_MS }, ({
 
   it('keeps acknowledged writes after kill -9', async () => {
     const acknowledged: string[] = []
-    for (let round = 1; round <= 3; round++) {
+    for (let round = 1; round <= 2; round++) {
       const writer = startWriter(database.url, 1_000_000)
       await writer.hasAcknowledged(20 * round)
       writer.child.kill('SIGKILL')

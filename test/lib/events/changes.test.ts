@@ -137,7 +137,7 @@ describe.each(databaseKinds)('changes, on $kind', ({ kind, create }) => {
 })
 
 describe.each(databaseKinds.filter(({ kind }) => kind === 'sqlite'))('the table of changes', ({ create }) => {
-  it('are pruned when they are old, and processes that missed them are told to resync', async () => {
+  it('is pruned of old rows, and processes that missed them are told to resync', async () => {
     const database = await create()
     const asleep = await joinDatabase(database)
     const writer = await joinDatabase(database)
@@ -157,7 +157,7 @@ describe.each(databaseKinds.filter(({ kind }) => kind === 'sqlite'))('the table 
 })
 
 describe.each(databaseKinds.filter(({ kind }) => kind === 'postgresql'))('a lost listener', ({ create }) => {
-  it('are received again after a lost connection, with a resync', async () => {
+  it('reconnects, announces a resync, and receives changes again', async () => {
     const database = await create()
     const here = await joinDatabase(database)
     const client = new Client({ connectionString: database.url })
