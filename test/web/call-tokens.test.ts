@@ -4,9 +4,8 @@ import { callText, connect } from '../servers/mcp.ts'
 import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
 import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
 import { answerJson } from '../support/fake-api.ts'
-import { createPageBrowser } from '../support/page-browser.ts'
+import { signInToPages } from '../support/signed-in.ts'
 
-const PASSWORD = 'correct horse battery staple'
 const rows = Array.from({ length: 2_000 }, (_, id) => ({ id, town: `Town ${id}` }))
 const Tokens = z.object({ counted: z.int(), tokensBefore: z.int(), tokensSent: z.int(), tokensSaved: z.int() })
 const format = (count: number): string => count.toLocaleString('en')
@@ -19,11 +18,7 @@ describe('the token figures on the pages of a server', () => {
     owner = await signUp(patchbay.origin)
   })
 
-  const signIn = async (email: string) => {
-    const person = createPageBrowser(patchbay.origin)
-    await person.submit('/sign-in', { email, password: PASSWORD })
-    return person
-  }
+  const signIn = (email: string) => signInToPages(patchbay.origin, email)
   const serve = async () => {
     const tools = [{ name: 'towns', method: 'GET', url: `${api.origin}/towns` }]
     const { serverId, url } = await makeServer(owner, tools, { server: { maxResponseTokens: 1_000 } })

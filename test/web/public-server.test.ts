@@ -1,12 +1,9 @@
 import { request } from 'node:http'
-import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
 import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
-import { createPageBrowser } from '../support/page-browser.ts'
+import { signInToPages } from '../support/signed-in.ts'
 
-vi.setConfig({ testTimeout: 30_000 })
-
-const PASSWORD = 'correct horse battery staple'
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8'
 const HOSTILE = '<script>alert(1)</script>'
 
@@ -40,11 +37,7 @@ describe('a server’s address in a browser', () => {
     const response = await fetch(`${patchbay.origin}${path}`, { method, headers, redirect: 'manual' })
     return { status: response.status, headers: response.headers, text: await response.text() }
   }
-  const signIn = async ({ email }: { email: string }) => {
-    const person = createPageBrowser(patchbay.origin)
-    await person.submit('/sign-in', { email, password: PASSWORD })
-    return person.cookies
-  }
+  const signIn = async ({ email }: { email: string }) => (await signInToPages(patchbay.origin, email)).cookies
 
   it('shows anyone what a public server is, how to connect, and its tools as escaped text', async () => {
     const { serverId, url } = await make('public', HOSTILE)

@@ -1,21 +1,15 @@
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
-import { createPageBrowser } from '../support/page-browser.ts'
+import { signUp } from '../support/api-client.ts'
+import { signInToPages } from '../support/signed-in.ts'
 
-vi.setConfig({ testTimeout: 30_000 })
-
-const PASSWORD = 'correct horse battery staple'
 const HOSTILE = '"><script>alert(1)</script>'
-const patchbay = runPatchbay(undefined, { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' })
+const patchbay = runPatchbay()
 const fake = runFakeApi()
 
-let userCount = 0
-const signUp = async () => {
-  const address = `198.51.100.${++userCount}`
-  const email = `person${userCount}@example.com`
-  const browser = createPageBrowser(patchbay.origin, { address })
-  await browser.get('/sign-up')
-  await browser.submit('/sign-up', { email, password: PASSWORD })
+const openEditor = async () => {
+  const { email } = await signUp(patchbay.origin)
+  const browser = await signInToPages(patchbay.origin, email)
   await browser.get('/toolkits/new-tool')
   return browser
 }
@@ -36,7 +30,7 @@ const noteOf = (html: string, field: string): string =>
   (new RegExp(`id="note-${field}"[^>]*>(.*?)</div>`, 's').exec(html)?.[1] ?? '').replaceAll(/<[^>]+>/g, '').trim()
 
 it('a stored response is previewed with other rules for its user, and for nobody else', async () => {
-  const person = await signUp()
+  const person = await openEditor()
   const sent = await person.submit('/tool-send', form())
   const sample = sampleIn(sent.html)
   expect(sample).toMatch(/^[0-9a-f-]{36}$/)
@@ -47,7 +41,7 @@ it('a stored response is previewed with other rules for its user, and for nobody
   expect(side(looked.html, 'Before')).toContain('/things')
   expect(fake.seen).toHaveLength(requests)
 
-  const stranger = await signUp()
+  const stranger = await openEditor()
   for (const id of [sample, 'made-up', HOSTILE]) {
     const { html } = await stranger.submit('/tool-preview', form({ sample: id, ...transform }))
     expect(side(html, 'After')).toBeUndefined()
@@ -57,7 +51,7 @@ it('a stored response is previewed with other rules for its user, and for nobody
 })
 
 it('invalid rules show errors beside their fields, and all input is kept', async () => {
-  const person = await signUp()
+  const person = await openEditor()
   const typed = {
     transformLanguage: 'jsonata',
     transform: `a ] ${HOSTILE}`,
@@ -82,7 +76,7 @@ it('invalid rules show errors beside their fields, and all input is kept', async
 })
 
 it('saved rules are shown in the form, and removed by clearing it', async () => {
-  const person = await signUp()
+  const person = await openEditor()
   const rules = {
     transformLanguage: 'jmespath',
     transform: 'a.\r\nb',
@@ -108,7 +102,7 @@ it('saved rules are shown in the form, and removed by clearing it', async () => 
 })
 
 it('a response is stored with the secrets of its tool masked', async () => {
-  const person = await signUp()
+  const person = await openEditor()
   const server = await person.submit('/servers/new', { name: 'Desk', access: 'private' })
   const serverId = server.location?.split('/')[2]?.split('?')[0] ?? ''
   const row = await patchbay.services.db.server.findUniqueOrThrow({ where: { id: serverId } })

@@ -5,10 +5,8 @@ import { buildServerPatch } from '../../src/web/diagram/server-patch.ts'
 import type { UpstreamWiring } from '../../src/web/diagram/upstream-patch.ts'
 import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
 import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
-import { createPageBrowser } from '../support/page-browser.ts'
+import { signInToPages } from '../support/signed-in.ts'
 import { wiringText } from './render-part.ts'
-
-const PASSWORD = 'correct horse battery staple'
 
 describe('the wiring on the overview page of a server', () => {
   const patchbay = runPatchbay()
@@ -19,8 +17,7 @@ describe('the wiring on the overview page of a server', () => {
   })
 
   const overviewOf = async (serverId: string): Promise<{ html: string; list: string }> => {
-    const person = createPageBrowser(patchbay.origin)
-    await person.submit('/sign-in', { email: owner.email, password: PASSWORD })
+    const person = await signInToPages(patchbay.origin, owner.email)
     const { status, html } = await person.get(`/servers/${serverId}`)
     expect(status).toBe(200)
     return { html, list: wiringText(html) }

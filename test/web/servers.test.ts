@@ -3,9 +3,9 @@ import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
 import { makeServer, signUp } from '../support/api-client.ts'
 import { databaseKinds } from '../support/databases.ts'
 import { freePort } from '../support/free-port.ts'
-import { createPageBrowser, type PageAnswer } from '../support/page-browser.ts'
+import type { PageAnswer } from '../support/page-browser.ts'
+import { signInToPages } from '../support/signed-in.ts'
 
-const PASSWORD = 'correct horse battery staple'
 const HOSTILE = `"><script>alert(1)</script>'<%= 1 %>{{7*7}}&amp;`
 const ESCAPED = '&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&#39;&lt;%= 1 %&gt;{{7*7}}&amp;amp;'
 
@@ -20,10 +20,7 @@ describe.each(databaseKinds)('the server list on $kind', kind => {
 
   const makePerson = async () => {
     const api = await signUp(patchbay.origin)
-    const browser = createPageBrowser(patchbay.origin)
-    await browser.get('/sign-in')
-    expect(await browser.submit('/sign-in', { email: api.email, password: PASSWORD })).toMatchObject({ status: 303 })
-    return { api, browser }
+    return { api, browser: await signInToPages(patchbay.origin, api.email) }
   }
   const join = async (userId: string, role: 'viewer' | 'builder', name = 'Elsewhere') => {
     const { db } = patchbay.services

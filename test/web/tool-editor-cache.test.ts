@@ -1,8 +1,8 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
-import { createPageBrowser, inputsOf } from '../support/page-browser.ts'
-
-vi.setConfig({ testTimeout: 30_000 })
+import { signUp } from '../support/api-client.ts'
+import { inputsOf } from '../support/page-browser.ts'
+import { signInToPages } from '../support/signed-in.ts'
 
 const noteOf = (html: string, field: string): string =>
   (new RegExp(`id="note-${field}"[^>]*>(.*?)</div>`, 's').exec(html)?.[1] ?? '')
@@ -15,13 +15,10 @@ const selectedOption = (html: string, id: string): string | undefined =>
 describe('the cache settings of a tool, in the editor', () => {
   const patchbay = runPatchbay()
   const fake = runFakeApi()
-  let userCount = 0
 
-  const signUp = async () => {
-    const browser = createPageBrowser(patchbay.origin)
-    const email = `user${++userCount}@example.com`
-    await browser.get('/sign-up')
-    await browser.submit('/sign-up', { email, password: 'correct horse battery staple' })
+  const openEditor = async () => {
+    const { email } = await signUp(patchbay.origin)
+    const browser = await signInToPages(patchbay.origin, email)
     await browser.get('/toolkits/new-tool')
     return browser
   }
@@ -37,7 +34,7 @@ describe('the cache settings of a tool, in the editor', () => {
   })
 
   it('are saved, shown again, and removed', async () => {
-    const browser = await signUp()
+    const browser = await openEditor()
     const { location = '' } = await browser.submit('/toolkits/new-tool', form({ cacheSeconds: '3,600' }))
     const [path = ''] = location.split('?')
     const { html } = await browser.get(path)
@@ -64,7 +61,7 @@ describe('the cache settings of a tool, in the editor', () => {
       'The cache time must be a whole number of seconds from 1 to 86,400, a day.',
     ],
   ])('show an error beside the field and keep the input: %j', async (wrong, sentence) => {
-    const browser = await signUp()
+    const browser = await openEditor()
     const typed = form(wrong)
     const { status, html } = await browser.submit('/toolkits/new-tool', typed)
     expect(status).toBe(400)

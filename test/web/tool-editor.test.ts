@@ -1,11 +1,12 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { Role } from '../../src/lib/kernel/roles.ts'
 import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
+import { signUp } from '../support/api-client.ts'
 import { createPageBrowser, inputsOf, type PageAnswer } from '../support/page-browser.ts'
+import { signInToPages } from '../support/signed-in.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
 
-const PASSWORD = 'correct horse battery staple'
 const HOSTILE = `"><script>alert(1)</script>'<%= 1 %>&amp;`
 const FRAGMENT = { 'hx-request': 'true' }
 
@@ -26,19 +27,14 @@ const noteOf = (html: string, field: string): string =>
     .trim()
 
 describe('the tool editor without scripts', () => {
-  const patchbay = runPatchbay(undefined, { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' })
+  const patchbay = runPatchbay()
   const fake = runFakeApi()
-  let userCount = 0
 
   /** Signs up a user, and adds them to an organization if one is given. */
-  const signUp = async (role?: Role, organizationId?: string) => {
-    const address = `198.51.100.${++userCount}`
-    const email = `person${userCount}@example.com`
-    const browser = createPageBrowser(patchbay.origin, { address })
-    await browser.get('/sign-up')
-    await browser.submit('/sign-up', { email, password: PASSWORD })
+  const makeUser = async (role?: Role, organizationId?: string) => {
+    const { email, userId } = await signUp(patchbay.origin)
+    const browser = await signInToPages(patchbay.origin, email)
     const { db } = patchbay.services
-    const { id: userId } = await db.user.findUniqueOrThrow({ where: { email } })
     const own = await db.membership.findFirstOrThrow({ where: { userId } })
     if (role !== undefined && organizationId !== undefined) {
       await db.membership.create({ data: { organizationId, userId, role } })
@@ -48,7 +44,7 @@ describe('the tool editor without scripts', () => {
   }
   const toolIdIn = ({ location = '' }: PageAnswer): string => /\/tools\/([0-9a-f-]{36})/.exec(location)?.[1] ?? ''
   const makeTool = async (
-    browser: Awaited<ReturnType<typeof signUp>>['browser'],
+    browser: Awaited<ReturnType<typeof makeUser>>['browser'],
     fields: Record<string, string> = {},
   ) => {
     const form = { name: 'echo', method: 'GET', url: `${fake.origin}/things/{{id}}`, toolkitTitle: 'Mine', ...fields }
@@ -56,7 +52,7 @@ describe('the tool editor without scripts', () => {
   }
 
   it('a tool started from the page of a server preselects that server after saving', async () => {
-    const { browser } = await signUp()
+    const { browser } = await makeUser()
     const server = await browser.submit('/servers/new', { name: 'Desk', access: 'private' })
     const serverId = server.location?.split('/')[2]?.split('?')[0] ?? ''
     const { html } = await browser.get(`/toolkits/new-tool?server=${serverId}`)
@@ -74,13 +70,13 @@ describe('the tool editor without scripts', () => {
   })
 
   it('a server of someone else is not preselected for a new tool', async () => {
-    const { browser } = await signUp()
+    const { browser } = await makeUser()
     const { html } = await browser.get('/toolkits/new-tool?server=7f3c1a52-9d0e-4c8b-b6a4-2e51d7f08c93')
     expect(html).not.toContain('<option value="7f3c1a52')
   })
 
   it('a name and a URL are enough for a tool with its toolkit, which can then be added to a server', async () => {
-    const { browser } = await signUp()
+    const { browser } = await makeUser()
     const form = inputsOf((await browser.get('/toolkits/new-tool')).html)
     expect(form.get('toolkitTitle')).toBe('My tools')
     const made = await browser.submit('/toolkits/new-tool', {
@@ -119,7 +115,7 @@ describe('the tool editor without scripts', () => {
   })
 
   it('shows the parameters, the request and what the model sees, and sends it without saving', async () => {
-    const { browser } = await signUp()
+    const { browser } = await makeUser()
     const typed = {
       name: 'echo',
       description: 'Repeats what it is told.',
@@ -163,7 +159,7 @@ describe('the tool editor without scripts', () => {
   })
 
   it('returns only the changing parts to a script', async () => {
-    const { browser } = await signUp()
+    const { browser } = await makeUser()
     const typed = { name: 'echo', method: 'GET', url: 'https://a.example/{id}/:other' }
     const { html, status } = await browser.submit('/tool-preview', typed, { ...FRAGMENT, origin: patchbay.origin })
     expect(status).toBe(200)
@@ -175,7 +171,7 @@ describe('the tool editor without scripts', () => {
   })
 
   it('saves edited fields, keeps others, and shows which servers use it', async () => {
-    const { browser } = await signUp()
+    const { browser } = await makeUser()
     const id = await makeTool(browser, { 'parameter:id:enum': 'a\r\nb', 'parameter:id:description': 'Which' })
     const { db, tools } = patchbay.services
     const page = await browser.get(`/tools/${id}`)
@@ -254,7 +250,7 @@ describe('the tool editor without scripts', () => {
     ],
     ['a long title', { title: 'x'.repeat(201) }, 'title', /The title is longer than 200 characters/],
   ])('with %s it shows the error beside the field and keeps all input', async (_what, wrong, field, sentence) => {
-    const { browser } = await signUp()
+    const { browser } = await makeUser()
     const typed = {
       name: 'echo',
       method: 'GET',
@@ -273,7 +269,7 @@ describe('the tool editor without scripts', () => {
   })
 
   it('names the limit that was exceeded, and keeps the input', async () => {
-    const { browser } = await signUp()
+    const { browser } = await makeUser()
     const form = { name: 'long', method: 'POST', url: 'https://a.example/', toolkitTitle: 'Mine' }
     const body = await browser.submit('/toolkits/new-tool', { ...form, body: 'x'.repeat(262_145) })
     expect(body.status).toBe(400)
@@ -308,7 +304,7 @@ describe('the tool editor without scripts', () => {
       /longer than 10,000/,
     ],
   ])('reports %s of any length in the preview', async (_what, typed, field, sentence) => {
-    const { browser } = await signUp()
+    const { browser } = await makeUser()
     const form = { method: 'POST', url: 'https://a.example/?j={{json:j?}}', ...typed }
     const { status, html } = await browser.submit('/tool-preview', form)
     expect(status).toBe(200)
@@ -316,7 +312,7 @@ describe('the tool editor without scripts', () => {
   })
 
   it('shows only as many parameters as a tool may have', async () => {
-    const { browser } = await signUp()
+    const { browser } = await makeUser()
     const body = Array.from({ length: 20_000 }, (_, index) => `{{p${index}}}`).join('')
     const { html } = await browser.submit('/tool-preview', { method: 'POST', url: 'https://a.example/', body })
     expect(noteOf(html, 'body')).toContain('more than 256 parameters')
@@ -325,7 +321,7 @@ describe('the tool editor without scripts', () => {
   })
 
   it('accepts only yes and no for annotations', async () => {
-    const { browser } = await signUp()
+    const { browser } = await makeUser()
     const hints = { readOnlyHint: 'constructor', destructiveHint: '__proto__', openWorldHint: 'no' }
     const id = await makeTool(browser, hints)
     const tool = await patchbay.services.db.tool.findUniqueOrThrow({ where: { id } })
@@ -337,7 +333,7 @@ describe('the tool editor without scripts', () => {
     ['of the right type', '1', /Lists more than 500 values\./],
     ['that are invalid', '{', /Value 1 is not valid JSON: .*value 501 is not valid JSON/is],
   ])('limits how many enum values %s it checks in the preview', async (_what, value, sentence) => {
-    const { browser } = await signUp()
+    const { browser } = await makeUser()
     const form = { method: 'GET', url: 'https://a.example/?j={{json:j?}}' }
     const { html } = await browser.submit('/tool-preview', { ...form, 'parameter:j:enum': `${value}\n`.repeat(60_000) })
     expect(html).toMatch(sentence)
@@ -345,7 +341,7 @@ describe('the tool editor without scripts', () => {
   })
 
   it('shows errors of a parameter beside it, in open details', async () => {
-    const { browser } = await signUp()
+    const { browser } = await makeUser()
     const answer = await browser.submit('/toolkits/new-tool', {
       name: 'echo',
       method: 'GET',
@@ -369,7 +365,7 @@ describe('the tool editor without scripts', () => {
   })
 
   it('warns that a body with invalid JSON is sent as text, and shows where the error is', async () => {
-    const { browser } = await signUp()
+    const { browser } = await makeUser()
     const body = '{\r\n  "a": {{json:a}},\r\n  "b": [1, 2,],\r\n}'
     const { html } = await browser.submit('/tool-preview', { method: 'POST', url: 'https://a.example/', body })
     expect(noteOf(html, 'body')).toBe(
@@ -378,7 +374,7 @@ describe('the tool editor without scripts', () => {
   })
 
   it('shows markup, right-to-left text and emoji as text everywhere', async () => {
-    const { browser } = await signUp()
+    const { browser } = await makeUser()
     const name = 'مكتب الشحن 🚚'
     const id = await makeTool(browser, {
       title: HOSTILE,
@@ -406,7 +402,7 @@ describe('the tool editor without scripts', () => {
   })
 
   it('creates one tool if a form is submitted twice, and reports a name that is taken', async () => {
-    const { browser, organizationId } = await signUp()
+    const { browser, organizationId } = await makeUser()
     const { db } = patchbay.services
     const form = { name: 'twice', method: 'GET', url: 'https://a.example/', toolkitTitle: 'Twice' }
     const [first, second] = [
@@ -426,8 +422,8 @@ describe('the tool editor without scripts', () => {
   })
 
   it('shows both versions when two users edit one tool, and overwrites only after that', async () => {
-    const first = await signUp()
-    const second = await signUp('builder', first.organizationId)
+    const first = await makeUser()
+    const second = await makeUser('builder', first.organizationId)
     const id = await makeTool(first.browser)
     const [mine, theirs] = [await first.browser.get(`/tools/${id}`), await second.browser.get(`/tools/${id}`)]
     const formOf = ({ html }: PageAnswer, description: string) => ({
@@ -451,7 +447,7 @@ describe('the tool editor without scripts', () => {
   })
 
   it('is tried with the bindings of a server, with secrets masked and hidden from the model', async () => {
-    const { browser, organizationId } = await signUp()
+    const { browser, organizationId } = await makeUser()
     const { globals, instances, servers } = patchbay.services
     const id = await makeTool(browser, { url: `${fake.origin}/{{id}}?key={{key}}&fixed={{f}}` })
     const memberships = new Map([[organizationId, 'owner' as const]])
@@ -480,14 +476,14 @@ describe('the tool editor without scripts', () => {
   })
 
   it('shows why there was no response, as the model would read it', async () => {
-    const { browser } = await signUp()
+    const { browser } = await makeUser()
     const { html } = await browser.submit('/tool-send', { method: 'GET', url: 'http://169.254.1.1/' })
     expect(html).toMatch(/data-state="failed">No response<\/span>/)
     expect(html).toMatch(/role="alert">.*169\.254\.1\.1/s)
   })
 
   it('shows on how many open connections a change goes live', async () => {
-    const { browser } = await signUp()
+    const { browser } = await makeUser()
     const id = await makeTool(browser)
     const offered = await browser.submit(`/tools/${id}/offer`, { server: 'new', serverName: 'Desk' })
     const serverId = /\/servers\/([0-9a-f-]+)/.exec(offered.location ?? '')?.[1] ?? ''
@@ -504,7 +500,7 @@ describe('the tool editor without scripts', () => {
   })
 
   it('duplicates a tool under the next free name', async () => {
-    const { browser } = await signUp()
+    const { browser } = await makeUser()
     const id = await makeTool(browser, { 'parameter:id:description': 'Which' })
     const copy = await browser.submit(`/tools/${id}/duplicate`, {})
     expect(copy.location).toMatch(/\?done=duplicated$/)
@@ -514,7 +510,7 @@ describe('the tool editor without scripts', () => {
   })
 
   it('deletes a tool after its name is typed, once no server uses it', async () => {
-    const { browser } = await signUp()
+    const { browser } = await makeUser()
     const id = await makeTool(browser)
     const offered = await browser.submit(`/tools/${id}/offer`, { server: 'new', serverName: 'Desk' })
     const inUse = await browser.get(`/tools/${id}/removal`)
@@ -534,8 +530,8 @@ describe('the tool editor without scripts', () => {
   })
 
   it('shows an error if a tool cannot be added: no name, a foreign server, a name that is taken', async () => {
-    const { browser } = await signUp()
-    const other = await signUp()
+    const { browser } = await makeUser()
+    const other = await makeUser()
     const id = await makeTool(browser)
     const unnamed = await browser.submit(`/tools/${id}/offer`, { server: 'new', serverName: ' ' })
     expect(unnamed.status).toBe(400)
@@ -555,9 +551,9 @@ describe('the tool editor without scripts', () => {
   })
 
   it('lets viewers only view it, and others not at all', async () => {
-    const owner = await signUp()
-    const viewer = await signUp('viewer', owner.organizationId)
-    const stranger = await signUp()
+    const owner = await makeUser()
+    const viewer = await makeUser('viewer', owner.organizationId)
+    const stranger = await makeUser()
     const id = await makeTool(owner.browser)
     const { toolkitId } = await patchbay.services.db.tool.findUniqueOrThrow({ where: { id } })
     const shown = await viewer.browser.get(`/tools/${id}`)
@@ -588,8 +584,8 @@ describe('the tool editor without scripts', () => {
   })
 
   it('does not use a server’s secrets for a tool of another organization', async () => {
-    const owner = await signUp()
-    const both = await signUp('builder', owner.organizationId)
+    const owner = await makeUser()
+    const both = await makeUser('builder', owner.organizationId)
     const offered = await owner.browser.submit(`/tools/${await makeTool(owner.browser)}/offer`, {
       server: 'new',
       serverName: 'Desk',

@@ -5,7 +5,7 @@ import { makeServer, signUp } from '../../support/api-client.ts'
 import { openPage } from '../../support/open-page.ts'
 import { signInToPages, textOf } from '../../support/signed-in.ts'
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+vi.setConfig({ testTimeout: 60_000 })
 
 const HOSTILE = `<img src=x onerror="document.title='caught'"><b>bold</b>`
 const THINGS_URL = 'https://api.example.com/things/{{id}}'

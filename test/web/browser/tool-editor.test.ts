@@ -5,10 +5,10 @@ import { signUp } from '../../support/api-client.ts'
 import { openPage } from '../../support/open-page.ts'
 import { listKeyboardFaults } from './check-page.ts'
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+vi.setConfig({ testTimeout: 60_000 })
 
 const PASSWORD = 'correct horse battery staple'
-const patchbay = runPatchbay(undefined, { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' })
+const patchbay = runPatchbay()
 const fake = runFakeApi()
 const signIn = async (page: Page, email: string, path: '/sign-in' | '/sign-up'): Promise<void> => {
   await page.goto(path)

@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { callText, connect } from '../../servers/mcp.ts'
 import { runFakeApi, runPatchbay } from '../../servers/patchbay.ts'
 import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
 import { answerJson } from '../../support/fake-api.ts'
 import { createPageBrowser } from '../../support/page-browser.ts'
+import { signInToPages } from '../../support/signed-in.ts'
 
-vi.setConfig({ testTimeout: 30_000 })
-
-const PASSWORD = 'correct horse battery staple'
 const HOSTILE = '<script>alert(1)</script>'
 const SECRET = 'sk-never-shown'
 
@@ -22,11 +20,7 @@ describe('the history page of a server', () => {
   let path: string
   let instanceIds: Record<string, string>
 
-  const signIn = async ({ email }: { email: string } = owner) => {
-    const person = createPageBrowser(patchbay.origin)
-    await person.submit('/sign-in', { email, password: PASSWORD })
-    return person
-  }
+  const signIn = ({ email }: { email: string } = owner) => signInToPages(patchbay.origin, email)
   const call = (tool: string, args: object = {}) =>
     owner.expectOk('POST', `/instances/${instanceIds[tool]}/call`, { arguments: args })
   const linksIn = (html: string): string[] =>
