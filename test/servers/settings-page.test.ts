@@ -50,8 +50,8 @@ describe('the settings of a server', () => {
   })
 
   it.each([
-    ['Desk\u202eksed', 'holds characters that turn the direction of the text'],
-    ['two\nlines', 'holds control characters'],
+    ['Desk\u202eksed', 'contains characters that change the direction of text'],
+    ['two\nlines', 'contains control characters'],
   ])('refuse the name %j on the page and in the API alike', async (name, said) => {
     const { serverId, path } = await make()
     const person = await signIn()

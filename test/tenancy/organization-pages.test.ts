@@ -37,7 +37,7 @@ describe.each(databaseKinds)('the pages of organizations on $kind', kind => {
     expect(empty.status).toBe(400)
     expect(empty.html).toContain('The name is empty.')
     const turned = await browser.submit('/organizations/new', { name: 'abc\u202e' })
-    expect(turned.html).toContain('The name holds characters that turn the direction of the text.')
+    expect(turned.html).toContain('The name contains characters that change the direction of text.')
     expect(inputsOf(turned.html).get('name')).toBe('abc\u202e')
   })
 

@@ -57,9 +57,9 @@ describe.each(databaseKinds)('toolkits on $kind', kind => {
   it('have single-line titles without bidirectional control characters', async () => {
     const titled = (title: string) => ada.send('POST', '/toolkits', { title })
     const refusal = (message: string) => ({ status: 400, body: { errors: [{ path: 'title', message }] } })
-    const turned = 'holds characters that turn the direction of the text'
+    const turned = 'contains characters that change the direction of text'
     expect(await titled('Weather\u202erehtaew')).toMatchObject(refusal(turned))
-    expect(await titled('two\nlines')).toMatchObject(refusal('holds control characters'))
+    expect(await titled('two\nlines')).toMatchObject(refusal('contains control characters'))
   })
 
   it('and their tools are paged without losing or repeating any', async () => {

@@ -68,7 +68,7 @@ describe('the gallery', () => {
     expect(refused.html).not.toContain('Not yours')
     const none = await browser.submit(`/gallery/${toolkitId}/use`, { serverId: '<b>' })
     expect(none.status).toBe(400)
-    expect(none.html).toContain('The server is no UUID.')
+    expect(none.html).toContain('The server is not a UUID.')
     expect(Uses.parse((await ada.expectOk('GET', `/servers/${foreign.id}/toolkits`)).body).items).toEqual([])
   })
 

@@ -88,8 +88,8 @@ export const assertBearer = (request: FastifyRequest, reply: FastifyReply, { nam
   const token = bearerOf(request)
   if (token !== undefined && isRight(token)) return
   challenge(reply, token === undefined ? '' : ', error="invalid_token"')
-  const what = token === undefined ? 'No token came' : 'The token is wrong'
-  throw new AppError('unauthenticated', `${what}: send what is set as ${name} by "Authorization: Bearer".`)
+  const what = token === undefined ? 'The token is missing' : 'The token is wrong'
+  throw new AppError('unauthenticated', `${what}. Send the value of ${name} as "Authorization: Bearer …".`)
 }
 
 const identify = (request: FastifyRequest, actor: Actor | undefined, by: 'token' | 'session'): void => {
@@ -115,10 +115,10 @@ export const goOnSignedIn = (request: FastifyRequest): Promise<void> =>
 
 const assertDeclared = ({ method, url, config }: RouteOptions): void => {
   if (config?.access === undefined) {
-    throw new Error(`The route ${method} ${url} does not say who may use it: give it config: { access: … }`)
+    throw new Error(`The route ${method} ${url} does not declare who may use it: add config: { access: … }`)
   }
   if (config.scope !== undefined && !SCOPES.includes(config.scope)) {
-    throw new Error(`The route ${method} ${url} asks for a scope that does not exist: ${config.scope}`)
+    throw new Error(`The route ${method} ${url} requires an unknown scope: ${config.scope}`)
   }
 }
 

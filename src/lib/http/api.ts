@@ -33,7 +33,7 @@ const setHeaders = (api: FastifyInstance): void => {
     reply.header('cache-control', 'no-store')
     reply.header('x-request-id', request.id)
     // PostgreSQL cannot store NUL: a query with one from the path or a filter would fail.
-    if (request.url.includes('%00')) throw new AppError('invalid_request', 'The address holds a NUL (%00).')
+    if (request.url.includes('%00')) throw new AppError('invalid_request', 'The URL contains a NUL character (%00).')
   })
 }
 

@@ -23,7 +23,7 @@ const holdsUnstorableText = (value: JsonValue): boolean => {
 }
 
 const badJson = (reason: string): AppError =>
-  new AppError('invalid_request', `The body is no JSON that is taken: ${reason}.`)
+  new AppError('invalid_request', `The body is not acceptable JSON: ${reason}.`)
 
 const parseBody = (text: string, maxDepth: number): JsonValue | undefined => {
   // Clients often send DELETE with a content type and no body.
@@ -35,7 +35,7 @@ const parseBody = (text: string, maxDepth: number): JsonValue | undefined => {
   }
   // JSON can express both only as escapes.
   if (text.includes('\\u') && holdsUnstorableText(parsed.value)) {
-    throw badJson('a text in it holds NUL or half a surrogate pair')
+    throw badJson('a string contains NUL or a lone surrogate')
   }
   return parsed.value
 }

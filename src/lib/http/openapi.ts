@@ -6,12 +6,12 @@ import { sessionCookieName } from './sessions.ts'
 
 export type ApiDescription = { version: string; baseUrl: string }
 
-const DESCRIPTION = `Everything that a builder and an operator do with Patchbay.
+const DESCRIPTION = `Everything that builders and operators can do in Patchbay.
 
-Send a personal access token as \`Authorization: Bearer pbk_…\`, or the session cookie; with the cookie, whatever is
-not a GET also needs the CSRF token of \`GET /session\` in the header \`x-csrf-token\`. Reading needs the scope \`read\`,
-the rest \`write\`. Lists come in pages: pass \`nextCursor\` on as \`cursor\`. What belongs to another organization
-answers 404.`
+Authenticate with a personal access token (\`Authorization: Bearer pbk_…\`) or the session cookie. With the cookie,
+every request other than GET also needs the CSRF token from \`GET /session\` in the \`x-csrf-token\` header. GET requests
+need the scope \`read\`, all others \`write\`. Lists are paginated: send \`nextCursor\` as \`cursor\` to get the next page.
+Anything that belongs to another organization returns 404.`
 
 const problem = (description: string) => ({ description, content: { [PROBLEM_MEDIA_TYPE]: { schema: problemSchema } } })
 
@@ -30,8 +30,8 @@ const describeRoute = (
   ...schema,
   response: {
     ...(typeof schema.response === 'object' && schema.response),
-    '4xx': problem('What was sent cannot be done; the problem says why'),
-    '5xx': problem('Patchbay could not do it'),
+    '4xx': problem('The request cannot be fulfilled; the problem says why'),
+    '5xx': problem('Patchbay failed to handle the request'),
   },
 })
 

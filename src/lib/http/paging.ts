@@ -22,8 +22,8 @@ export const pageOf = <T extends z.ZodType>(item: T) =>
 const encodeCursor = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
 const badCursor = (): AppError =>
-  new AppError('invalid_request', 'The cursor is not one of this list: start again without it.', {
-    errors: [{ path: 'cursor', message: 'is no cursor of this list' }],
+  new AppError('invalid_request', 'The cursor does not belong to this list. Start again without a cursor.', {
+    errors: [{ path: 'cursor', message: 'is not a cursor of this list' }],
   })
 
 /** Decodes a cursor and validates it with the list's `schema`. Throws `invalid_request`. */

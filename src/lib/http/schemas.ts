@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /** An id in a path. An invalid UUID is refused before it reaches the database. */
-export const uuidParam = z.uuid('is no UUID')
+export const uuidParam = z.uuid('is not a UUID')
 export const uuidParams = z.object({ id: uuidParam })
 
 /** Makes a field optional on creation. Treats null as missing, since responses use null for missing values. */
@@ -10,7 +10,7 @@ export const absentable = <T extends z.ZodType>(schema: T) => schema.nullish().t
 /** A time in API responses: ISO 8601 in UTC. */
 export const timeSchema = z.iso.datetime()
 
-const NO_TIME = 'is no time such as 2026-11-22T09:30:00Z, or date'
+const NO_TIME = 'is not a date, or a time such as 2026-11-22T09:30:00Z'
 /** A time as people write it: with any offset, or a date alone. PostgreSQL has no year 0. */
 export const instantSchema = z
   .union([z.iso.datetime({ offset: true }), z.iso.date()], NO_TIME)
@@ -29,6 +29,6 @@ export const nameUpTo = (characters: number) =>
     .trim()
     .min(1, 'is empty')
     .max(characters, `is longer than ${characters} characters`)
-    .refine(text => !CONTROL_CHARACTERS.test(text), 'holds control characters')
-    .refine(text => !DIRECTION_CHARACTERS.test(text), 'holds characters that turn the direction of the text')
+    .refine(text => !CONTROL_CHARACTERS.test(text), 'contains control characters')
+    .refine(text => !DIRECTION_CHARACTERS.test(text), 'contains characters that change the direction of text')
 export const nameSchema = nameUpTo(100)

@@ -87,8 +87,8 @@ describe('an invalid body', () => {
     ['cut off', '{"tree":'],
     ['holding __proto__', '{"tree":{"__proto__":{"polluted":true}}}'],
     ['holding __proto__ written with escapes', '{"tree":{"\\u005f_proto__":{"polluted":true}}}'],
-    ['holding half a surrogate pair', '{"tree":"\\ud83d"}'],
-    ['holding half a surrogate pair in a key', '{"tree":{"\\ud83d":1}}'],
+    ['containing a lone surrogate', '{"tree":"\\ud83d"}'],
+    ['containing a lone surrogate in a key', '{"tree":{"\\ud83d":1}}'],
     ['holding NUL', '{"tree":["\\u0000"]}'],
   ])('is rejected if it is JSON %s', async (_what, payload) => {
     const response = await send(payload)

@@ -190,7 +190,7 @@ describe('metrics', () => {
     expect(response.headers.get('www-authenticate')).toBe(challenge)
     expect(response.headers.get('cache-control')).toBe('no-store')
     const text = await response.text()
-    expect(text).toContain('send what is set as PATCHBAY_METRICS_TOKEN')
+    expect(text).toContain('Send the value of PATCHBAY_METRICS_TOKEN')
     expect(text).not.toContain('patchbay_')
     expect(text).not.toContain(TOKEN.slice(0, 6))
   })
