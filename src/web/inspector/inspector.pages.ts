@@ -14,7 +14,7 @@ import type { BodyLimits } from '../../mcp/body.ts'
 import type { InProcessClient, InProcessConnection, ListedTool } from '../../mcp/in-process-client.ts'
 import { getServerFrame, type ServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
 import { type ArgumentField, parseArguments, parseTypedJson, sketchArguments, toFields } from './argument-form.ts'
-import { toAnswerView, toFieldView, toMessageViews, toRowView, toToolView } from './inspector.view.ts'
+import { toFieldView, toMessageViews, toResultView, toRowView, toToolView } from './inspector.view.ts'
 
 /** Requires the same scope of a token as calling the server itself, because the page does that. */
 const config = { access: 'user', scope: 'mcp' } as const
@@ -160,7 +160,7 @@ export const inspectorPages =
           list: toList(tools, path, query),
           inspected: tool && toInspected(tool, path, query, UNTYPED),
           isUnknown: tool === undefined && query.tool !== '',
-          answer: undefined,
+          result: undefined,
           messages: toMessageViews(connection.messages),
         },
         tool === undefined && query.tool !== '' ? 404 : 200,
@@ -187,7 +187,7 @@ export const inspectorPages =
         const data = {
           inspected: toInspected(tool, path, query, typed),
           isUnknown: false,
-          answer: called && toAnswerView(called),
+          result: called && toResultView(called),
           messages: toMessageViews(called === undefined ? connection.messages : connection.messages.slice(before)),
         }
         const status = hasErrors ? 400 : 200

@@ -72,7 +72,7 @@ const toBlock = (value: JsonValue): ShownBlock => {
 }
 
 /** Returns the result of a call: blocks and structured content, or the error. */
-export const toAnswerView = ({ result, error }: { result?: JsonObject | undefined; error?: RpcError | undefined }) => {
+export const toResultView = ({ result, error }: { result?: JsonObject | undefined; error?: RpcError | undefined }) => {
   if (error !== undefined) {
     return { problem: `The server refused the request: ${error.message} (${error.code}).`, isError: true, blocks: [] }
   }

@@ -40,7 +40,7 @@ export const firstRunPages =
 
     const startPage: FormPage = { view: 'start/first-run', data: { ...base, isPlugged: false }, labels: {} }
 
-    const pluggedPage = (serverId: string, more: { typed?: typeof TYPED; answer?: string }): FormPage => {
+    const pluggedPage = (serverId: string, more: { typed?: typeof TYPED; result?: string }): FormPage => {
       const url = serverUrl(baseUrl, serverId)
       const { clients } = toConnectPanel({ id: serverId, name: 'Sample desk', tier: 'public', url })
       const command = clients.find(({ id }) => id === 'connect-claude-code')?.snippets[0]?.code
@@ -55,7 +55,7 @@ export const firstRunPages =
           live: `${serverTabPath(serverId, 'overview')}/live`,
           serverPath: serverTabPath(serverId, 'overview'),
           typed: more.typed ?? TYPED,
-          answer: more.answer,
+          result: more.result,
           scripts: ['server-live'],
         },
         labels: LABELS,
@@ -107,9 +107,9 @@ export const firstRunPages =
         reply,
         () => pluggedPage(state.serverId, { typed }),
         async () => {
-          const answer = await call(actor, state.serverId, typed, signalOf(reply))
+          const text = await call(actor, state.serverId, typed, signalOf(reply))
           await firstRun.recordCall(state.serverId)
-          return showForm(reply, pluggedPage(state.serverId, { typed, answer }))
+          return showForm(reply, pluggedPage(state.serverId, { typed, result: text }))
         },
       )
     })

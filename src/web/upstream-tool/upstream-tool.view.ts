@@ -123,7 +123,7 @@ export const toUpstreamToolPage = (state: UpstreamToolState, draftOwner: string)
     name,
     own: name.endsWith(own) ? undefined : own,
     description: shorten(textIn(opened, 'description')),
-    isUnheard: opened.declared === undefined,
+    isUnknown: opened.declared === undefined,
     saysReadOnly: saysReadOnly(opened),
     form: typed,
     call: opened.declared && {
