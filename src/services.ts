@@ -108,6 +108,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
       ...common,
       ...history,
       countTexts: workers.job('count-tokens'),
+      findSecrets: workers.job('find-secrets'),
       inspectResult: workers.job('inspect-result'),
       shapeResult: workers.job('shape-result'),
       responseCache,

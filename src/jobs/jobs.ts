@@ -10,6 +10,11 @@ export const JOBS = {
     load: async () => (await import('../tools/lint/read-catalogue.ts')).createCatalogueReader(),
     timeLimitMs: 60_000,
   },
+  /** 10 MB and 60 secrets full of special characters take half a second. */
+  'find-secrets': {
+    load: async () => (await import('../results/mask/masking-job.ts')).createSecretSearch(),
+    timeLimitMs: 5_000,
+  },
   /** A response of 10 MB and a sensible expression need less than half of each limit. */
   'shape-result': {
     load: async () => (await import('../results/shape/shape-text.ts')).shapeAnswerText,

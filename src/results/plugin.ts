@@ -15,6 +15,8 @@ import { createCutCache } from './cut-cache/cut-cache.ts'
 import { createCutResultStore } from './cut-cache/cut-results.store.ts'
 import { createCallLedger } from './ledger/call-ledger.ts'
 import { createCallTokens } from './ledger/call-tokens.ts'
+import type { Range } from './mask/find-secrets.ts'
+import { createFindInPool, type MaskingJob } from './mask/masking-job.ts'
 import { createAnswerShaper } from './shape/answer-shaper.ts'
 import type { ShapingJob, ShapingOutcome } from './shape/shaping-job.ts'
 
@@ -24,6 +26,7 @@ export type ResultsNeeds = {
   logger: Logger
   recorder: Recorder
   countTexts: Job<readonly string[], number[]>
+  findSecrets: Job<MaskingJob, Range[]>
   inspectResult: Job<AnswerJob, AnswerView | undefined>
   shapeResult: Job<ShapingJob, ShapingOutcome>
   settings: Pick<Settings, 'cutCacheBytes' | 'dataDirectory'>
@@ -73,5 +76,6 @@ export const resultsPlugin = (needs: ResultsNeeds, lifecycle: Lifecycle) => {
   bus.subscribe('server_removed', ({ serverId }) => responseCache.deleteServer(serverId))
   bus.subscribe('resync', responseCache.clear)
 
-  return { callLedger, callTokens: createCallTokens(db), cutCache, reading, shaper, responseCache }
+  const findSecretsFor = createFindInPool(needs.findSecrets)
+  return { callLedger, callTokens: createCallTokens(db), cutCache, reading, shaper, findSecretsFor, responseCache }
 }

@@ -9,7 +9,8 @@ import {
 } from '../results/budget/add-cut-result-tools.ts'
 import { type BudgetParts, createAnswerBudget } from '../results/budget/result-budget.ts'
 import type { CallLedger } from '../results/ledger/call-ledger.ts'
-import { createMasker } from '../results/mask/masking.ts'
+import { createMasker, type FindInPool } from '../results/mask/masking.ts'
+import type { FindInPoolFor } from '../results/mask/masking-job.ts'
 import { policyOf } from '../servers/access/access.ts'
 import { openGlobal } from '../servers/globals/open-globals.ts'
 import type { Global, Instance, Server, ServerBlueprint } from '../servers/server.ts'
@@ -41,7 +42,7 @@ const versionOf = (globals: readonly Global[]): (() => string) => {
 }
 
 /** Opens the secrets of a server. Throws SealError if one cannot be opened. */
-export const openGlobals = (globals: readonly Global[], sealing: Sealing): OpenedGlobals => {
+export const openGlobals = (globals: readonly Global[], sealing: Sealing, findInPool: FindInPool): OpenedGlobals => {
   const values = new Map<string, string>()
   const secrets: string[] = []
   const secretKeys = new Set<string>()
@@ -52,7 +53,14 @@ export const openGlobals = (globals: readonly Global[], sealing: Sealing): Opene
     secrets.push(value)
     secretKeys.add(global.key)
   }
-  return { values, secretKeys, masker: createMasker(secrets), version: versionOf(globals) }
+  return { values, secretKeys, masker: createMasker(secrets, findInPool), version: versionOf(globals) }
+}
+
+export const NO_GLOBALS: OpenedGlobals = {
+  values: new Map(),
+  secretKeys: new Set(),
+  masker: createMasker([]),
+  version: () => '',
 }
 
 type ServerParts = ExecutionParts &
@@ -60,6 +68,7 @@ type ServerParts = ExecutionParts &
   BudgetParts &
   AnswerPlaceParts & {
     sealing: Sealing
+    findSecretsFor: FindInPoolFor
     callLedger: Pick<CallLedger, 'note'>
     upstreamOutages: Pick<UpstreamOutages, 'find'>
     onSkipped: (tool: string, reason: string) => void
@@ -105,7 +114,8 @@ export const compileServer = async (
   { sources, absent }: UpstreamSources,
   parts: ServerParts,
 ): Promise<CompiledServer> => {
-  const opened = openGlobals(globals, parts.sealing)
+  const findInPool = parts.findSecretsFor({ owner: server.id, group: server.organizationId })
+  const opened = openGlobals(globals, parts.sealing, findInPool)
   const isGrouped = server.presentation === 'grouped'
   const upstreamNames = [...sources.map(({ upstream }) => upstream), ...absent].map(({ name }) => name)
   const answersGroup = nameAnswersGroup([...toolkits.map(({ title }) => onOneLine(title)), ...upstreamNames])

@@ -1,7 +1,6 @@
 import { isJsonObject, type JsonObject } from '../lib/kernel/json.ts'
-import { withAccountHidden } from '../results/mask/account-masking.ts'
-import { maskResult } from '../results/mask/mask-json.ts'
 import type { Masker } from '../results/mask/masking.ts'
+import { MaskingError } from '../results/mask/masking.ts'
 import type { UpstreamSource } from '../upstreams/catalogue/present-tools.ts'
 import type { CallLink } from '../upstreams/connection/call-link.ts'
 import { explainUpstreamFault, findErrorResponse, requestUpstream } from '../upstreams/connection/call-upstream-tool.ts'
@@ -68,10 +67,11 @@ export const compileUpstreamOffers = (
   ): Promise<UpstreamResult> => {
     const connection = upstreamConnections.findFor(owner.id, caller?.userId)
     if (connection === undefined) return refused(gone(owner))
-    const masker = withAccountHidden(globalMasker, connection)
+    const masker = connection.secrets === undefined ? globalMasker : globalMasker.also(connection.secrets)
     const send = (own: CallLink | undefined) => requestUpstream(connection, { method, params }, signal, own)
     try {
-      return { passed: await maskResult(await withLink(link, owner.id, masker, upstreamConversation, send), masker) }
+      const received = await withLink(link, owner.id, masker, upstreamConversation, send)
+      return { passed: await masker.long.object(received, signal) }
     } catch (error) {
       const why = explain(error, owner, masker, connection.state())
       return askToOpenAddresses(error, { link }, why.refused.message, masker) ?? why
@@ -83,6 +83,7 @@ export const compileUpstreamOffers = (
     masker: Masker,
     state: UpstreamState | undefined,
   ): RefusedResult => {
+    if (error instanceof MaskingError) return refused(error.message)
     const said = findErrorResponse(error, masker.text)
     if (said !== undefined) return refused(said.message, said.code)
     const why = explainUpstreamFault(error, owner.name, state, masker.text)

@@ -6,9 +6,7 @@ import { mapInTurns } from '../lib/worker/pause.ts'
 import type { AnswerBudget } from '../results/budget/result-budget.ts'
 import { readTexts } from '../results/budget/result-parts.ts'
 import { type FreshPassedResult, isCached } from '../results/cache/response-cache.ts'
-import { withAccountHidden } from '../results/mask/account-masking.ts'
-import { maskResult } from '../results/mask/mask-json.ts'
-import type { Masker } from '../results/mask/masking.ts'
+import { type Masker, MaskingError } from '../results/mask/masking.ts'
 import { shapePassed } from '../results/shape/shape-passed.ts'
 import { maskBeginning, shortenRequest } from '../results/shape/shorten-request.ts'
 import { type PresentedTool, presentTools, type UpstreamSource } from '../upstreams/catalogue/present-tools.ts'
@@ -112,18 +110,21 @@ const callOnce = async (
   // Looked up for every call, because the connection may have changed since the server was mounted.
   const connection = upstreamConnections.findFor(upstream.id, caller?.userId)
   if (connection === undefined) return failed(`The upstream "${upstream.name}" is disabled, or was removed.`)
-  const masker = withAccountHidden(globalMasker, connection)
+  // A response may contain the tokens of the upstream's account, too.
+  const masker = connection.secrets === undefined ? globalMasker : globalMasker.also(connection.secrets)
   try {
     const call = (dedicated: CallLink | undefined) => callUpstreamTool(connection, item, args, signal, dedicated)
-    const passed = await maskResult(await withLink(link, upstream.id, masker, upstreamConversation, call), masker)
+    const received = await withLink(link, upstream.id, masker, upstreamConversation, call)
+    const passed = await masker.long.object(received, signal)
     const json = JSON.stringify(passed)
     const responseBytes = Buffer.byteLength(json)
-    const shaped = shaping && (await shapePassed(passed, { masker, ...shaping }))
+    const shaped = shaping && (await shapePassed(passed, { masker, signal, ...shaping }))
     return shaped === undefined
       ? { result: { passed, json }, responseBytes }
       : { result: shaped, responseBytes, shapedFrom: { passed } }
   } catch (error) {
     const why = explainUpstreamFault(error, upstream.name, connection.state(), masker.text)
+    if (error instanceof MaskingError) return failed(error.message)
     if (why === undefined) onInternalError(error)
     if (why === undefined) return failed(INTERNAL_FAULT)
     const asked = askToOpenAddresses(error, { link }, why, masker)

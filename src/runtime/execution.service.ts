@@ -9,6 +9,7 @@ import type { Passthroughs } from '../passthrough/route/passthroughs.ts'
 import type { AnswerPlaceParts } from '../results/budget/add-cut-result-tools.ts'
 import type { BudgetParts } from '../results/budget/result-budget.ts'
 import type { CallLedger } from '../results/ledger/call-ledger.ts'
+import type { FindInPoolFor } from '../results/mask/masking-job.ts'
 import type { ShapingPlace } from '../results/shape/shape-by-rules.ts'
 import { findPeople } from '../servers/access/people.store.ts'
 import { readBlueprint } from '../servers/blueprint.store.ts'
@@ -33,7 +34,7 @@ import type { CompiledServer, PresentedServers } from './call/compiled-server.ts
 import type { CallContext } from './call/compiled-tool.ts'
 import type { ToolResult } from './call/tool-result.ts'
 import { compilePassthrough } from './compile-passthrough.ts'
-import { compileServer, openGlobals } from './compile-server.ts'
+import { compileServer, NO_GLOBALS, openGlobals } from './compile-server.ts'
 import { compileTool, type ExecutionParts, type OpenedGlobals, planCall } from './compile-tool.ts'
 import type { UpstreamSources } from './compile-upstream-tools.ts'
 import { performCall } from './perform-call.ts'
@@ -46,6 +47,7 @@ export type ExecutionServiceParts = ExecutionParts &
   BudgetParts & {
     db: Database
     sealing: Sealing
+    findSecretsFor: FindInPoolFor
     callLedger: Pick<CallLedger, 'note'>
     tools: ToolService
     instances: InstanceService
@@ -143,11 +145,12 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
 
   /** Secrets stay within their organization, even if the actor belongs to several. */
   const globalsFor = async (actor: Actor, tool: Tool, serverId: string | undefined): Promise<OpenedGlobals> => {
-    if (serverId === undefined) return openGlobals([], sealing)
+    if (serverId === undefined) return NO_GLOBALS
     const { organizationId } = await getServerFor(db, actor, serverId, 'build')
     const toolkit = await findUsableToolkit(db, tool.toolkitId, [organizationId])
     if (toolkit?.organizationId !== organizationId) throw new AppError('not_found', 'Server not found.')
-    return openGlobals(await listGlobals(db, serverId), sealing)
+    const place = { owner: serverId, group: organizationId }
+    return openGlobals(await listGlobals(db, serverId), sealing, parts.findSecretsFor(place))
   }
 
   /** Shapes results as the server would, if there is one. */
@@ -186,7 +189,7 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
       const bindings = bindingsByName(names, args, globals)
       const place = await placeFor(actor, serverId)
       const findPlan = () => planCall(tool, compiled, bindings, globals, limits, place)
-      return showTest(await performCall(findPlan, http, args, signal, onInternalError), globals.masker)
+      return showTest(await performCall(findPlan, http, args, signal, onInternalError), globals.masker, signal)
     },
 
     /** Calls an instance as its server would, and records the call. */
@@ -198,8 +201,9 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
     ): Promise<ToolResult> => {
       const instance = await instances.getInstanceForChange(actor, instanceId)
       const compiled = assertDefinition(instance.tool)
-      const globals = openGlobals(await listGlobals(db, instance.serverId), sealing)
       const server = await getServerFor(db, actor, instance.serverId, 'build')
+      const findInPool = parts.findSecretsFor({ owner: server.id, group: server.organizationId })
+      const globals = openGlobals(await listGlobals(db, server.id), sealing, findInPool)
       const tool = compileTool(instance, compiled, globals, parts, server)
       const call: CallContext = { caller: { userId: actor.userId, tokenId: '' }, client: 'patchbay-api', signal }
       const { result, account } = await tool.call(args, call)

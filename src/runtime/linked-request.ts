@@ -1,5 +1,4 @@
-import { isJsonObject, type JsonObject } from '../lib/kernel/json.ts'
-import { maskStrings } from '../results/mask/mask-json.ts'
+import type { JsonObject } from '../lib/kernel/json.ts'
 import type { Masker } from '../results/mask/masking.ts'
 import type { CallLink } from '../upstreams/connection/call-link.ts'
 import type { UpstreamConversation } from '../upstreams/conversation/upstream-conversation.ts'
@@ -7,12 +6,7 @@ import type { UpstreamConversation } from '../upstreams/conversation/upstream-co
 type Tell = (params: JsonObject) => void
 
 const masked = (tell: Tell | undefined, masker: Masker): Tell | undefined =>
-  tell === undefined || masker.isEmpty ? tell : params => tell(maskObject(params, masker))
-
-const maskObject = (params: JsonObject, masker: Masker): JsonObject => {
-  const hidden = maskStrings(params, masker)
-  return isJsonObject(hidden) ? hidden : {}
-}
+  tell === undefined || masker.isEmpty ? tell : params => tell(masker.object(params))
 
 /** Clients without a session are asked in the result, which is masked anyway. */
 const maskPeer = (peer: CallLink['peer'], masker: Masker): CallLink['peer'] =>
@@ -20,8 +14,8 @@ const maskPeer = (peer: CallLink['peer'], masker: Masker): CallLink['peer'] =>
     ? peer
     : {
         ...peer,
-        ask: (method, params, signal) => peer.ask(method, maskObject(params, masker), signal),
-        notify: (method, params) => peer.notify(method, maskObject(params, masker)),
+        ask: (method, params, signal) => peer.ask(method, masker.object(params), signal),
+        notify: (method, params) => peer.notify(method, masker.object(params)),
       }
 
 /** Masks secrets in everything that the client receives over the link. */

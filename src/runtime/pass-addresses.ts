@@ -1,5 +1,3 @@
-import { isJsonObject } from '../lib/kernel/json.ts'
-import { maskStrings } from '../results/mask/mask-json.ts'
 import type { Masker } from '../results/mask/masking.ts'
 import { passOnUrls } from '../upstreams/conversation/requested-urls.ts'
 import type { CallContext } from './call/compiled-tool.ts'
@@ -16,7 +14,8 @@ export const askToOpenAddresses = (
   masker: Masker,
 ): UpstreamResult | undefined => {
   const found = passOnUrls(error, link?.peer)
-  const hidden = found && maskStrings('passed' in found ? found.passed : found.refused.data, masker)
-  if (found === undefined || !isJsonObject(hidden)) return undefined
-  return 'passed' in found ? { passed: hidden } : { refused: { code: found.refused.code, message: said, data: hidden } }
+  if (found === undefined) return undefined
+  if ('passed' in found) return { passed: masker.object(found.passed) }
+  const { code, data } = found.refused
+  return { refused: { code, message: said, data: masker.object(data) } }
 }

@@ -5,8 +5,8 @@ import { failure, type Result } from '../lib/kernel/result.ts'
 import type { StopSignal } from '../lib/kernel/stop-signal.ts'
 import { type HttpClient, OutboundError, type OutboundResponse } from '../lib/outbound/http-client.ts'
 import { type CachedResult, type CachedSend, isCached } from '../results/cache/response-cache.ts'
-import type { Masker } from '../results/mask/masking.ts'
-import { shapeAnswer } from '../results/shape/shape.ts'
+import { type Masker, MaskingError } from '../results/mask/masking.ts'
+import { shapeResponse } from '../results/shape/shape.ts'
 import { type PlannedShaping, shapeByRules } from '../results/shape/shape-by-rules.ts'
 import { maskBeginning, shortenRequest } from '../results/shape/shorten-request.ts'
 import type { CompiledTemplate, RenderedRequest } from '../templates/template.ts'
@@ -82,8 +82,8 @@ const sendingOf =
     const response = await http.send({ ...request, timeoutMs, maxResponseBytes, mayReach, signal })
     const result =
       shaping === undefined
-        ? await shapeAnswer(response, masker, outputCheck)
-        : await shapeByRules(response, masker, outputCheck, shaping)
+        ? await shapeResponse(response, masker, outputCheck, signal)
+        : await shapeByRules(response, masker, outputCheck, shaping, signal)
     return { result, response, isError: isFailure(result) }
   }
 
@@ -126,15 +126,17 @@ export const performCall = async (
     }
     const { timeoutMs, maxResponseBytes, mayReach } = plan
     response = await http.send({ ...request, timeoutMs, maxResponseBytes, mayReach, signal })
-    if (plan.shaping !== undefined) {
-      return end(await shapeByRules(response, plan.masker, plan.outputCheck, plan.shaping))
-    }
-    const shaped = shapeAnswer(response, plan.masker, plan.outputCheck)
-    return end(shaped instanceof Promise ? await shaped : shaped)
+    const { masker, outputCheck, shaping } = plan
+    return end(
+      shaping === undefined
+        ? await shapeResponse(response, masker, outputCheck, signal)
+        : await shapeByRules(response, masker, outputCheck, shaping, signal),
+    )
   } catch (error) {
     if (plan !== undefined && error instanceof OutboundError) {
       return end(errorResult(plan.masker.text(faultText(error))))
     }
+    if (error instanceof MaskingError) return end(errorResult(error.message))
     onInternalError(error)
     return end(errorResult(INTERNAL_FAULT))
   }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { createAddressPolicy } from '../../src/lib/outbound/address-policy.ts'
 import { createHttpClient } from '../../src/lib/outbound/client.ts'
 import { createResponseCache } from '../../src/results/cache/response-cache.ts'
-import { openGlobals } from '../../src/runtime/compile-server.ts'
+import { NO_GLOBALS } from '../../src/runtime/compile-server.ts'
 import { compileTool } from '../../src/runtime/compile-tool.ts'
 import { assertDefinition } from '../../src/tools/tool-definition.ts'
 import { makeServer, signUp } from '../support/api-client.ts'
@@ -28,7 +28,7 @@ it('a call whose plan cannot be built fails and is recorded like any failed call
   const { serverId, instanceIds } = await makeServer(builder, [
     { name: 'tool', method: 'GET', url: 'http://a.example/' },
   ])
-  const { db, recorder, sealing } = patchbay.services
+  const { db, recorder } = patchbay.services
   const row = await db.instance.findUniqueOrThrow({ where: { id: instanceIds.tool ?? '' }, include: { tool: true } })
   const definition = { name: 'tool', method: 'GET', url: 'http://a.example/', headers: [], parameters: {} }
   const { id, toolkitId, createdAt, updatedAt } = row.tool
@@ -48,7 +48,7 @@ it('a call whose plan cannot be built fails and is recorded like any failed call
       updatedAt,
     },
     assertDefinition(definition),
-    openGlobals([], sealing),
+    NO_GLOBALS,
     {
       http,
       recorder,

@@ -149,7 +149,7 @@ describe('shaping results of upstream tools', () => {
     expect(fits).toMatchObject({ texts: ['{"total":30}'], structured: { total: 30 }, isError: false })
     const { client } = await attach({ toolAnswers: { declared: { response: jsonata('users.name') } } })
     const fails = await client.callTool({ name: 'up_declared', arguments: {} }).catch(String)
-    expect(JSON.stringify(fails)).toMatch(/does not fit the tool's output schema/)
+    expect(JSON.stringify(fails)).toMatch(/does not match the tool's output schema/)
   })
 
   it('lists a tool with its own budget without its output schema, and validates nothing', async () => {
@@ -280,7 +280,7 @@ describe('shaping results of upstream tools', () => {
     const broken = await client
       .callTool({ name: 'every_get-structured-content', arguments: { location: 'Chicago' } })
       .catch(String)
-    expect(JSON.stringify(broken)).toMatch(/does not fit the tool's output schema.*humidity/)
+    expect(JSON.stringify(broken)).toMatch(/does not match the tool's output schema.*humidity/)
   })
 
   describe('a cached result', () => {

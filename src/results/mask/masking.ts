@@ -1,176 +1,178 @@
+import { AppError } from '../../lib/kernel/errors.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import { once } from '../../lib/kernel/once.ts'
-import { createPause } from '../../lib/worker/pause.ts'
+import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import { rewrittenForms } from '../../templates/rewritten.ts'
-import { createMayHold } from './may-hold.ts'
+import { createSecretFinder, mergeRanges, type Range } from './find-secrets.ts'
 
-/** Replaces a secret. */
+/** Replaces a secret in a text. */
 const MASK = '•••'
-/** Shorter Base64 texts are too common to search for. */
-const MIN_BASE64_CHARACTERS = 6
+/** Replaces each byte of a secret in other content. */
+const MASK_BYTE = '*'
+/** Longer texts are searched in the worker pool. A server with 60 secrets full of special characters takes 10 ms. */
+const LONG_CHARACTERS = 256 * 1_024
 
-/** Hides all its secrets, in every form that a request or a response that quotes it may contain. */
+/** Searches a long text for secrets in the worker pool. Rejects with a MaskingError if that fails. */
+export type FindInPool = (secrets: readonly string[], text: string, signal: StopSignal | undefined) => Promise<Range[]>
+
+/** Why the secrets of a long text could not be masked. The caller may read the message. */
+export class MaskingError extends AppError {
+  constructor(message: string) {
+    super('unavailable', message)
+  }
+}
+
+/** Hides its secrets, in every form that a request or a response that quotes it may contain. */
 export type Masker = {
   isEmpty: boolean
-  /** Whether UTF-8 text may contain a secret, without decoding it. False is certain. */
-  mayHideIn: (utf8: Buffer) => boolean
   text: (text: string) => string
-  /** Like `text`, but yields to the event loop, because every form of every secret is searched for. */
-  longText: (text: string) => Promise<string>
-  /** Returns the same bytes, or a copy with each secret overwritten. */
-  bytes: (bytes: Buffer) => Buffer
-  /** Like `bytes`, but yields to the event loop. */
-  longBytes: (bytes: Buffer) => Promise<Buffer>
-}
-
-/** Returns the part of a secret's Base64 that does not depend on the text around it, for each of the three offsets. */
-const base64Cores = (secret: string): string[] =>
-  [0, 1, 2].flatMap(offset => {
-    const encoded = Buffer.concat([Buffer.alloc(offset), Buffer.from(secret)]).toString('base64')
-    const unpadded = encoded.replace(/=+$/, '')
-    const isCut = encoded !== unpadded
-    const core = unpadded.slice(offset === 0 ? 0 : offset + 1, isCut ? -1 : undefined)
-    return core.length < MIN_BASE64_CHARACTERS ? [] : [core, core.replaceAll('+', '-').replaceAll('/', '_')]
-  })
-
-type Encode = (text: string) => string
-
-const inJson: Encode = text => JSON.stringify(text).slice(1, -1)
-const escapeUnit: Encode = char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
-/** As encoders that write only ASCII do, such as Python's and PHP's. */
-const toAscii: Encode = json => json.replace(/[^\x20-\x7e]/g, escapeUnit)
-/** As PHP does. */
-const escapeSlashes: Encode = json => json.replaceAll('/', '\\/')
-/** As encoders that make JSON safe for HTML do, such as Go's and Rails'. */
-const escapeMarkup: Encode = json => json.replace(/[&<>]/g, escapeUnit)
-const toUpperHex: Encode = json => json.replace(/\\u[0-9a-f]{4}/g, unit => `\\u${unit.slice(2).toUpperCase()}`)
-
-const HABITS: readonly Encode[] = [escapeMarkup, escapeSlashes, toAscii, toUpperHex]
-
-/**
- * Returns JSON text in every combination of HABITS; bit `n` of an index says whether habit `n` is applied. Each form is
- * built from the one without its last habit, because a secret may be long, and a server may have many.
- */
-const mixed = (json: string): string[] => {
-  const forms = [json]
-  for (const habit of HABITS) forms.push(...forms.map(form => habit(form)))
-  return forms
-}
-const jsonForms = (text: string): string[] => [...new Set(mixed(inJson(text)))]
-
-/** Returns the forms of JSON in a JSON string, where the outer encoder is the same as the inner or a plain one. */
-const nestedJsonForms = (text: string): string[] =>
-  mixed(inJson(text)).flatMap((form, mixture) => {
-    const quoted = inJson(form)
-    return [quoted, HABITS.reduce((json, habit, bit) => ((mixture >> bit) & 1 ? habit(json) : json), quoted)]
-  })
-
-const HTML_ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
-/** How HTML escapers write the double and the single quote. */
-const HTML_QUOTES = [
-  ['"', "'"],
-  ['&quot;', "'"],
-  ['&quot;', '&#39;'],
-  ['&quot;', '&#039;'],
-  ['&quot;', '&#x27;'],
-  ['&#34;', '&#39;'],
-] as const
-const htmlForms = (text: string): string[] => {
-  const escaped = text.replace(/[&<>]/g, char => HTML_ENTITIES[char] ?? char)
-  return HTML_QUOTES.map(([double, single]) => escaped.replaceAll('"', double).replaceAll("'", single))
-}
-
-/** UTF-8 that was decoded as Latin-1, as in headers. */
-const asLatin1: Encode = text => Buffer.from(text).toString('latin1')
-
-const toPercent: Encode = char => `%${char.charCodeAt(0).toString(16).toUpperCase()}`
-const lowerHex: Encode = text => text.replace(/%[0-9A-F]{2}/g, hex => hex.toLowerCase())
-
-/** Returns what we send, what a URL's query makes of it (URL Standard, §1.3), and what stricter encoders write. */
-const percentEncodings = (text: string): string[] => {
-  const encoded = encodeURIComponent(text.toWellFormed())
-  const strict = encoded.replace(/[!'()*]/g, toPercent)
-  const forms = [encoded, encoded.replaceAll("'", '%27'), strict, strict.replaceAll('%20', '+')]
-  return [...forms, new URLSearchParams({ s: text }).toString().slice(2)].flatMap(form => [form, lowerHex(form)])
-}
-
-/** Text that every encoder except Base64 leaves unchanged, as most keys and tokens are. */
-const NEVER_ENCODED = /^[\w.-]+$/
-
-/** Returns all forms of a secret in a request, or in a response that quotes it, possibly escaped twice. */
-const formsOf = (secret: string): string[] => {
-  if (NEVER_ENCODED.test(secret)) return [secret, ...base64Cores(secret)]
-  return [
-    secret,
-    asLatin1(secret),
-    ...percentEncodings(secret),
-    ...nestedJsonForms(secret),
-    ...[secret, ...htmlForms(secret)].flatMap(form => [form, ...jsonForms(form)]),
-    ...base64Cores(secret),
-  ]
-}
-
-const NOTHING_TO_HIDE: Masker = {
-  isEmpty: true,
-  mayHideIn: () => false,
-  text: text => text,
-  longText: async text => text,
-  bytes: bytes => bytes,
-  longBytes: async bytes => bytes,
-}
-
-/** Overwrites a pattern in a copy of the bytes; `masked` is the copy, if there is one already. */
-const overwrite = (bytes: Buffer, pattern: Buffer, masked: Buffer | undefined): Buffer | undefined => {
-  let copy = masked
-  for (let at = bytes.indexOf(pattern); at !== -1; at = bytes.indexOf(pattern, at + pattern.length)) {
-    copy ??= Buffer.from(bytes)
-    copy.fill('*', at, at + pattern.length)
+  /** Masks strings and member names of parsed JSON: its text may contain escapes that only a parser undoes. */
+  object: (json: JsonObject) => JsonObject
+  /** Whether the UTF-8 text contains a secret. */
+  isIn: (utf8: Buffer) => boolean
+  /** The same for values of any length: long ones are searched in the worker pool. */
+  long: {
+    text: (text: string, signal?: StopSignal) => Promise<string>
+    /** Returns the same value if it contains no secret. */
+    json: (json: JsonValue, signal?: StopSignal) => Promise<JsonValue>
+    object: (json: JsonObject, signal?: StopSignal) => Promise<JsonObject>
+    /** Returns the same bytes, or a copy with each secret overwritten. */
+    bytes: (bytes: Buffer, signal?: StopSignal) => Promise<Buffer>
   }
-  return copy
+  /** Returns a masker that also hides what `listSecrets` returns, which may change during a request. */
+  also: (listSecrets: () => readonly string[]) => Masker
 }
 
-/** Creates a masker of plain values. Empty ones are ignored. */
-export const createMasker = (secrets: readonly string[]): Masker => {
+const maskText = (text: string, ranges: readonly Range[]): string => {
+  if (ranges.length === 0) return text
+  const starts = [0, ...ranges.map(([, end]) => end)]
+  return starts.map((start, index) => text.slice(start, ranges[index]?.[0])).join(MASK)
+}
+
+const maskBytes = (bytes: Buffer, ranges: readonly Range[]): Buffer => {
+  if (ranges.length === 0) return bytes
+  const masked = Buffer.from(bytes)
+  for (const [start, end] of ranges) masked.fill(MASK_BYTE, start, end)
+  return masked
+}
+
+/** Between the strings of JSON when they are searched as one text. */
+const SEPARATOR = '\0'
+
+const listStrings = (json: JsonValue, strings: string[] = []): string[] => {
+  if (typeof json === 'string') strings.push(json)
+  else if (Array.isArray(json)) for (const item of json) listStrings(item, strings)
+  else if (isJsonObject(json)) {
+    for (const [name, value] of Object.entries(json)) {
+      strings.push(name)
+      listStrings(value, strings)
+    }
+  }
+  return strings
+}
+
+/** Rebuilds JSON from new strings, in the order of `listStrings`. */
+const replaceStrings = (json: JsonValue, next: () => string): JsonValue => {
+  if (typeof json === 'string') return next()
+  if (Array.isArray(json)) return json.map(item => replaceStrings(item, next))
+  return isJsonObject(json) ? replaceInObject(json, next) : json
+}
+
+const replaceInObject = (json: JsonObject, next: () => string): JsonObject =>
+  Object.fromEntries(Object.values(json).map(value => [next(), replaceStrings(value, next)]))
+
+/** Returns an iterator over the masked strings, given the ranges of the text that joins them. */
+const maskStrings = (strings: readonly string[], ranges: readonly Range[]): (() => string) => {
+  let at = 0
+  let first = 0
+  const masked = strings.map(string => {
+    const start = at
+    at += string.length + SEPARATOR.length
+    while ((ranges[first]?.[1] ?? Number.POSITIVE_INFINITY) <= start) first += 1
+    const own: Range[] = []
+    for (let index = first; (ranges[index]?.[0] ?? Number.POSITIVE_INFINITY) < start + string.length; index++) {
+      const [from = 0, to = 0] = ranges[index] ?? []
+      own.push([Math.max(0, from - start), Math.min(string.length, to - start)])
+    }
+    return maskText(string, own)
+  })
+  const values = masked.values()
+  return () => values.next().value ?? ''
+}
+
+type Search = {
+  now: (text: string) => Range[]
+  anyLength: (text: string, signal: StopSignal | undefined) => Promise<Range[]>
+}
+
+const NOTHING: Search = { now: () => [], anyLength: async () => [] }
+
+const createSearch = (secrets: readonly string[], findInPool: FindInPool | undefined): Search => {
   const sent = secrets.filter(secret => secret !== '').flatMap(secret => [secret, ...rewrittenForms(secret)])
-  const forms = [...new Set(sent.flatMap(formsOf))]
-  if (forms.length === 0) return NOTHING_TO_HIDE
-  // Longest first: masking a form inside a longer one would leave the rest readable.
-  forms.sort((a, b) => b.length - a.length)
+  if (sent.length === 0) return NOTHING
   // Created on first use: it takes some kilobytes, and most mounted servers have not been called yet.
-  const mayHold = once(() => createMayHold(forms))
-  const hide = (text: string, form: string): string => (text.includes(form) ? text.replaceAll(form, MASK) : text)
-  // Created on first use: most servers only return text.
-  const patterns = once(() => forms.map(form => Buffer.from(form)))
-  const mayHoldBytes = once(() => createMayHold(patterns().map(pattern => pattern.toString('latin1'))))
-  const mayHideIn = (bytes: Buffer): boolean => mayHoldBytes()(bytes.toString('latin1'))
+  const finder = once(() => createSecretFinder(sent))
+  const now = (text: string): Range[] => finder()(text)
   return {
-    isEmpty: false,
-    mayHideIn,
-    text: text => (mayHold()(text) ? forms.reduce(hide, text) : text),
-    longText: async text => {
-      if (!mayHold()(text)) return text
-      const pause = createPause()
-      let masked = text
-      for (const form of forms) {
-        masked = hide(masked, form)
-        await pause()
-      }
-      return masked
-    },
-    bytes: bytes => {
-      if (!mayHideIn(bytes)) return bytes
-      let masked: Buffer | undefined
-      for (const pattern of patterns()) masked = overwrite(bytes, pattern, masked)
-      return masked ?? bytes
-    },
-    longBytes: async bytes => {
-      if (!mayHideIn(bytes)) return bytes
-      const pause = createPause()
-      let masked: Buffer | undefined
-      for (const pattern of patterns()) {
-        masked = overwrite(bytes, pattern, masked)
-        await pause()
-      }
-      return masked ?? bytes
-    },
+    now,
+    anyLength: async (text, signal) =>
+      findInPool === undefined || text.length < LONG_CHARACTERS ? now(text) : findInPool(sent, text, signal),
   }
 }
+
+const searchBoth = (one: Search, other: () => Search): Search => ({
+  now: text => mergeRanges(one.now(text), other().now(text)),
+  anyLength: async (text, signal) =>
+    mergeRanges(await one.anyLength(text, signal), await other().anyLength(text, signal)),
+})
+
+const maskerOf = (search: Search, findInPool: FindInPool | undefined): Masker => {
+  const { now, anyLength } = search
+  /** Keyed by the list, which is a new array after each change. */
+  const others = new WeakMap<readonly string[], Search>()
+  const searchOf = (secrets: readonly string[]): Search => {
+    const known = others.get(secrets) ?? createSearch(secrets, findInPool)
+    others.set(secrets, known)
+    return known
+  }
+  const isEmpty = search === NOTHING
+  const maskedStringsOf = async (json: JsonValue, signal: StopSignal | undefined) => {
+    if (isEmpty) return undefined
+    const strings = listStrings(json)
+    const ranges = await anyLength(strings.join(SEPARATOR), signal)
+    return ranges.length === 0 ? undefined : maskStrings(strings, ranges)
+  }
+  return {
+    isEmpty,
+    text: text => maskText(text, now(text)),
+    object: json => {
+      if (isEmpty) return json
+      const strings = listStrings(json)
+      const ranges = now(strings.join(SEPARATOR))
+      return ranges.length === 0 ? json : replaceInObject(json, maskStrings(strings, ranges))
+    },
+    isIn: utf8 => !isEmpty && now(utf8.toString('latin1')).length > 0,
+    long: {
+      text: async (text, signal) => maskText(text, await anyLength(text, signal)),
+      json: async (json, signal) => {
+        const next = await maskedStringsOf(json, signal)
+        return next === undefined ? json : replaceStrings(json, next)
+      },
+      object: async (json, signal) => {
+        const next = await maskedStringsOf(json, signal)
+        return next === undefined ? json : replaceInObject(json, next)
+      },
+      bytes: async (bytes, signal) =>
+        isEmpty ? bytes : maskBytes(bytes, await anyLength(bytes.toString('latin1'), signal)),
+    },
+    also: listSecrets =>
+      maskerOf(
+        searchBoth(search, () => searchOf(listSecrets())),
+        findInPool,
+      ),
+  }
+}
+
+/** Creates a masker of plain values. Empty ones are ignored. Without `findInPool`, long texts are searched at once. */
+export const createMasker = (secrets: readonly string[], findInPool?: FindInPool): Masker =>
+  maskerOf(createSearch(secrets, findInPool), findInPool)

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import type { OutboundResponse } from '../../lib/outbound/http-client.ts'
 import type { Masker } from '../mask/masking.ts'
 import { readText } from './shape.ts'
@@ -24,14 +25,19 @@ export const createAnswerSamples = () => {
   })
   return {
     /** Stores a response and returns its id; undefined if it failed, is empty or is not text. */
-    keep: (userId: string, response: OutboundResponse | undefined, masker: Masker): string | undefined => {
+    keep: async (
+      userId: string,
+      response: OutboundResponse | undefined,
+      masker: Masker,
+      signal: StopSignal,
+    ): Promise<string | undefined> => {
       if (response === undefined || response.status < 200 || response.status > 299 || response.body.length === 0) {
         return undefined
       }
       const read = readText(response)
       if (read === undefined) return undefined
       const id = randomUUID()
-      kept.set(id, { text: masker.text(read.text), type: read.type, userId })
+      kept.set(id, { text: await masker.long.text(read.text, signal), type: read.type, userId })
       return id
     },
     find: (userId: string, id: string): AnswerSample | undefined => {

@@ -1,3 +1,4 @@
+import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import type { OutboundResponse } from '../../lib/outbound/http-client.ts'
 import type { Tenant } from '../../lib/worker/fair-queue.ts'
 import { errorResult } from '../../runtime/call/faults.ts'
@@ -8,7 +9,7 @@ import type { ToolDefinition } from '../../tools/tool.ts'
 import type { Masker } from '../mask/masking.ts'
 import type { AnswerSample } from './answer-samples.ts'
 import type { AnswerShaper } from './answer-shaper.ts'
-import { LONG_TEXT_BYTES, readText, shapeAnswer, structuredAnswer } from './shape.ts'
+import { LONG_TEXT_BYTES, readText, shapeResponse, structuredResult } from './shape.ts'
 import type { ShapingJob } from './shaping-job.ts'
 
 /** The shaper, the tenant it works for, and the server's setting for tables. */
@@ -46,10 +47,15 @@ const isHtml = (type: string | undefined): boolean | undefined =>
 const needsJson = ({ language }: NonNullable<ResultShaping['transform']>): string =>
   `The transform of this tool (${LANGUAGE_NAMES[language]}) needs JSON, and the API answered none.`
 
-const toResult = async (utf8: Buffer, masker: Masker, outputCheck: SchemaCheck | undefined): Promise<ToolResult> => {
+const toResult = async (
+  utf8: Buffer,
+  masker: Masker,
+  outputCheck: SchemaCheck | undefined,
+  signal: StopSignal | undefined,
+): Promise<ToolResult> => {
   if (outputCheck === undefined && masker.isEmpty && utf8.length >= LONG_TEXT_BYTES) return { utf8 }
-  const text = await masker.longText(utf8.toString('utf8'))
-  if (outputCheck !== undefined) return structuredAnswer(text, outputCheck, masker)
+  const text = await masker.long.text(utf8.toString('utf8'), signal)
+  if (outputCheck !== undefined) return structuredResult(text, outputCheck, masker, signal)
   return { content: [{ type: 'text', text }] }
 }
 
@@ -86,18 +92,19 @@ export const shapeByRules = async (
   masker: Masker,
   outputCheck: SchemaCheck | undefined,
   planned: PlannedShaping,
+  signal: StopSignal | undefined,
 ): Promise<ToolResult> => {
-  const asItIs = () => shapeAnswer(response, masker, outputCheck)
+  const asItIs = () => shapeResponse(response, masker, outputCheck, signal)
   const { rules } = planned
   const isAnswered = response.status >= 200 && response.status <= 299 && response.body.length > 0
   if (!isAnswered || !isWorthIt(rules, response.body.length)) return asItIs()
   const read = readText(response)
   if (read === undefined) return rules.transform === undefined ? asItIs() : errorResult(needsJson(rules.transform))
   const kind = { isHtml: isHtml(read.type), type: read.type, isStructured: outputCheck !== undefined }
-  const outcome = await shapeTexts(planned, [await masker.longText(read.text)], kind)
+  const outcome = await shapeTexts(planned, [await masker.long.text(read.text, signal)], kind)
   if ('failed' in outcome) return errorResult(masker.text(outcome.failed))
   const [utf8] = outcome.utf8s ?? []
-  return utf8 === undefined ? asItIs() : toResult(utf8, masker, outputCheck)
+  return utf8 === undefined ? asItIs() : toResult(utf8, masker, outputCheck, signal)
 }
 
 /** A text with its size. `tokens` is undefined if the text is too long to count. */

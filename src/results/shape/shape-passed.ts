@@ -1,10 +1,11 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
+import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import { errorResult } from '../../runtime/call/faults.ts'
 import type { BlocksResult, PassedResult } from '../../runtime/call/tool-result.ts'
 import { createSchemaCheck, type SchemaCheck } from '../../tools/json-schema.ts'
 import { hasShaping } from '../../tools/response/result-shaping.ts'
 import type { Masker } from '../mask/masking.ts'
-import { structuredAnswer } from './shape.ts'
+import { structuredResult } from './shape.ts'
 import { type PlannedShaping, shapeTexts } from './shape-by-rules.ts'
 
 type TextBlock = JsonObject & { text: string }
@@ -30,13 +31,18 @@ export const checkOfDeclared = ({ $schema: _draft, ...schema }: JsonObject): Sch
   }
 }
 
-type Shaping = { masker: Masker; outputCheck: SchemaCheck | undefined; planned: PlannedShaping }
+type Shaping = {
+  masker: Masker
+  outputCheck: SchemaCheck | undefined
+  planned: PlannedShaping
+  signal: StopSignal | undefined
+}
 
 /** Shapes the structured content and rewrites the text from it. Without rules it stays: programs expect no tables. */
 const shapeStructured = async (
   { content, structuredContent, ...rest }: JsonObject,
   blocks: readonly JsonValue[],
-  { masker, outputCheck, planned }: Shaping,
+  { masker, outputCheck, planned, signal }: Shaping,
 ): Promise<BlocksResult | PassedResult | undefined> => {
   if (!hasShaping(planned.rules)) return undefined
   const texts = blocks.flatMap(block => (isText(block) ? [block.text] : []))
@@ -45,10 +51,10 @@ const shapeStructured = async (
   if ('failed' in shaped) return errorResult(masker.text(shaped.failed))
   const [utf8] = shaped.utf8s ?? []
   if (utf8 === undefined) return undefined
-  const text = masker.text(utf8.toString('utf8'))
+  const text = await masker.long.text(utf8.toString('utf8'), signal)
   const others = blocks.filter(block => !isText(block))
   if (outputCheck === undefined) return { passed: { ...rest, content: [{ type: 'text', text }, ...others] } }
-  const checked = structuredAnswer(text, outputCheck, masker)
+  const checked = await structuredResult(text, outputCheck, masker, signal)
   if (checked.isError === true || checked.structuredContent === undefined) return checked
   const written = checked.content.map((block): JsonValue => ({ ...block }))
   return { passed: { ...rest, content: [...written, ...others], structuredContent: checked.structuredContent } }
@@ -57,7 +63,7 @@ const shapeStructured = async (
 const shapeBlocks = async (
   passed: JsonObject,
   blocks: readonly JsonValue[],
-  { masker, planned }: Shaping,
+  { masker, planned, signal }: Shaping,
 ): Promise<BlocksResult | PassedResult | undefined> => {
   const texts = blocks.filter(isText)
   const kind = { isHtml: UNSAID, isStructured: false }
@@ -69,7 +75,10 @@ const shapeBlocks = async (
   if ('failed' in shaped) return errorResult(masker.text(shaped.failed))
   const { utf8s } = shaped
   if (utf8s === undefined) return undefined
-  const made = new Map(texts.map((block, index) => [block, masker.text(utf8s[index]?.toString('utf8') ?? '')]))
+  const made = new Map<TextBlock, string>()
+  for (const [index, block] of texts.entries()) {
+    made.set(block, await masker.long.text(utf8s[index]?.toString('utf8') ?? '', signal))
+  }
   const content = blocks.map(block => (isText(block) ? { ...block, text: made.get(block) ?? block.text } : block))
   return { passed: { ...passed, content } }
 }

@@ -1,13 +1,13 @@
 import { isUtf8 } from 'node:buffer'
-import { isDeepStrictEqual } from 'node:util'
 import type { JsonValue } from '../../lib/kernel/json.ts'
+import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import type { OutboundResponse } from '../../lib/outbound/http-client.ts'
 import { errorResult } from '../../runtime/call/faults.ts'
 import type { BlocksResult, ContentBlock, ToolResult } from '../../runtime/call/tool-result.ts'
 import type { SchemaCheck } from '../../tools/json-schema.ts'
-import { maskLongStrings, maskStrings } from '../mask/mask-json.ts'
 import type { Masker } from '../mask/masking.ts'
 import { splitMultipart } from './multipart.ts'
+import { maskBeginning } from './shorten-request.ts'
 
 /** Maximum characters of an error's body that the model sees. */
 const ERROR_BODY_CHARACTERS = 2_000
@@ -56,7 +56,7 @@ const statusLine = ({ status, statusText }: OutboundResponse, masker: Masker): s
   statusText === '' ? `HTTP ${status}` : `HTTP ${status} ${masker.text(statusText)}`
 
 /** `shown`: the body's masked text; undefined if it is not text. */
-const errorAnswer = (response: OutboundResponse, masker: Masker, shown: string | undefined): BlocksResult => {
+const errorResponseResult = (response: OutboundResponse, masker: Masker, shown: string | undefined): BlocksResult => {
   const contentType = headerOf(response, 'content-type')
   const retryAfter = headerOf(response, 'retry-after')
   const lines = [statusLine(response, masker)]
@@ -74,28 +74,28 @@ const parseDocument = (text: string): { json: JsonValue } | undefined => {
   }
 }
 
-const NO_JSON = 'The answer is no JSON, though the tool declares an output schema.'
+const NO_JSON = 'The response is not JSON, although the tool declares an output schema.'
 
-/** `masked`: the parsed value with its secrets masked. */
-const fitAnswer = (text: string, parsed: JsonValue, masked: JsonValue, check: SchemaCheck): BlocksResult => {
+/** `masked`: the parsed value with its secrets masked; the same object if there are none. */
+const fitResult = (text: string, parsed: JsonValue, masked: JsonValue, check: SchemaCheck): BlocksResult => {
   const mismatch = check(masked)
-  if (mismatch !== undefined) return errorResult(`The answer does not fit the tool's output schema: ${mismatch}`)
-  const isMasked = masked !== parsed && !isDeepStrictEqual(masked, parsed)
-  return { content: [{ type: 'text', text: isMasked ? JSON.stringify(masked) : text }], structuredContent: masked }
+  if (mismatch !== undefined) return errorResult(`The response does not match the tool's output schema: ${mismatch}`)
+  return {
+    content: [{ type: 'text', text: masked === parsed ? text : JSON.stringify(masked) }],
+    structuredContent: masked,
+  }
 }
 
 /** Returns JSON that matches the tool's schema as text and as structured content; otherwise an error. */
-export const structuredAnswer = (text: string, check: SchemaCheck, masker: Masker): BlocksResult => {
+export const structuredResult = async (
+  text: string,
+  check: SchemaCheck,
+  masker: Masker,
+  signal: StopSignal | undefined,
+): Promise<BlocksResult> => {
   const parsed = parseDocument(text)
   if (parsed === undefined) return errorResult(NO_JSON)
-  const { json } = parsed
-  return fitAnswer(text, json, masker.isEmpty ? json : maskStrings(json, masker), check)
-}
-
-const structuredSlowly = async (text: string, check: SchemaCheck, masker: Masker): Promise<BlocksResult> => {
-  const parsed = parseDocument(text)
-  if (parsed === undefined) return errorResult(NO_JSON)
-  return fitAnswer(text, parsed.json, await maskLongStrings(parsed.json, masker), check)
+  return fitResult(text, parsed.json, await masker.long.json(parsed.json, signal), check)
 }
 
 const binaryBlock = (type: string, mimeType: string, body: Buffer, uri: string): ContentBlock => {
@@ -106,48 +106,34 @@ const binaryBlock = (type: string, mimeType: string, body: Buffer, uri: string):
 }
 
 /** Returns the content block for a body with the given Content-Type. */
-const toBlock = (body: Buffer, contentType: string | undefined, uri: string, masker: Masker): ContentBlock => {
-  const { type, charset } = parseMediaType(contentType)
-  return isText(type, body)
-    ? { type: 'text', text: masker.text(decode(body, charset)) }
-    : binaryBlock(type ?? '', shownType(contentType, masker), masker.bytes(body), uri)
-}
-
-const toBlockSlowly = async (
+const toBlock = async (
   body: Buffer,
   contentType: string | undefined,
   uri: string,
   masker: Masker,
+  signal: StopSignal | undefined,
 ): Promise<ContentBlock> => {
   const { type, charset } = parseMediaType(contentType)
   return isText(type, body)
-    ? { type: 'text', text: await masker.longText(decode(body, charset)) }
-    : binaryBlock(type ?? '', shownType(contentType, masker), await masker.longBytes(body), uri)
+    ? { type: 'text', text: await masker.long.text(decode(body, charset), signal) }
+    : binaryBlock(type ?? '', shownType(contentType, masker), await masker.long.bytes(body, signal), uri)
 }
 
 const PART_TYPE = 'text/plain'
 const partUri = (uri: string, index: number): string => `${uri}#part-${index + 1}`
 
 /** Returns a multipart response as one block per part; undefined if it is malformed (RFC 2046 §5.1). */
-const multipartAnswer = (response: OutboundResponse, uri: string, masker: Masker): BlocksResult | undefined => {
-  const parts = splitMultipart(headerOf(response, 'content-type') ?? '', response.body)
-  if (parts === undefined) return undefined
-  const content = parts.map(({ contentType, body }, index) =>
-    toBlock(body, contentType ?? PART_TYPE, partUri(uri, index), masker),
-  )
-  return { content }
-}
-
-const multipartSlowly = async (
+const multipartResult = async (
   response: OutboundResponse,
   uri: string,
   masker: Masker,
+  signal: StopSignal | undefined,
 ): Promise<BlocksResult | undefined> => {
   const parts = splitMultipart(headerOf(response, 'content-type') ?? '', response.body)
   if (parts === undefined) return undefined
   const content: ContentBlock[] = []
   for (const [index, { contentType, body }] of parts.entries()) {
-    content.push(await toBlockSlowly(body, contentType ?? PART_TYPE, partUri(uri, index), masker))
+    content.push(await toBlock(body, contentType ?? PART_TYPE, partUri(uri, index), masker, signal))
   }
   return { content }
 }
@@ -161,60 +147,44 @@ export const readText = (response: OutboundResponse): { text: string; type: stri
   return isText(type, response.body) ? { text: decode(response.body, charset), type } : undefined
 }
 
-/** Whether the body is a long text that needs neither decoding nor masking. */
-const isLongPlainText = (body: Buffer, { type, charset }: MediaType, masker: Masker): boolean =>
-  body.length >= LONG_TEXT_BYTES && isUnicode(charset) && isText(type, body) && isUtf8(body) && !masker.mayHideIn(body)
+/** Returns a long text. Its bytes are passed on unless it contains secrets or must be decoded. */
+const longTextResult = async (
+  body: Buffer,
+  charset: string | undefined,
+  masker: Masker,
+  signal: StopSignal | undefined,
+): Promise<ToolResult> => {
+  const canPass = isUnicode(charset) && isUtf8(body)
+  if (canPass && masker.isEmpty) return { utf8: body }
+  const text = decode(body, charset)
+  const masked = await masker.long.text(text, signal)
+  return { utf8: canPass && masked === text ? body : Buffer.from(masked) }
+}
 
 const isFailed = ({ status }: OutboundResponse): boolean => status < 200 || status > 299
 
-/** From this size on, masking yields to the event loop. Twenty secrets take 140 ms in 10 MB that contain one. */
-const SLOW_TEXT_BYTES = 256 * 1_024
-
-/** Like `shapeAtOnce`, for a long response that may contain secrets: yields to the event loop while masking. */
-const shapeSlowly = async (
+/** Returns an API's response as a result. Rejects with a MaskingError if its secrets could not be masked. */
+export const shapeResponse = async (
   response: OutboundResponse,
   masker: Masker,
   outputCheck: SchemaCheck | undefined,
+  signal: StopSignal | undefined,
 ): Promise<ToolResult> => {
-  const read = readText(response)
-  if (isFailed(response)) return errorAnswer(response, masker, read && (await masker.longText(read.text)))
+  const { body, url } = response
+  if (isFailed(response)) {
+    const read = readText(response)
+    return errorResponseResult(response, masker, read && maskBeginning(read.text, masker))
+  }
   const contentType = headerOf(response, 'content-type')
   const { type, charset } = parseMediaType(contentType)
   if (outputCheck !== undefined) {
-    return structuredSlowly(await masker.longText(decode(response.body, charset)), outputCheck, masker)
+    return structuredResult(await masker.long.text(decode(body, charset), signal), outputCheck, masker, signal)
   }
-  if (read !== undefined) return { utf8: Buffer.from(await masker.longText(read.text)) }
-  const uri = masker.text(response.url)
-  const several = type?.startsWith('multipart/') ? await multipartSlowly(response, uri, masker) : undefined
-  return several ?? { content: [await toBlockSlowly(response.body, contentType, uri, masker)] }
-}
-
-const shapeAtOnce = (response: OutboundResponse, masker: Masker, outputCheck: SchemaCheck | undefined): ToolResult => {
-  if (isFailed(response)) {
-    const read = readText(response)
-    return errorAnswer(response, masker, read && masker.text(read.text))
-  }
-  const contentType = headerOf(response, 'content-type')
-  const mediaType = parseMediaType(contentType)
-  const { type, charset } = mediaType
-  if (outputCheck !== undefined) {
-    return structuredAnswer(masker.text(decode(response.body, charset)), outputCheck, masker)
-  }
-  if (response.body.length === 0) {
+  if (body.length === 0) {
     return { content: [{ type: 'text', text: `${statusLine(response, masker)}, with an empty body` }] }
   }
-  if (isLongPlainText(response.body, mediaType, masker)) return { utf8: response.body }
-  const uri = masker.text(response.url)
-  const several = type?.startsWith('multipart/') ? multipartAnswer(response, uri, masker) : undefined
-  return several ?? { content: [toBlock(response.body, contentType, uri, masker)] }
-}
-
-/** Returns an API's response as a result. Returns a promise if the response is long and may contain a secret. */
-export const shapeAnswer = (
-  response: OutboundResponse,
-  masker: Masker,
-  outputCheck: SchemaCheck | undefined,
-): ToolResult | Promise<ToolResult> => {
-  const isSlow = response.body.length >= SLOW_TEXT_BYTES && masker.mayHideIn(response.body)
-  return isSlow ? shapeSlowly(response, masker, outputCheck) : shapeAtOnce(response, masker, outputCheck)
+  if (body.length >= LONG_TEXT_BYTES && isText(type, body)) return longTextResult(body, charset, masker, signal)
+  const uri = masker.text(url)
+  const several = type?.startsWith('multipart/') ? await multipartResult(response, uri, masker, signal) : undefined
+  return several ?? { content: [await toBlock(body, contentType, uri, masker, signal)] }
 }

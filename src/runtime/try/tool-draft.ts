@@ -3,6 +3,7 @@ import { type Actor, organizationForNew } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { JsonObject } from '../../lib/kernel/json.ts'
 import type { Sealing } from '../../lib/process/sealing.ts'
+import type { FindInPoolFor } from '../../results/mask/masking-job.ts'
 import { createAnswerSamples } from '../../results/shape/answer-samples.ts'
 import { previewShaping, type ShapingPlace, type ShapingPreview } from '../../results/shape/shape-by-rules.ts'
 import { bindingOf } from '../../servers/bindings/bindings.ts'
@@ -14,7 +15,7 @@ import { listInstancesOfTool } from '../../servers/tools/instances.store.ts'
 import type { ToolDefinition } from '../../tools/tool.ts'
 import { type CompiledDefinition, checkDefinition } from '../../tools/tool-definition.ts'
 import type { ToolService } from '../../tools/tools.service.ts'
-import { openGlobals } from '../compile-server.ts'
+import { NO_GLOBALS, openGlobals } from '../compile-server.ts'
 import { type ExecutionParts, type OpenedGlobals, planCall } from '../compile-tool.ts'
 import { type CallPlan, maskRequest, performCall, prepareRequest } from '../perform-call.ts'
 import { toCurl } from './curl.ts'
@@ -75,10 +76,11 @@ export const createToolDrafts = (
   parts: Pick<ExecutionParts, 'http' | 'limits' | 'shaper' | 'onInternalError'> & {
     db: Database
     sealing: Sealing
+    findSecretsFor: FindInPoolFor
     tools: ToolService
   },
 ) => {
-  const { db, sealing, tools, http, limits, shaper, onInternalError } = parts
+  const { db, sealing, findSecretsFor, tools, http, limits, shaper, onInternalError } = parts
   const samples = createAnswerSamples()
 
   /** Everybody who may save it may try it. */
@@ -92,12 +94,13 @@ export const createToolDrafts = (
     const { serverId, toolId } = draft
     const organizationId = await findOrganizationId(actor, draft)
     if (serverId === undefined) {
-      return { organizationId, globals: openGlobals([], sealing), instance: undefined, compactTables: false }
+      return { organizationId, globals: NO_GLOBALS, instance: undefined, compactTables: false }
     }
     const server = await getServerFor(db, actor, serverId, 'build')
     if (server.organizationId !== organizationId) throw new AppError('not_found', 'Server not found.')
     const instances = toolId === undefined ? [] : await listInstancesOfTool(db, serverId, toolId)
-    const globals = openGlobals(await listGlobals(db, serverId), sealing)
+    const findInPool = findSecretsFor({ owner: serverId, group: organizationId })
+    const globals = openGlobals(await listGlobals(db, serverId), sealing, findInPool)
     return { organizationId, globals, instance: instances[0], compactTables: server.compactTables }
   }
 
@@ -159,7 +162,8 @@ export const createToolDrafts = (
       const { findPlan, exposedArgs } = wire(actor, draft, compiled, wiring)
       const outcome = await performCall(findPlan, http, exposedArgs, signal, onInternalError)
       const { masker } = wiring.globals
-      return { ...showTest(outcome, masker), sampleId: samples.keep(actor.userId, outcome.response, masker) }
+      const sampleId = await samples.keep(actor.userId, outcome.response, masker, signal)
+      return { ...(await showTest(outcome, masker, signal)), sampleId }
     },
   }
 }

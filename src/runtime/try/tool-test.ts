@@ -1,4 +1,5 @@
 import { toMicroseconds } from '../../history/execution-record.ts'
+import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import type { OutboundResponse } from '../../lib/outbound/http-client.ts'
 import type { Masker } from '../../results/mask/masking.ts'
 import type { ToolResult } from '../call/tool-result.ts'
@@ -32,21 +33,30 @@ const maskHeaders = (headers: OutboundResponse['headers'], masker: Masker) =>
     ]),
   )
 
-const showResponse = (response: OutboundResponse, durationMs: number, masker: Masker): ToolTest['response'] => ({
+const showResponse = async (
+  response: OutboundResponse,
+  durationMs: number,
+  masker: Masker,
+  signal: StopSignal,
+): Promise<ToolTest['response']> => ({
   status: response.status,
   statusText: masker.text(response.statusText),
   headers: maskHeaders(response.headers, masker),
-  body: masker.text(response.body.toString('utf8')).toWellFormed(),
+  body: (await masker.long.text(response.body.toString('utf8'), signal)).toWellFormed(),
   bytes: response.body.length,
   durationMs: toMicroseconds(durationMs),
 })
 
 /** Converts the outcome of a call for somebody who tries a tool. */
-export const showTest = ({ result, request, response, durationMs }: CallOutcome, masker: Masker): ToolTest => {
+export const showTest = async (
+  { result, request, response, durationMs }: CallOutcome,
+  masker: Masker,
+  signal: StopSignal,
+): Promise<ToolTest> => {
   const shown = request && maskRequest(request, masker)
   return {
     request: shown,
-    response: response && showResponse(response, durationMs, masker),
+    response: response && (await showResponse(response, durationMs, masker, signal)),
     curl: shown && toCurl(shown),
     result,
   }

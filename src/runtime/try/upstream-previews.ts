@@ -3,6 +3,7 @@ import type { Actor } from '../../lib/kernel/actor.ts'
 import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
 import type { Sealing } from '../../lib/process/sealing.ts'
 import { readTexts } from '../../results/budget/result-parts.ts'
+import type { FindInPoolFor } from '../../results/mask/masking-job.ts'
 import { previewShaping, type ShapingPlace, type ShapingPreview } from '../../results/shape/shape-by-rules.ts'
 import { checkOfDeclared } from '../../results/shape/shape-passed.ts'
 import { listGlobals } from '../../servers/globals/globals.store.ts'
@@ -19,6 +20,7 @@ import { compileUpstreamTool, type UpstreamToolParts } from '../compile-upstream
 type UpstreamPreviewParts = Omit<UpstreamToolParts, 'limit' | 'place' | 'upstreamConnections'> & {
   db: Database
   sealing: Sealing
+  findSecretsFor: FindInPoolFor
   shaper: ShapingPlace['shaper']
   upstreamConnections: Pick<UpstreamConnections, 'findFor' | 'sync'>
 }
@@ -74,7 +76,8 @@ export const createUpstreamPreviews = ({ db, sealing, ...parts }: UpstreamPrevie
     const { serverId } = upstream
     const { organizationId } = await getServerFor(db, actor, serverId, 'build')
     await parts.upstreamConnections.sync(serverId)
-    const globals = openGlobals(await listGlobals(db, serverId), sealing)
+    const findInPool = parts.findSecretsFor({ owner: serverId, group: organizationId })
+    const globals = openGlobals(await listGlobals(db, serverId), sealing, findInPool)
     const plain = { ...upstream, toolAnswers: {}, responseTokens: {} }
     const presented = { upstream: plain, item, name: presentedName(upstream, item.name) }
     const place = { shaper: parts.shaper, owner: actor.userId, group: organizationId, compactTables: false }

@@ -1,8 +1,11 @@
 import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { type FakeApi, startFakeApi } from '../../support/fake-api.ts'
+
+const Result = z.object({ content: z.array(z.object({ text: z.string() })) })
 
 const SECRET = `Kq/7&<w>'z"`
 /** Also in a header, and in lower case there if it is a media type. */
@@ -27,7 +30,11 @@ const SPELLINGS: Record<string, string> = {
 const UNKNOWN_ESCAPES = [...PLAIN].map(char => `\\u00${char.charCodeAt(0).toString(16)}`).join('')
 const json = { 'content-type': 'application/json' }
 
+/** Basic credentials with the secret at each of the three offsets of Base64. */
+const CREDENTIALS = ['id', 'key', 'user'].map(user => Buffer.from(`${user}:${PLAIN}`).toString('base64'))
+
 const answers: Record<string, (response: ServerResponse) => void> = {
+  '/credentials': response => response.writeHead(200, json).end(JSON.stringify(CREDENTIALS)),
   '/status': response => response.writeHead(400, `Bad ${PLAIN}`, { 'retry-after': PLAIN }).end(),
   '/empty': response => response.writeHead(204, `Fine ${PLAIN}`).end(),
   '/type': response => response.writeHead(200, { 'content-type': `application/${PLAIN}` }).end('x'),
@@ -69,6 +76,16 @@ describe('an answer that quotes a secret', () => {
   it.each(Object.keys(SPELLINGS))('as %s: is masked', async spelling => {
     const result = await call(`/${encodeURIComponent(spelling)}`)
     expect(result).toMatchObject({ content: [{ type: 'text', text: 'before ••• after' }] })
+  })
+
+  it('in Basic credentials: is masked at each offset', async () => {
+    const { content } = Result.parse(await call('/credentials'))
+    const shown: string[] = JSON.parse(content[0]?.text ?? '')
+    expect(shown).toHaveLength(CREDENTIALS.length)
+    for (const credentials of shown) {
+      expect(credentials).toContain('•••')
+      for (const part of credentials.split('•••')) expect(Buffer.from(part, 'base64').toString()).not.toContain('k3n')
+    }
   })
 
   it.each(['/status', '/empty', '/type', '/error-type', '/part'])('beside its body, at %s: is masked', async path => {

@@ -122,7 +122,7 @@ describe('a tool that shapes its results', () => {
     expect(fits).toMatchObject({ structuredContent: { n: 40 }, content: [{ type: 'text', text: '{"n":40}' }] })
     const fails = await call('/users', { ...jsonata('{"n": "many"}'), outputSchema })
     expect(fails.isError).toBe(true)
-    expect(textOf(fails)).toMatch(/does not fit the tool's output schema/)
+    expect(textOf(fails)).toMatch(/does not match the tool's output schema/)
   })
 
   it('turns lists of similar objects into tables if the server does so and the tool has no output schema', async () => {

@@ -1,0 +1,77 @@
+type Encode = (text: string) => string
+
+const inJson: Encode = text => JSON.stringify(text).slice(1, -1)
+const escapeUnit: Encode = unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+/** As encoders that write only ASCII do, such as Python's and PHP's. */
+const toAscii: Encode = json => json.replace(/[^\x20-\x7e]/g, escapeUnit)
+/** As PHP does. */
+const escapeSlashes: Encode = json => json.replaceAll('/', '\\/')
+/** As encoders that make JSON safe for HTML do, such as Go's and Rails'. */
+const escapeMarkup: Encode = json => json.replace(/[&<>]/g, escapeUnit)
+const toUpperHex: Encode = json => json.replace(/\\u[0-9a-f]{4}/g, unit => `\\u${unit.slice(2).toUpperCase()}`)
+
+const HABITS: readonly Encode[] = [escapeMarkup, escapeSlashes, toAscii, toUpperHex]
+
+/** Returns JSON text in every combination of HABITS; bit `n` of an index says whether habit `n` is applied. */
+const mixed = (json: string): string[] => {
+  const forms = [json]
+  for (const habit of HABITS) forms.push(...forms.map(form => habit(form)))
+  return forms
+}
+
+/** Returns the forms of JSON in a JSON string, where the outer encoder is the same as the inner or a plain one. */
+const nestedJsonForms = (text: string): string[] =>
+  mixed(inJson(text)).flatMap((form, mixture) => {
+    const quoted = inJson(form)
+    return [quoted, HABITS.reduce((json, habit, bit) => ((mixture >> bit) & 1 ? habit(json) : json), quoted)]
+  })
+
+/** How HTML escapers write a character. */
+const HTML_FORMS: Readonly<Record<string, readonly string[]>> = {
+  '&': ['&amp;'],
+  '<': ['&lt;'],
+  '>': ['&gt;'],
+  '"': ['&quot;', '&#34;'],
+  "'": ['&#39;', '&#039;', '&#x27;'],
+}
+
+/** UTF-8 that was decoded as Latin-1, as in headers and in bytes that are searched as Latin-1. */
+const asLatin1: Encode = text => Buffer.from(text).toString('latin1')
+
+const toPercent: Encode = char => `%${char.charCodeAt(0).toString(16).toUpperCase()}`
+
+/** Returns what we send, what a URL's query makes of it (URL Standard, §1.3), and what stricter encoders write. */
+const percentForms = (char: string): string[] => {
+  const encoded = encodeURIComponent(char.toWellFormed())
+  const forms = [encoded, encoded.replace(/[!'()*]/g, toPercent), new URLSearchParams({ s: char }).toString().slice(2)]
+  return forms.flatMap(form => [form, form.replace(/%[0-9A-F]{2}/g, hex => hex.toLowerCase())])
+}
+
+/** Every encoder except Base64 leaves these unchanged. Most keys and tokens have no others. */
+const NEVER_ENCODED = /^[\w.-]$/
+
+/**
+ * Returns every spelling of a character in a request, or in a response that quotes it, possibly escaped twice: the
+ * encoders work character by character.
+ */
+export const spellingsOf = (char: string): readonly string[] => {
+  if (NEVER_ENCODED.test(char)) return [char]
+  const quoted = [char, ...(HTML_FORMS[char] ?? [])].flatMap(form => [form, ...mixed(inJson(form))])
+  return [...new Set([...quoted, ...nestedJsonForms(char), ...percentForms(char), asLatin1(char)])]
+}
+
+/** Shorter Base64 texts are too common to search for. */
+const MIN_BASE64_CHARACTERS = 6
+
+/**
+ * Returns the part of a text's Base64 that does not depend on the text around it, for each of the three offsets, in
+ * both alphabets (RFC 4648).
+ */
+export const base64Cores = (text: string): string[] =>
+  [0, 1, 2].flatMap(offset => {
+    const encoded = Buffer.concat([Buffer.alloc(offset), Buffer.from(text)]).toString('base64')
+    const unpadded = encoded.replace(/=+$/, '')
+    const isCut = encoded !== unpadded
+    const core = unpadded.slice(offset === 0 ? 0 : offset + 1, isCut ? -1 : undefined)
+    return core.length < MIN_BASE64_CHARACTERS ? [] : [core, core.replaceAll('+', '-').replaceAll('/', '_')]
+  })

@@ -1,0 +1,67 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { createJobPool } from '../../../src/jobs/job-pool.ts'
+import { createMasker, MaskingError } from '../../../src/results/mask/masking.ts'
+import { createFindInPool } from '../../../src/results/mask/masking-job.ts'
+import { shapeResponse } from '../../../src/results/shape/shape.ts'
+import { countTurns } from '../../support/count-turns.ts'
+
+/** As many and as long as a server may have, and full of characters with many spellings. */
+const SECRETS = Array.from({ length: 60 }, (_, at) => `"\\&<>/+' é secret ${at} ${'x"/é'.repeat(140)}`)
+const SECRET = SECRETS[7] ?? ''
+const LONG = `${'lorem ipsum "dolor" é '.repeat(240_000)}${SECRET}`
+
+const workers = createJobPool()
+afterAll(() => workers.close())
+const findSecretsFor = createFindInPool(workers.job('find-secrets'))
+const masker = createMasker(SECRETS, findSecretsFor({ owner: 'server', group: 'organization' }))
+
+const responseOf = (type: string, body: Buffer) => ({
+  status: 200,
+  statusText: 'OK',
+  url: 'http://api.example/',
+  headers: { 'content-type': type },
+  body,
+})
+
+describe('secrets in a response of 5 MB', () => {
+  const bytes = Buffer.concat([Buffer.from([0xff, 0xd8]), Buffer.from(LONG)])
+  const part = Buffer.from(`--x\r\ncontent-type: text/plain\r\n\r\n${LONG}\r\n--x--`)
+
+  it.each([
+    ['an image', 'image/png', bytes, undefined],
+    ['several parts', 'multipart/mixed; boundary=x', part, undefined],
+    ['a text', 'text/plain', Buffer.from(LONG), undefined],
+    ['JSON with a schema', 'application/json', Buffer.from(JSON.stringify([LONG])), () => undefined],
+  ] as const)('are masked while the event loop is free: %s', async (_what, type, body, check) => {
+    const { made, turns } = await countTurns(() => shapeResponse(responseOf(type, body), masker, check, undefined))
+    expect(turns).toBeGreaterThan(0)
+    const said = 'utf8' in made ? made.utf8.toString() : JSON.stringify(made.content)
+    expect(Buffer.from(said, 'base64').toString('latin1')).not.toContain('secret 7')
+    expect(said).not.toContain('secret 7')
+    expect(said.length).toBeGreaterThan(LONG.length / 2)
+  })
+
+  it('are masked in names and strings of parsed JSON', async () => {
+    const result = { content: [{ type: 'text', text: LONG }], structuredContent: { [LONG]: [LONG, 1, null, true] } }
+    const hidden = LONG.replace(SECRET, '•••')
+    const structuredContent = { [hidden]: [hidden, 1, null, true] }
+    expect(await masker.long.object(result)).toEqual({ content: [{ type: 'text', text: hidden }], structuredContent })
+  })
+
+  it('are searched no longer once the client has disconnected', async () => {
+    const client = new AbortController()
+    const masked = masker.long.text(LONG, client.signal)
+    client.abort()
+    await expect(masked).rejects.toThrow(MaskingError)
+    await expect(masker.long.text(LONG, client.signal)).rejects.toThrow('The call was canceled.')
+  })
+
+  it('are never sent unmasked if the worker pool is closed', async () => {
+    const closed = createJobPool()
+    await closed.close()
+    const findInPool = createFindInPool(closed.job('find-secrets'))({ owner: 'server', group: 'organization' })
+    const late = createMasker(SECRETS, findInPool)
+    const response = responseOf('text/plain', Buffer.from(LONG))
+    await expect(shapeResponse(response, late, undefined, undefined)).rejects.toThrow('Patchbay is being stopped')
+  })
+})
