@@ -1,16 +1,14 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { createApiClient } from '../support/api-client.ts'
 import { compileCache } from '../support/compile-cache.ts'
-import { runSharedCommand, startPatchbay } from '../support/process.ts'
+import { PROGRAM, runSharedCommand, startPatchbay } from '../support/process.ts'
 import { makeFiles } from './config-homes.ts'
 
 vi.setConfig({ testTimeout: 90_000 })
 
-const PROGRAM = join(import.meta.dirname, '../../src/cli/main.ts')
 /** Gives a program a terminal. The arguments are those of Linux. */
 const TERMINAL = '/usr/bin/script'
 
@@ -22,7 +20,7 @@ const talk = async (
   { directory, env }: { directory: string; env: NodeJS.ProcessEnv },
   answers: readonly (readonly [question: string, keys: string])[],
 ): Promise<string> => {
-  const command = [process.execPath, '--disable-warning=ExperimentalWarning', PROGRAM, ...args].map(quoted).join(' ')
+  const command = [process.execPath, PROGRAM, ...args].map(quoted).join(' ')
   const child = spawn(TERMINAL, ['-qefc', `stty cols 120 rows 40; ${command}`, '/dev/null'], {
     cwd: directory,
     env: { PATH: process.env.PATH, TERM: 'xterm', ...compileCache(), ...env },

@@ -15,21 +15,20 @@ import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
 import { compileCache } from '../support/compile-cache.ts'
-import { type Patchbay, startPatchbay, temporaryDirectory } from '../support/process.ts'
+import { type Patchbay, PROGRAM, startPatchbay, temporaryDirectory } from '../support/process.ts'
 import { isAlive } from '../upstreams/support.ts'
 import { reporter, reportIn } from './reporter.ts'
 import { startTalkingServer } from './talking-server.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
-const PROGRAM = join(import.meta.dirname, '../../src/cli/main.ts')
 const SAMPLE = 'http://sample.patchbay.internal'
 
 type Start = { args: readonly string[]; env?: Record<string, string> }
 
 const commandOf = ({ args, env = {} }: Start) => ({
   command: process.execPath,
-  args: ['--disable-warning=ExperimentalWarning', PROGRAM, 'stdio', ...args],
+  args: [PROGRAM, 'stdio', ...args],
   env: { PATH: process.env.PATH ?? '', HOME: tmpdir(), PATCHBAY_LOG_LEVEL: 'warn', ...compileCache(), ...env },
   cwd: temporaryDirectory(),
   stderr: 'pipe' as const,

@@ -7,7 +7,8 @@ import { compileCache } from './compile-cache.ts'
 import { atEndOfFile } from './end-of-file.ts'
 import { freePort } from './free-port.ts'
 
-const PROGRAM = join(import.meta.dirname, '../../src/cli/main.ts')
+/** The built program, which `npm test` keeps up to date: it starts in a third of the time that the sources take. */
+export const PROGRAM = join(import.meta.dirname, '../../dist/cli/main.js')
 const RUNNER = join(import.meta.dirname, 'command-runner.process.ts')
 /** Node 22 warns about type stripping on standard error, where tests expect only the output of Patchbay. */
 const NODE_FLAGS = ['--disable-warning=ExperimentalWarning']
@@ -101,13 +102,13 @@ export type CommandOptions = {
   env?: NodeJS.ProcessEnv
 }
 
-/** Starts the command line from the sources. */
+/** Starts the command line. */
 export const startCommand = (
   args: readonly string[],
   { directory = temporaryDirectory(), env = {} }: CommandOptions = {},
 ): Running =>
   follow(
-    spawn(process.execPath, [...NODE_FLAGS, PROGRAM, ...args], {
+    spawn(process.execPath, [PROGRAM, ...args], {
       cwd: directory,
       env: { ...cleanEnvironment(), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
