@@ -1,4 +1,4 @@
-import { createNewestEntries } from '../lib/process/newest-entries.ts'
+import { LRUCache } from 'lru-cache'
 import { compileTemplate } from '../templates/compile.ts'
 import type { ParameterType } from '../templates/template.ts'
 import { templateOf } from './stored-definition.ts'
@@ -29,7 +29,7 @@ const readOutline = ({ definition }: Row): ToolOutline => {
 
 /** Caches each version of a tool, because compiling 2,000 templates takes too long for a page. */
 export const createToolOutlines = () => {
-  const known = createNewestEntries<ToolOutline>(MAX_CACHED)
+  const known = new LRUCache<string, ToolOutline>({ max: MAX_CACHED })
   const find = (tool: Version): ToolOutline | undefined => known.get(keyOf(tool))
   return {
     /** Returns the outline if this version is cached. */

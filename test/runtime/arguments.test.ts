@@ -54,6 +54,14 @@ describe('invalid arguments', () => {
     expect(text).toMatch(/…$/)
   })
 
+  it('are rejected by the input schema of the tool, with the path of the value', async () => {
+    const inputSchema = { type: 'object', properties: { age: { type: 'number', maximum: 10 } } }
+    const tool = { name: 'tool', method: 'GET', url: 'http://127.0.0.1:9/?age={{number:age}}', inputSchema }
+    const { instanceIds } = await makeServer(builder, [tool])
+    const { body } = await builder.expectOk('POST', `/instances/${instanceIds.tool}/call`, { arguments: { age: 11 } })
+    expect(Refusal.parse(body).content[0].text).toBe('Wrong arguments: /age must be <= 10.')
+  })
+
   it('stops matching patterns at the time limit, and says so once', async () => {
     const places = named('slow', 6)
     const withEach = (value: unknown) => Object.fromEntries(places.map(name => [name, value]))

@@ -1,4 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
+import { z } from 'zod'
 import { makeServer, signUp } from '../support/api-client.ts'
 import { startTestApp } from '../support/app.ts'
 import { echo, startFakeApi } from '../support/fake-api.ts'
@@ -31,3 +32,31 @@ it.each(['private', 'public'])(
     expect(fake.seen).toMatchObject([{ url: '/?key=our-secret' }])
   },
 )
+
+it('the request shown after testing a tool has its secrets masked in the URL, the headers and the body', async () => {
+  const patchbay = await startTestApp()
+  const fake = await startFakeApi(echo)
+  onTestFinished(async () => {
+    await patchbay.close()
+    await fake.close()
+  })
+  const builder = await signUp(patchbay.origin)
+  const tool = {
+    name: 'tool',
+    method: 'POST',
+    url: `${fake.origin}/?key={{key}}`,
+    headers: [{ name: 'x-key', value: '{{key}}' }],
+    body: '{"key":"{{key}}"}',
+  }
+  const { toolIds, serverId } = await makeServer(builder, [tool])
+  await builder.expectOk('PUT', `/servers/${serverId}/globals/key`, { value: 'our-secret', secret: true })
+  const { body } = await builder.expectOk('POST', `/tools/${toolIds.tool}/test`, { arguments: {}, serverId })
+  expect(fake.seen).toMatchObject([{ url: '/?key=our-secret' }])
+  const { request, curl } = z
+    .object({ request: z.object({ url: z.string(), body: z.string() }), curl: z.string() })
+    .parse(body)
+  expect(request.url).not.toContain('our-secret')
+  expect(request.body).toMatch(/^\{"key":"/)
+  expect(request.body).not.toContain('our-secret')
+  expect(curl).not.toContain('our-secret')
+})

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type { Counters } from '../../lib/db/counters.ts'
 import { networkOf } from '../../lib/http/network.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
-import { createNewestEntries } from '../../lib/process/newest-entries.ts'
 
 type Limit = { name: string; most: number; windowMs: number }
 
@@ -41,7 +41,7 @@ const MAX_BLOCKS = 10_000
 /** Limits sign-in attempts, sign-ups and requested emails. Every `count…` function throws `rate_limited`. */
 export const createThrottle = (counters: Counters, now: () => number) => {
   // Spares the database the further attempts of blocked clients.
-  const blockedUntil = createNewestEntries<number>(MAX_BLOCKS)
+  const blockedUntil = new LRUCache<string, number>({ max: MAX_BLOCKS })
   const assertNotBlocked = (key: string): void => {
     const until = blockedUntil.get(key)
     if (until === undefined) return

@@ -1,4 +1,4 @@
-import { createNewestEntries } from '../../lib/process/newest-entries.ts'
+import { LRUCache } from 'lru-cache'
 
 /** Minimum time between two recorded uses of a token. */
 export const NOTE_USE_EVERY_MS = 60 * 1_000
@@ -13,7 +13,7 @@ export type TokenUsesParts = {
 
 /** Records when tokens were last used, without delaying the requests that use them. */
 export const createTokenUses = ({ write, onError, now }: TokenUsesParts) => {
-  const notedAt = createNewestEntries<number>(MAX_REMEMBERED)
+  const notedAt = new LRUCache<string, number>({ max: MAX_REMEMBERED })
   const underWay = new Set<Promise<void>>()
   return {
     note: (tokenId: string): void => {

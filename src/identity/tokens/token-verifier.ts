@@ -1,5 +1,5 @@
+import { LRUCache } from 'lru-cache'
 import type { EventBus } from '../../lib/events/event-bus.ts'
-import { createNewestEntries } from '../../lib/process/newest-entries.ts'
 import { hashToken } from '../credentials.ts'
 
 /** How long a verified token is cached, unless an event invalidates it. */
@@ -25,7 +25,7 @@ export type TokenVerifierParts<H extends Holder> = {
  * Only valid tokens are cached, so invalid ones cost no memory.
  */
 export const createTokenVerifier = <H extends Holder>({ bus, isToken, find, noteUse, now }: TokenVerifierParts<H>) => {
-  const cache = createNewestEntries<{ holder: H; freshUntil: number }>(MAX_CACHED)
+  const cache = new LRUCache<string, { holder: H; freshUntil: number }>({ max: MAX_CACHED })
   // Counts invalidations: a database result from before one may be outdated and must not be cached.
   let forgotten = 0
 

@@ -1,4 +1,4 @@
-import { createNewestEntries } from '../process/newest-entries.ts'
+import { LRUCache } from 'lru-cache'
 
 /**
  * Counters per key in a fixed window, which starts at the first increment. `increment` is atomic, also across processes
@@ -18,7 +18,7 @@ const MAX_COUNTERS = 100_000
 
 /** Creates counters in this process's memory. `now` returns milliseconds since 1970. */
 export const createMemoryCounters = (now: () => number = Date.now): Counters => {
-  const counters = createNewestEntries<{ count: number; endsAt: number }>(MAX_COUNTERS)
+  const counters = new LRUCache<string, { count: number; endsAt: number }>({ max: MAX_COUNTERS })
   const current = (key: string) => {
     const counter = counters.get(key)
     return counter !== undefined && counter.endsAt > now() ? counter : undefined

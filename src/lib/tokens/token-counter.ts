@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createNewestEntries } from '../process/newest-entries.ts'
+import { LRUCache } from 'lru-cache'
 import { countTokens } from './tokens.ts'
 
 /** Remembered counts, of some 100 bytes each: the tools of ten of the largest servers. */
@@ -12,7 +12,7 @@ export type TokenCounter = (text: string) => Promise<number>
 
 /** Remembers the tokens of texts, by their hash. */
 export const createKnownTokens = () => {
-  const known = createNewestEntries<number>(MAX_REMEMBERED)
+  const known = new LRUCache<string, number>({ max: MAX_REMEMBERED })
   return {
     /** Returns the tokens of a text if they are known, and a function that remembers them. */
     find: (text: string): { tokens: number | undefined; remember: (tokens: number) => void } => {

@@ -1,4 +1,4 @@
-import { createNewestEntries } from '../../lib/process/newest-entries.ts'
+import { LRUCache } from 'lru-cache'
 import type { Caller } from '../../servers/access/access.ts'
 import { MAX_BALANCED_SERVERS, MAX_REMEMBERED_SESSIONS } from '../route/limits.ts'
 import { sessionKey } from '../route/session-key.ts'
@@ -6,7 +6,8 @@ import { sessionKey } from '../route/session-key.ts'
 /** Stands for anonymous callers. */
 const ANONYMOUS = ''
 
-const createOwners = () => createNewestEntries<string>(MAX_REMEMBERED_SESSIONS)
+// With `max`, the library would allocate 300 kB at once for each server.
+const createOwners = () => new LRUCache<string, string>({ maxSize: MAX_REMEMBERED_SESSIONS, sizeCalculation: () => 1 })
 
 /**
  * Tracks to whom an upstream assigned which session id. The upstream does not see the caller, so for it anybody who
@@ -14,7 +15,7 @@ const createOwners = () => createNewestEntries<string>(MAX_REMEMBERED_SESSIONS)
  * everybody, and so does an id that the upstream assigned to several callers.
  */
 export const createSessionOwners = () => {
-  const servers = createNewestEntries<ReturnType<typeof createOwners>>(MAX_BALANCED_SERVERS)
+  const servers = new LRUCache<string, ReturnType<typeof createOwners>>({ max: MAX_BALANCED_SERVERS })
   return {
     /** Only for ids that the caller did not send itself, because some upstreams echo the id of the request. */
     claim: (serverId: string, id: string, caller: Caller): void => {

@@ -1,12 +1,12 @@
 import { promisify } from 'node:util'
 import { constants, zstdCompress, zstdDecompress } from 'node:zlib'
 import { type BulkheadPolicy, BulkheadRejectedError, bulkhead, TimeoutStrategy, timeout } from 'cockatiel'
+import { LRUCache } from 'lru-cache'
 import { createGroupedLru } from '../../lib/cache/grouped-lru.ts'
 import { createSingleFlight } from '../../lib/cache/single-flight.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { JsonValue } from '../../lib/kernel/json.ts'
 import { CUT_CACHE_MB } from '../../lib/kernel/limits.ts'
-import { createNewestEntries } from '../../lib/process/newest-entries.ts'
 import { cacheKeyOf, callerOf, isCacheId, newCacheId } from './cache-key.ts'
 import type { CutResultStore } from './cut-results.store.ts'
 import { type CutResultEntry, createRowWriter } from './row-writer.ts'
@@ -83,7 +83,7 @@ const codeOf = (error: unknown): string => {
 
 /** Returns the turns of a caller, created when first used. */
 const createTurns = (maxWaiting: number) => {
-  const turns = createNewestEntries<BulkheadPolicy>(MAX_CALLERS_IN_TURN)
+  const turns = new LRUCache<string, BulkheadPolicy>({ max: MAX_CALLERS_IN_TURN })
   return (caller: string): BulkheadPolicy => {
     const own = turns.get(caller) ?? bulkhead(TURNS_PER_CALLER, maxWaiting)
     turns.set(caller, own)

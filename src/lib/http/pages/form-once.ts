@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { createNewestEntries } from '../../process/newest-entries.ts'
+import { LRUCache } from 'lru-cache'
 import { isSafeMethod } from '../access.ts'
 import { sessionIdOf } from '../sessions.ts'
 import { isFragmentRequest } from './views.ts'
@@ -25,7 +25,7 @@ const keyOf = (request: FastifyRequest): string | undefined => {
  * after the CSRF check is set up.
  */
 export const takeFormsOnce = (pages: FastifyInstance): void => {
-  const answers = createNewestEntries<Answer>(MAX_REMEMBERED)
+  const answers = new LRUCache<string, Answer>({ max: MAX_REMEMBERED })
   const own = new WeakMap<FastifyRequest, { key: string; answer: Answer }>()
 
   pages.addHook('preHandler', async (request, reply) => {
