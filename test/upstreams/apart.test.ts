@@ -1,32 +1,18 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
-import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
-import { runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, signUp } from '../support/api-client.ts'
-import { type AnyClient, type ClientExtras, type ClientKind, connectClient, jsonOf } from './clients.ts'
+import { beforeTests, runAttached } from './attached.ts'
+import { type AnyClient, type ClientExtras, jsonOf } from './clients.ts'
 import { commandOf, gone, startEverything } from './support.ts'
 
-const patchbay = runPatchbay(undefined, { PATCHBAY_ALLOW_STDIO: 'true', PATCHBAY_ALLOW_PRIVATE_NETWORKS: '127.0.0.1' })
-let operator: ApiClient & { userId: string }
-beforeAll(async () => {
-  operator = await signUp(patchbay.origin, 'operator@example.com')
-})
-
-const makeServer = async (name: string, body: object): Promise<{ serverId: string; id: string }> => {
-  const { id: serverId } = await operator.create('/servers', { name: 'Apart', access: 'public' })
-  await operator.expectOk('PUT', `/servers/${serverId}/globals/key`, { value: 'sk-canary-77', secret: true })
-  const { id } = await operator.create(`/servers/${serverId}/upstreams`, { name, ...body })
-  await operator.expectOk('POST', `/upstreams/${id}/refresh`)
-  return { serverId, id }
-}
-const connect = (kind: ClientKind, serverId: string, extras: ClientExtras = {}) =>
-  connectClient(kind, `${patchbay.origin}/s/${serverId}`, extras)
+const world = runAttached({ env: { PATCHBAY_ALLOW_PRIVATE_NETWORKS: '127.0.0.1' } })
+const { connect, makeServer, patchbay } = world
+const talks = beforeTests(async () => (await makeServer({ talks: commandOf('talks-old') })).serverId)
 
 const ANSWER = { action: 'accept' as const, content: { name: 'Ada' } }
 type Asked = { message: string; signal: AbortSignal }
 
-/** A client that responds to questions with `answer`. */
+/** A client that can be asked; `asked` has the messages. */
 const answering = (answer: (asked: Asked) => Promise<typeof ANSWER> = async () => ANSWER) => {
   const asked: Asked[] = []
   const take = (one: Asked) => {
@@ -51,35 +37,34 @@ const pidOf = async (client: AnyClient): Promise<number> =>
   jsonOf<{ pid: number }>(await client.callTool('talks_told')).pid
 
 describe('a question to a client', () => {
-  it.each(['sdk 1', 'sdk 1 over sse', 'sdk 2', 'sdk 2 stateless'] as const)(
-    'contains no secret values: %s',
-    async kind => {
-      const { serverId } = await makeServer('talks', { ...commandOf('talks-old'), env: { SECRET: '{{key}}' } })
-      const { asked, extras } = answering()
-      const client = await connect(kind, serverId, extras)
-      await client.callTool('talks_ask', { message: 'Is it sk-canary-77?' })
-      expect(asked).toHaveLength(1)
-      expect(asked[0]?.message).not.toContain('sk-canary-77')
-    },
-  )
+  it.each(['sdk 1 over sse', 'sdk 2 stateless'] as const)('has secrets masked (%s)', async kind => {
+    const { serverId } = await makeServer()
+    await world.operator.expectOk('PUT', `/servers/${serverId}/globals/key`, { value: 'sk-canary-77', secret: true })
+    await world.refresh(
+      await world.attach(serverId, { name: 'talks', ...commandOf('talks-old'), env: { SECRET: '{{key}}' } }),
+    )
+    const { asked, extras } = answering()
+    const client = await connect(kind, serverId, extras)
+    await client.callTool('talks_ask', { message: 'Is it sk-canary-77?' })
+    expect(asked).toHaveLength(1)
+    expect(asked[0]?.message).not.toContain('sk-canary-77')
+  })
 
-  it('is limited to 20 at a time, however many an upstream asks', async () => {
-    const { serverId } = await makeServer('talks', commandOf('talks-old'))
+  it('is refused if 20 are open already', async () => {
     const { asked, extras } = answering(async () => {
-      await wait(200)
+      await vi.waitFor(() => expect(asked).toHaveLength(20))
       return ANSWER
     })
-    const client = await connect('sdk 2', serverId, extras)
+    const client = await connect('sdk 2', talks.value, extras)
     const outcomes = jsonOf<string[]>(await client.callTool('talks_pester'))
     expect(outcomes.filter(outcome => outcome === 'answered')).toHaveLength(20)
     expect(outcomes.filter(outcome => outcome.includes('already has 20 unanswered requests'))).toHaveLength(10)
     expect(asked).toHaveLength(20)
   })
 
-  it('is cancelled when the client cancels the call, even if the upstream keeps waiting', async () => {
-    const { serverId } = await makeServer('talks', commandOf('talks-old'))
+  it('is cancelled when the client cancels its call, though the upstream still waits', async () => {
     const { asked, extras } = answering(never)
-    const client = await connect('sdk 2', serverId, extras)
+    const client = await connect('sdk 2', talks.value, extras)
     const stop = new AbortController()
     const call = client.callTool('talks_ask', {}, { signal: stop.signal })
     await vi.waitFor(() => expect(asked).toHaveLength(1))
@@ -88,29 +73,28 @@ describe('a question to a client', () => {
     await vi.waitFor(() => expect(asked[0]?.signal.aborted).toBe(true))
   })
 
-  it('is cancelled when the upstream is changed or removed, and the call fails with the reason', async () => {
-    const { serverId, id } = await makeServer('talks', commandOf('talks-old'))
+  it('is cancelled when the upstream is changed or removed, and the call ends with the reason', async () => {
+    const { serverId, ids } = await makeServer({ talks: commandOf('talks-old') })
     const { asked, extras } = answering(never)
     const client = await connect('sdk 2', serverId, extras)
     const first = client.callTool('talks_ask')
     await vi.waitFor(() => expect(asked).toHaveLength(1))
-    await operator.expectOk('PATCH', `/upstreams/${id}`, { env: { ANOTHER: '1' } })
+    await world.operator.expectOk('PATCH', `/upstreams/${ids.talks}`, { env: { ANOTHER: '1' } })
     expect(await first).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('talks') }] })
     await vi.waitFor(() => expect(asked[0]?.signal.aborted).toBe(true))
-    await operator.expectOk('POST', `/upstreams/${id}/refresh`)
+    await world.refresh(ids.talks ?? '')
     const pid = await vi.waitFor(() => pidOf(client))
     const second = client.callTool('talks_ask')
     await vi.waitFor(() => expect(asked).toHaveLength(2))
-    await operator.expectOk('DELETE', `/upstreams/${id}`)
+    await world.operator.expectOk('DELETE', `/upstreams/${ids.talks}`)
     expect(await second).toMatchObject({ isError: true })
     await vi.waitFor(() => expect(asked[1]?.signal.aborted).toBe(true))
     await gone([pid])
   })
 
-  it('is cancelled when its session ends, which also stops the process', async () => {
-    const { serverId } = await makeServer('talks', commandOf('talks-old'))
+  it('ends with the session of the client, and so does its process', async () => {
     const { asked, extras } = answering(never)
-    const client = await connect('sdk 1', serverId, extras)
+    const client = await connect('sdk 1', talks.value, extras)
     const pid = await pidOf(client)
     client.callTool('talks_ask').catch(() => {})
     await vi.waitFor(() => expect(asked).toHaveLength(1))
@@ -119,12 +103,11 @@ describe('a question to a client', () => {
   })
 })
 
-describe('anonymous clients without a session', () => {
-  it('share a connection until one of them was asked a question over it', async () => {
-    const { serverId } = await makeServer('talks', commandOf('talks-old'))
+describe('anonymous stateless clients that can be asked', () => {
+  it('share a connection until one of them has been asked over it', async () => {
     const [one, other] = [answering(), answering()]
-    const first = await connect('sdk 2 stateless', serverId, one.extras)
-    const second = await connect('sdk 2 stateless', serverId, other.extras)
+    const first = await connect('sdk 2 stateless', talks.value, one.extras)
+    const second = await connect('sdk 2 stateless', talks.value, other.extras)
     const shared = await pidOf(first)
     expect(await pidOf(second)).toBe(shared)
     await first.callTool('talks_ask')
@@ -159,27 +142,28 @@ describe('anonymous clients without a session', () => {
     return Answer.parse(await response.json()).result
   }
 
-  it('leave connections for callers who have signed in', async () => {
+  it('do not use up the connections of users who are signed in', async () => {
     const port = await startEverything('streamableHttp')
-    const { serverId } = await makeServer('far', { transport: 'http', url: `http://127.0.0.1:${port}/mcp` })
+    const { serverId } = await makeServer({ far: { transport: 'http', url: `http://127.0.0.1:${port}/mcp` } })
     const all = await Promise.all(Array.from({ length: 26 }, () => ask(serverId)))
     expect(all.filter(({ resultType }) => resultType === 'input_required')).toHaveLength(25)
     expect(all.filter(({ isError }) => isError)).toMatchObject([
       { content: [{ text: expect.stringContaining('All 25 connections') }] },
     ])
-    expect(await ask(serverId, operator.token)).toMatchObject({ resultType: 'input_required' })
+    expect(await ask(serverId, world.operator.token)).toMatchObject({ resultType: 'input_required' })
   })
 })
 
-describe('a log message that an upstream sends after the result of its call', () => {
-  it('reaches the client that made the call, and no other', async () => {
-    const { serverId } = await makeServer('talks', commandOf('talks-old'))
+describe('a log message that an upstream sends after it has responded', () => {
+  it('reaches only the client whose call it is about', async () => {
+    const { serverId } = await makeServer({ talks: commandOf('talks-old') })
     const [one, other] = [await connect('sdk 1', serverId), await connect('sdk 2', serverId)]
     await one.setLevel('debug')
     await other.setLevel('debug')
     await one.callTool('talks_late', { for: 'one' })
     await vi.waitFor(() => expect(one.logs.map(({ data }) => data)).toEqual([{ for: 'one' }]))
-    await wait(50)
-    expect(other.logs).toEqual([])
+    await other.callTool('talks_say', { for: 'other' })
+    await vi.waitFor(() => expect(other.logs).toHaveLength(3))
+    expect(other.logs.map(({ data }) => data)).toEqual(Array.from({ length: 3 }, () => ({ for: 'other' })))
   })
 })

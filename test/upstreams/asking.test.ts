@@ -3,41 +3,26 @@ import {
   ElicitRequestSchema,
   ListRootsRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js'
-import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
-import { runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, signUp } from '../support/api-client.ts'
-import {
-  CLIENT_KINDS,
-  type ClientExtras,
-  type ClientKind,
-  connectClient,
-  jsonOf,
-  PAIRS,
-  SOME_PAIRS,
-} from './clients.ts'
+import { beforeTests, runAttached } from './attached.ts'
+import { type AnyClient, type ClientExtras, jsonOf, PAIRS, SOME_PAIRS } from './clients.ts'
 import { commandOf, everythingCommand, gone } from './support.ts'
 
-const patchbay = runPatchbay(undefined, { PATCHBAY_ALLOW_STDIO: 'true' })
-let operator: ApiClient & { userId: string }
-beforeAll(async () => {
-  operator = await signUp(patchbay.origin, 'operator@example.com')
-})
-
-const makeServer = async (name: string, body: object): Promise<string> => {
-  const { id: serverId } = await operator.create('/servers', { name: 'Asking', access: 'public' })
-  const { id } = await operator.create(`/servers/${serverId}/upstreams`, { name, ...body })
-  await operator.expectOk('POST', `/upstreams/${id}/refresh`)
-  return serverId
-}
-const connect = (kind: ClientKind, serverId: string, extras: ClientExtras = {}) =>
-  connectClient(kind, `${patchbay.origin}/s/${serverId}`, extras)
+const { patchbay, connect, makeServer } = runAttached()
+const makeTalks = async (line: 'talks-old' | 'talks-new', fields: object = {}): Promise<string> =>
+  (await makeServer({ talks: { ...commandOf(line), ...fields } })).serverId
+/** One server for each line of the SDK, for tests that leave its upstream as it was. */
+const servers = beforeTests(async () => ({
+  'talks-old': await makeTalks('talks-old'),
+  'talks-new': await makeTalks('talks-new'),
+}))
 
 const ANSWER = { action: 'accept' as const, content: { name: 'Ada' } }
 const SAMPLE = { role: 'assistant' as const, model: 'm', content: { type: 'text' as const, text: 'hello' } }
 const ROOTS = [{ uri: 'file:///work', name: 'work' }]
 
-/** A client with every capability. `asked` lists the requests it received. */
+/** A client that can be asked everything; `asked` has the params of the requests. */
 const answering = (name = 'Ada') => {
   const asked: unknown[] = []
   const answer = { ...ANSWER, content: { name } }
@@ -72,11 +57,10 @@ const answering = (name = 'Ada') => {
 const answeredTo = (line: string, answered: object): object =>
   line === 'talks-old' ? answered : { answered, state: 'the state' }
 
-describe.each(PAIRS)('an upstream of era $line that asks client $kind', ({ kind, line }) => {
-  it('gets answers to its questions during a call', async () => {
-    const serverId = await makeServer('talks', commandOf(line))
+describe.each(PAIRS)('an upstream ($line) that asks the client ($kind) during a call', ({ kind, line }) => {
+  it('receives the answers to elicitation, sampling and roots requests', async () => {
     const { asked, extras } = answering()
-    const client = await connect(kind, serverId, extras)
+    const client = await connect(kind, servers.value[line], extras)
     expect(jsonOf(await client.callTool('talks_ask'))).toEqual(answeredTo(line, ANSWER))
     expect(jsonOf(await client.callTool('talks_sample'))).toEqual(answeredTo(line, SAMPLE))
     expect(jsonOf(await client.callTool('talks_roots'))).toEqual(answeredTo(line, { roots: ROOTS }))
@@ -87,24 +71,9 @@ describe.each(PAIRS)('an upstream of era $line that asks client $kind', ({ kind,
   })
 })
 
-describe.each(SOME_PAIRS)('an upstream of era $line that asks client $kind', ({ kind, line }) => {
-  let serverId = ''
-  beforeAll(async () => {
-    serverId = await makeServer('talks', commandOf(line))
-  })
-
-  it('asks only the client that made the call', async () => {
-    const [one, other] = [answering('one'), answering('other')]
-    const clients = [await connect(kind, serverId, one.extras), await connect(kind, serverId, other.extras)]
-    const answers = await Promise.all(clients.map(client => client.callTool('talks_ask')))
-    expect(answers.map(jsonOf)).toMatchObject(
-      ['one', 'other'].map(name => answeredTo(line, { action: 'accept', content: { name } })),
-    )
-    expect([one.asked.length, other.asked.length]).toEqual([1, 1])
-  })
-
-  it('gets a clear error if the client cannot be asked', async () => {
-    const client = await connect(kind, serverId)
+describe.each(SOME_PAIRS)('an upstream ($line) that asks the client ($kind) during a call', ({ kind, line }) => {
+  it('gets an error when the client cannot be asked', async () => {
+    const client = await connect(kind, servers.value[line])
     const { isError, content } = await client.callTool('talks_ask')
     expect(isError).toBe(true)
     expect(JSON.stringify(content)).toMatch(
@@ -113,11 +82,26 @@ describe.each(SOME_PAIRS)('an upstream of era $line that asks client $kind', ({ 
   })
 })
 
-describe.each(CLIENT_KINDS)('an upstream that asks client %s for a capability it does not have', kind => {
-  it('is refused without asking the client', async () => {
-    const serverId = await makeServer('talks', commandOf('talks-new'))
+describe.each([
+  { kind: 'sdk 1', line: 'talks-old' },
+  { kind: 'sdk 2 stateless', line: 'talks-new' },
+] as const)('two clients ($kind) that call an upstream ($line) at once', ({ kind, line }) => {
+  it('are each asked about their own call only', async () => {
+    const [one, other] = [answering('one'), answering('other')]
+    const serverId = servers.value[line]
+    const clients = [await connect(kind, serverId, one.extras), await connect(kind, serverId, other.extras)]
+    const answers = await Promise.all(clients.map(client => client.callTool('talks_ask')))
+    expect(answers.map(jsonOf)).toMatchObject(
+      ['one', 'other'].map(name => answeredTo(line, { action: 'accept', content: { name } })),
+    )
+    expect([one.asked.length, other.asked.length]).toEqual([1, 1])
+  })
+})
+
+describe.each(['sdk 1', 'sdk 2 stateless'] as const)('an upstream that samples without the capability (%s)', kind => {
+  it('is refused, and the client is not asked', async () => {
     const { asked, extras } = answering()
-    const client = await connect(kind, serverId, {
+    const client = await connect(kind, servers.value['talks-new'], {
       ...extras,
       capabilities: { roots: {} },
       prepare1: () => {},
@@ -128,12 +112,11 @@ describe.each(CLIENT_KINDS)('an upstream that asks client %s for a capability it
   })
 })
 
-describe('an upstream that requires opening a URL before it can be called', () => {
+describe('an upstream that requires a URL to be opened before the call', () => {
   const OPENED = { mode: 'url', url: 'https://example.com/go', message: 'Go there first' }
 
-  it.each(['sdk 1', 'sdk 1 over sse', 'sdk 2'] as const)('returns the error for that to %s', async kind => {
-    const serverId = await makeServer('talks', commandOf('talks-old'))
-    const client = await connect(kind, serverId, answering().extras)
+  it.each(['sdk 1 over sse', 'sdk 2'] as const)('returns the URL elicitation error to a session (%s)', async kind => {
+    const client = await connect(kind, servers.value['talks-old'], answering().extras)
     await expect(client.callTool('talks_go')).rejects.toMatchObject({
       code: -32042,
       data: { elicitations: [{ ...OPENED, elicitationId: 'e1' }] },
@@ -142,16 +125,14 @@ describe('an upstream that requires opening a URL before it can be called', () =
   })
 
   it('asks a stateless client, which then repeats the call', async () => {
-    const serverId = await makeServer('talks', commandOf('talks-old'))
     const { asked, extras } = answering()
-    const client = await connect('sdk 2 stateless', serverId, extras)
+    const client = await connect('sdk 2 stateless', await makeTalks('talks-old'), extras)
     expect(jsonOf(await client.callTool('talks_go'))).toBe('went')
     expect(asked).toMatchObject([OPENED])
   })
 
-  it.each(CLIENT_KINDS)('explains it in words to %s, which cannot be asked', async kind => {
-    const serverId = await makeServer('talks', commandOf('talks-old'))
-    const client = await connect(kind, serverId)
+  it.each(['sdk 1', 'sdk 2 stateless'] as const)('names the URL in the result if %s cannot be asked', async kind => {
+    const client = await connect(kind, await makeTalks('talks-old'))
     expect(await client.callTool('talks_go')).toMatchObject({
       isError: true,
       content: [{ text: expect.stringContaining('Open this address first: https://example.com/go') }],
@@ -159,10 +140,10 @@ describe('an upstream that requires opening a URL before it can be called', () =
   })
 })
 
-describe('a client with a session that can answer questions', () => {
-  it('gets its own process, which ends with its session', async () => {
-    const serverId = await makeServer('talks', commandOf('talks-old'))
-    const pidOf = async (client: Awaited<ReturnType<typeof connect>>) =>
+describe('a session whose client can be asked', () => {
+  it('has an upstream process of its own, which ends with the session', async () => {
+    const serverId = servers.value['talks-old']
+    const pidOf = async (client: AnyClient) =>
       jsonOf<{ pid: number; offered: object }>(await client.callTool('talks_told'))
     const one = await connect('sdk 1', serverId, answering().extras)
     const other = await connect('sdk 2', serverId, answering().extras)
@@ -179,13 +160,15 @@ describe('a client with a session that can answer questions', () => {
     expect((await pidOf(other)).pid).toBe(second.pid)
   })
 
-  it('keeps its call open while it decides', async () => {
-    const serverId = await makeServer('talks', { ...commandOf('talks-old'), timeoutMs: 1_500 })
+  it('may take longer to answer than a call may take', async () => {
+    const serverId = await makeTalks('talks-old', { timeoutMs: 1_000 })
+    const impatient = await connect('sdk 1', serverId)
     const client = await connect('sdk 2', serverId, {
       capabilities: { elicitation: {} },
       prepare2: asked => {
         asked.setRequestHandler('elicitation/create', async () => {
-          await new Promise(resolve => setTimeout(resolve, 2_500))
+          // A call that starts later times out meanwhile.
+          expect(await impatient.callTool('talks_wait')).toMatchObject({ isError: true })
           return ANSWER
         })
       },
@@ -193,10 +176,9 @@ describe('a client with a session that can answer questions', () => {
     expect(jsonOf(await client.callTool('talks_ask'))).toEqual(ANSWER)
   })
 
-  it('notifies an upstream that its roots have changed', async () => {
-    const serverId = await makeServer('talks', commandOf('talks-old'))
+  it('tells the upstream that its roots have changed', async () => {
     let changed = (): Promise<void> => Promise.resolve()
-    const client = await connect('sdk 1', serverId, {
+    const client = await connect('sdk 1', servers.value['talks-old'], {
       ...answering().extras,
       prepare1: asked => {
         changed = () => asked.sendRootsListChanged()
@@ -210,11 +192,16 @@ describe('a client with a session that can answer questions', () => {
   })
 })
 
-describe('the everything server, some of whose tools need a client that can be asked', () => {
-  it.each(['sdk 1', 'sdk 2'] as const)('lists those tools to %s and runs them', async kind => {
-    const serverId = await makeServer('every', everythingCommand())
+describe('an upstream with tools only for clients that can be asked', () => {
+  const flat = beforeTests(async () => (await makeServer({ every: everythingCommand() })).serverId)
+  const grouped = beforeTests(
+    async () => (await makeServer({ every: everythingCommand() }, { presentation: 'grouped' })).serverId,
+  )
+  const elicit = { group: 'every', name: 'trigger-elicitation-request' }
+
+  it('lists and runs them for such a client, and for no other', async () => {
     const { extras, asked } = answering()
-    const client = await connect(kind, serverId, extras)
+    const client = await connect('sdk 1', flat.value, extras)
     const textOf = async (name: string, given: Record<string, unknown> = {}) =>
       JSON.stringify((await client.callTool(`every_${name}`, given)).content)
     expect(await textOf('trigger-elicitation-request')).toContain('Name: Ada')
@@ -223,37 +210,24 @@ describe('the everything server, some of whose tools need a client that can be a
     expect(asked.at(-1)).toMatchObject({ mode: 'url', ...url })
     expect(await textOf('trigger-sampling-request', { prompt: 'Hi' })).toContain('hello')
     expect(await textOf('get-roots-list')).toContain('file:///work')
-    const namesFor = async (of: typeof client): Promise<string[]> =>
+    const namesFor = async (of: AnyClient): Promise<string[]> =>
       z
         .object({ tools: z.array(z.object({ name: z.string() })) })
         .parse(await of.request('tools/list'))
         .tools.map(({ name }) => name)
     await vi.waitFor(async () => expect(await namesFor(client)).toContain('every_trigger-sampling-request'))
-    const other = await connect(kind, serverId)
+    const other = await connect('sdk 1', flat.value)
     expect(await namesFor(other)).not.toContain('every_trigger-sampling-request')
     await expect(other.callTool('every_trigger-sampling-request')).rejects.toThrow('Unknown tool')
   })
 
-  it('runs them for a stateless client', async () => {
-    const serverId = await makeServer('every', everythingCommand())
-    const client = await connect('sdk 2 stateless', serverId, answering().extras)
-    const { content } = await client.callTool('every_trigger-elicitation-request')
-    expect(JSON.stringify(content)).toContain('Name: Ada')
-  })
-})
-
-describe('a grouped server with tools that need a client that can be asked', () => {
-  const namesOf = async (client: Awaited<ReturnType<typeof connect>>): Promise<string[]> =>
-    jsonOf<{ name: string }[]>(await client.callTool('get_dynamic_tools', { group: 'every' })).map(({ name }) => name)
-  const elicit = { group: 'every', name: 'trigger-elicitation-request' }
-
-  it.each(['sdk 1', 'sdk 2'] as const)('lists them to %s and runs them', async kind => {
-    const serverId = await makeServer('every', everythingCommand())
-    await operator.expectOk('PATCH', `/servers/${serverId}`, { presentation: 'grouped' })
-    const client = await connect(kind, serverId, answering().extras)
+  it('lists and runs them for such a client of a grouped server, and for no other', async () => {
+    const namesOf = async (client: AnyClient): Promise<string[]> =>
+      jsonOf<{ name: string }[]>(await client.callTool('get_dynamic_tools', { group: 'every' })).map(({ name }) => name)
+    const client = await connect('sdk 2', grouped.value, answering().extras)
     expect(JSON.stringify(await client.callTool('call_dynamic_tool', elicit))).toContain('Name: Ada')
     await vi.waitFor(async () => expect(await namesOf(client)).toContain('trigger-sampling-request'))
-    const other = await connect(kind, serverId)
+    const other = await connect('sdk 2', grouped.value)
     expect(await namesOf(other)).not.toContain('trigger-sampling-request')
     expect(await other.callTool('call_dynamic_tool', elicit)).toMatchObject({
       isError: true,
@@ -261,15 +235,16 @@ describe('a grouped server with tools that need a client that can be asked', () 
     })
   })
 
-  it('runs them for a client without a session', async () => {
-    const serverId = await makeServer('every', everythingCommand())
-    await operator.expectOk('PATCH', `/servers/${serverId}`, { presentation: 'grouped' })
-    const client = await connect('sdk 2 stateless', serverId, answering().extras)
-    expect(JSON.stringify(await client.callTool('call_dynamic_tool', elicit))).toContain('Name: Ada')
+  it('runs them for a stateless client, of a flat and of a grouped server', async () => {
+    const client = await connect('sdk 2 stateless', flat.value, answering().extras)
+    const { content } = await client.callTool('every_trigger-elicitation-request')
+    expect(JSON.stringify(content)).toContain('Name: Ada')
+    const other = await connect('sdk 2 stateless', grouped.value, answering().extras)
+    expect(JSON.stringify(await other.callTool('call_dynamic_tool', elicit))).toContain('Name: Ada')
   })
 })
 
-describe('the state that a stateless client returns', () => {
+describe('the request state that a stateless client returns', () => {
   const META = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
     'io.modelcontextprotocol/clientCapabilities': { elicitation: {} },
@@ -277,7 +252,7 @@ describe('the state that a stateless client returns', () => {
   const Result = z.looseObject({
     result: z.looseObject({ inputRequests: z.record(z.string(), z.unknown()), requestState: z.string() }),
   })
-  /** Sends one raw request. */
+  /** Sends one request as it is on the wire. */
   const call = async (serverId: string, more: object = {}, name = 'talks_ask') => {
     const response = await fetch(`${patchbay.origin}/s/${serverId}`, {
       method: 'POST',
@@ -298,7 +273,7 @@ describe('the state that a stateless client returns', () => {
     const answer: unknown = await response.json()
     return answer
   }
-  /** The state of a request that needs more input, and the answers to its questions. */
+  /** Returns the state of a request that asks for input, and the answers to it. */
   const begin = async (serverId: string) => {
     const { inputRequests, requestState } = Result.parse(await call(serverId)).result
     return { requestState, inputResponses: Object.fromEntries(Object.keys(inputRequests).map(key => [key, ANSWER])) }
@@ -306,11 +281,11 @@ describe('the state that a stateless client returns', () => {
   const refused = { error: { code: -32602, message: expect.stringContaining('requestState') } }
 
   it.each(['talks-old', 'talks-new'] as const)(
-    'is good for the request it was given for, and no other: %s',
+    'is accepted for the request it was issued for, and for no other (%s)',
     async line => {
-      const serverId = await makeServer('talks', commandOf(line))
+      const serverId = servers.value[line]
       const { requestState, inputResponses } = await begin(serverId)
-      const other = await makeServer('talks', commandOf(line))
+      const other = await makeTalks(line)
       expect(await call(other, { requestState, inputResponses })).toMatchObject(refused)
       expect(await call(serverId, { requestState, inputResponses }, 'talks_sample')).toMatchObject(refused)
       expect(await call(serverId, { requestState, inputResponses, arguments: { a: 1 } })).toMatchObject(refused)
@@ -322,8 +297,8 @@ describe('the state that a stateless client returns', () => {
     },
   )
 
-  it('works once while its call waits: late answers are rejected, and missing ones are requested again', async () => {
-    const serverId = await makeServer('talks', commandOf('talks-old'))
+  it('asks again for a missing answer, and reports a call that has already ended', async () => {
+    const serverId = servers.value['talks-old']
     const { requestState, inputResponses } = await begin(serverId)
     const again = Result.parse(await call(serverId, { requestState })).result
     expect(Object.keys(again.inputRequests)).toEqual(Object.keys(inputResponses))

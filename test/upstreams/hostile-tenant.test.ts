@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { runPatchbay } from '../servers/patchbay.ts'
 import { type ApiClient, signUp } from '../support/api-client.ts'
@@ -68,11 +67,6 @@ const upstreams = runScriptedUpstreams({
       { name: 'cheap', inputSchema: { type: 'object' }, outputSchema: dearSchema(10) },
       { name: 'dear', inputSchema: { type: 'object' }, outputSchema: dearSchema(1_500) },
     ],
-  },
-  restless: {
-    // Every list is different, and triggers another request for it.
-    tools: times => [{ name: 'work', description: `the ${times}th`, inputSchema: { type: 'object' } }],
-    notices: ({ method }) => (method === 'tools/list' ? [notice('notifications/tools/list_changed', '{}')] : []),
   },
   'deep-answer': { result: () => `{"content":[],"structuredContent":{"deep":${DEEP}}}` },
   'deep-notice': {
@@ -145,16 +139,6 @@ describe('an upstream that consumes too much', () => {
     await builder.expectOk('POST', `/upstreams/${id}/refresh`)
     const offers = await patchbay.services.upstreamOffers.listPresented(serverId)
     expect(offers[0]?.tools).toHaveLength(Math.floor(100_000_000 / (2_004 * 200)))
-  })
-
-  it('is listed less and less often if it announces changes endlessly', async () => {
-    const { id } = await attach('restless')
-    await builder.expectOk('POST', `/upstreams/${id}/refresh`)
-    // The first ten are requested at once, then each after twice the previous delay.
-    await expect.poll(() => upstreams.timesAsked('restless', 'tools/list'), { timeout: 15_000 }).toBeGreaterThan(12)
-    const before = upstreams.timesAsked('restless', 'tools/list')
-    await setTimeout(2_000)
-    expect(upstreams.timesAsked('restless', 'tools/list') - before).toBeLessThan(6)
   })
 })
 

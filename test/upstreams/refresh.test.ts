@@ -1,12 +1,14 @@
-import { expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
+import { createBackoff } from '../../src/upstreams/catalogue/refreshes.ts'
 import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
 import { signUp } from '../support/api-client.ts'
 
 const patchbay = runPatchbay()
 
+/** Number of lists that were requested. */
 let lists = 0
-/** Requests whose response is held back. */
+/** Responses held back. */
 let held: (() => void)[] | undefined
 const upstream = runFakeApi((request, response) => {
   const { id, method } = request.body === '' ? {} : JSON.parse(request.body)
@@ -27,7 +29,7 @@ const upstream = runFakeApi((request, response) => {
 
 const Offer = z.object({ tools: z.tuple([z.coerce.number()]) })
 
-it('refreshing an upstream returns its current lists, even if a refresh is already running', async () => {
+it('a refresh reads a new list, even while another is in progress', async () => {
   const api = await signUp(patchbay.origin)
   const { id: serverId } = await api.create('/servers', { name: 'Asked' })
   const { id } = await api.create(`/servers/${serverId}/upstreams`, {
@@ -47,8 +49,27 @@ it('refreshing an upstream returns its current lists, even if a refresh is alrea
   await vi.waitFor(() => expect(reading).toHaveLength(1))
   held = undefined
   const others = [expectNew(), expectNew()]
-  // Both requests have arrived and wait.
+  // Both have arrived by the time this is answered.
   await api.expectOk('GET', `/servers/${serverId}`)
   for (const tell of reading) tell()
   await Promise.all([first, ...others])
+})
+
+describe('the delay before the refresh that an upstream asks for', () => {
+  it('is short ten times, then doubles up to a minute, and is short again after a quiet period', () => {
+    const backoff = createBackoff()
+    const delays: number[] = []
+    let now = 0
+    for (let times = 0; times < 20; times++) {
+      const delay = backoff.next('restless', now)
+      delays.push(delay)
+      now += delay
+    }
+    const [short = 0] = delays
+    expect(delays.slice(0, 10)).toEqual(Array.from({ length: 10 }, () => short))
+    expect(delays.slice(10, 14)).toEqual([2, 4, 8, 16].map(times => short * times))
+    expect(delays.at(-1)).toBe(60_000)
+    expect(backoff.next('another', now)).toBe(short)
+    expect(backoff.next('restless', now + 120_001)).toBe(short)
+  })
 })

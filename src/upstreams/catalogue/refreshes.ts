@@ -20,7 +20,7 @@ export type Refresh = { fetched: Promise<StoredCatalogue>; done: Promise<StoredC
  * Computes the delay before a requested refresh: short at first, growing for an upstream that announces changes all the
  * time, reset after a quiet period.
  */
-const createBackoff = () => {
+export const createBackoff = () => {
   const announced = new Map<string, { inARow: number; at: number }>()
   return {
     next: (id: string, now: number): number => {

@@ -1,49 +1,42 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
-import { runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, signUp } from '../support/api-client.ts'
 import { databaseKinds } from '../support/databases.ts'
+import { beforeTests, runAttached } from './attached.ts'
 import { commandOf, everythingCommand, gone, startEverything } from './support.ts'
 
 const Listed = z.object({ tools: z.array(z.looseObject({ name: z.string() })) })
 
 type AnyClient = { client: Client; changes: string[][] }
 
-describe.each(databaseKinds)('tools of upstreams, on $kind', kind => {
-  const patchbay = runPatchbay(kind, { PATCHBAY_ALLOW_STDIO: 'true' })
-  let operator: ApiClient & { userId: string }
-  beforeAll(async () => {
-    operator = await signUp(patchbay.origin, 'operator@example.com')
-  })
-
-  const makeServer = async () =>
-    (await operator.create('/servers', { name: 'Attached', maxResponseTokens: 0, access: 'public' })).id
-  const attach = (serverId: string, body: object) => operator.create(`/servers/${serverId}/upstreams`, body)
-  const connect = async (serverId: string, mode: 'legacy' | 'auto' = 'legacy'): Promise<AnyClient> => {
-    const changes: string[][] = []
-    const client = new Client(
-      { name: 'official', version: '1.0.0' },
-      {
-        versionNegotiation: { mode },
-        listChanged: {
-          tools: { onChanged: (_error, tools) => changes.push((tools ?? []).map(({ name }) => name)), debounceMs: 0 },
-        },
+const connect = async (url: string, mode: 'legacy' | 'auto' = 'legacy'): Promise<AnyClient> => {
+  const changes: string[][] = []
+  const client = new Client(
+    { name: 'official', version: '1.0.0' },
+    {
+      versionNegotiation: { mode },
+      listChanged: {
+        tools: { onChanged: (_error, tools) => changes.push((tools ?? []).map(({ name }) => name)), debounceMs: 0 },
       },
-    )
-    await client.connect(new StreamableHTTPClientTransport(new URL(`${patchbay.origin}/s/${serverId}`)))
-    onTestFinished(() => client.close())
-    return { client, changes }
-  }
-  const textOf = (result: Awaited<ReturnType<Client['callTool']>>): string => {
-    const [first] = result.content
-    return first?.type === 'text' ? first.text : ''
-  }
+    },
+  )
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)))
+  onTestFinished(() => client.close())
+  return { client, changes }
+}
+const textOf = (result: Awaited<ReturnType<Client['callTool']>>): string => {
+  const [first] = result.content
+  return first?.type === 'text' ? first.text : ''
+}
 
-  it('are listed with their prefix, called and recorded', async () => {
-    const serverId = await makeServer()
-    await attach(serverId, { name: 'every', ...everythingCommand() })
-    const { client } = await connect(serverId)
+describe.each(databaseKinds)('the tools of an upstream, on $kind', kind => {
+  const world = runAttached({ kind })
+  const { makeServer } = world
+
+  it('are listed with its prefix, called, and recorded in the history', async () => {
+    const { serverId, url } = await makeServer()
+    await world.attach(serverId, { name: 'every', ...everythingCommand() })
+    const { client } = await connect(url)
     await vi.waitFor(async () => {
       expect((await client.listTools()).tools.map(({ name }) => name)).toContain('every_echo')
     }, 10_000)
@@ -55,24 +48,37 @@ describe.each(databaseKinds)('tools of upstreams, on $kind', kind => {
     expect(textOf(result)).toBe('Echo: hello')
     const image = await client.callTool({ name: 'every_get-tiny-image', arguments: {} })
     expect(image.content.map(({ type }) => type)).toContain('image')
-    // The history is written later on a busy machine.
     await vi.waitFor(async () => {
-      const { body } = await operator.expectOk('GET', `/servers/${serverId}/executions?tool=every_echo`)
+      const { body } = await world.operator.expectOk('GET', `/servers/${serverId}/executions?tool=every_echo`)
       expect(body).toMatchObject({
         items: [{ tool: 'every_echo', outcome: 'ok', request: { method: 'tools/call', url: 'mcp:every/echo' } }],
       })
     }, 10_000)
   })
 
-  it('are complete except for masked secrets; invalid ones are omitted and flagged', async () => {
-    const serverId = await makeServer()
-    const { id } = await attach(serverId, { name: 'odd', ...commandOf('odd-lists', 'names') })
-    const { body: offer } = await operator.expectOk('POST', `/upstreams/${id}/refresh`)
+  it('are announced to connected clients when it is attached and when its command changes', async () => {
+    const { serverId, url } = await makeServer()
+    const { client, changes } = await connect(url)
+    expect((await client.listTools()).tools).toEqual([])
+    const id = await world.attach(serverId, { name: 'late', ...commandOf('sdk-old') })
+    await vi.waitFor(() => expect(changes.at(-1)).toEqual(['late_echo', 'late_grow']), 10_000)
+    await world.operator.expectOk('PATCH', `/upstreams/${id}`, { args: commandOf('odd-lists', 'names').args })
+    await vi.waitFor(() => expect(changes.at(-1)).toContain('late_whole'), 10_000)
+  })
+})
+
+describe('the tools of an upstream', () => {
+  const world = runAttached()
+  const { makeServer } = world
+  const every = beforeTests(() => makeServer({ every: everythingCommand() }))
+
+  it('are passed on whole without hidden characters; invalid ones are left out and flagged', async () => {
+    const { url, ids } = await makeServer({ odd: commandOf('odd-lists', 'names') })
     const Offer = z.object({
       tools: z.array(z.string()),
       flags: z.array(z.object({ item: z.string(), message: z.string() })),
     })
-    const { tools: known, flags } = Offer.parse(offer)
+    const { tools: known, flags } = Offer.parse(await world.refresh(ids.odd ?? ''))
     expect(known).toEqual(['hidden', `${'longlong'.repeat(37)}long`, 'plain', 'schema', 'whole', 'with spaces'])
     expect(flags.map(({ item, message }) => `${item.slice(0, 8)}: ${message}`)).toEqual([
       'plain: it is listed twice; left out',
@@ -84,7 +90,7 @@ describe.each(databaseKinds)('tools of upstreams, on $kind', kind => {
       'deep: JSON is nested more than 64 deep; left out',
       'large: it is larger than 256 KiB; left out',
     ])
-    const { client } = await connect(serverId)
+    const { client } = await connect(url)
     const listed = Listed.parse(await client.request({ method: 'tools/list' }, Listed)).tools
     const names = listed.map(({ name }) => name)
     expect(names).toEqual([
@@ -114,33 +120,27 @@ describe.each(databaseKinds)('tools of upstreams, on $kind', kind => {
     })
   })
 
-  it('are omitted if two have the same name, and the log names both', async () => {
-    const serverId = await makeServer()
-    await attach(serverId, { name: 'first', prefix: 'same', ...commandOf('sdk-old') })
-    const { id } = await attach(serverId, { name: 'second', prefix: 'same', ...commandOf('sdk-new') })
-    await operator.expectOk('POST', `/upstreams/${id}/refresh`)
-    const { client } = await connect(serverId)
-    await vi.waitFor(async () => {
-      expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['same_echo', 'same_grow'])
-      expect(textOf(await client.callTool({ name: 'same_echo', arguments: {} }))).toBe('from the older line')
-    }, 10_000)
+  it('that would have the name of an earlier one are left out', async () => {
+    const { url } = await makeServer({
+      first: { prefix: 'same', ...commandOf('sdk-old') },
+      second: { prefix: 'same', ...commandOf('sdk-new') },
+    })
+    const { client } = await connect(url)
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['same_echo', 'same_grow'])
+    expect(textOf(await client.callTool({ name: 'same_echo', arguments: {} }))).toBe('from the older line')
   })
 
-  it.each(['sdk-old', 'sdk-new'] as const)('that appear later reach clients as a changed list: %s', async line => {
-    const serverId = await makeServer()
-    const { id } = await attach(serverId, { name: 'own', ...commandOf(line) })
-    await operator.expectOk('POST', `/upstreams/${id}/refresh`)
-    const { client, changes } = await connect(serverId)
+  it.each(['sdk-old', 'sdk-new'] as const)('that it adds later are announced to the client (%s)', async line => {
+    const { url } = await makeServer({ own: commandOf(line) })
+    const { client, changes } = await connect(url)
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['own_echo', 'own_grow'])
     await client.callTool({ name: 'own_grow', arguments: {} })
     await vi.waitFor(() => expect(changes.at(-1)).toEqual(['own_echo', 'own_grow', 'own_grown']), 10_000)
   })
 
-  it('report that their process died, and the next call starts it again', async () => {
-    const serverId = await makeServer()
-    const { id } = await attach(serverId, { name: 'frail', ...commandOf('hostile') })
-    await operator.expectOk('POST', `/upstreams/${id}/refresh`)
-    const { client } = await connect(serverId)
+  it('explain that its process died, and the next call starts it again', async () => {
+    const { url } = await makeServer({ frail: commandOf('hostile') })
+    const { client } = await connect(url)
     const died = await client.callTool({ name: 'frail_die', arguments: {} })
     expect(died.isError).toBe(true)
     expect(textOf(died)).toMatch(/^The upstream "frail" failed: .*code 7/)
@@ -148,35 +148,31 @@ describe.each(databaseKinds)('tools of upstreams, on $kind', kind => {
   })
 
   it('have secrets masked in their results', async () => {
-    const serverId = await makeServer()
-    await operator.expectOk('PUT', `/servers/${serverId}/globals/key`, { value: 'sk-canary-77', secret: true })
-    const { id } = await attach(serverId, { name: 'told', ...commandOf('hostile'), env: { SECRET: '{{key}}' } })
-    await operator.expectOk('POST', `/upstreams/${id}/refresh`)
-    const { client } = await connect(serverId)
+    const { serverId, url } = await makeServer()
+    await world.operator.expectOk('PUT', `/servers/${serverId}/globals/key`, { value: 'sk-canary-77', secret: true })
+    await world.refresh(
+      await world.attach(serverId, { name: 'told', ...commandOf('hostile'), env: { SECRET: '{{key}}' } }),
+    )
+    const { client } = await connect(url)
     const text = textOf(await client.callTool({ name: 'told_environment', arguments: {} }))
     expect(text).toContain('SECRET')
     expect(text).not.toContain('sk-canary-77')
   })
 
-  it('disappear with their process once the upstream is disabled', async () => {
-    const serverId = await makeServer()
-    const { id } = await attach(serverId, { name: 'brief', ...commandOf('hostile') })
-    await operator.expectOk('POST', `/upstreams/${id}/refresh`)
-    const { client, changes } = await connect(serverId)
+  it('are removed and its process ends once it is disabled', async () => {
+    const { url, ids } = await makeServer({ brief: commandOf('hostile') })
+    const { client, changes } = await connect(url)
     const pid = Number(textOf(await client.callTool({ name: 'brief_pid', arguments: {} })))
-    await operator.expectOk('PATCH', `/upstreams/${id}`, { enabled: false })
+    await world.operator.expectOk('PATCH', `/upstreams/${ids.brief}`, { enabled: false })
     await gone([pid])
     await vi.waitFor(() => expect(changes.at(-1)).toEqual([]))
-    expect((await operator.send('POST', `/upstreams/${id}/refresh`)).status).toBe(409)
+    expect((await world.operator.send('POST', `/upstreams/${ids.brief}/refresh`)).status).toBe(409)
   })
 
   it.each(['legacy', 'auto'] as const)(
-    'come with resources, templates and prompts, asked for by URI and by prefix: %s',
+    'are listed beside its resources, templates and prompts, which are found by URI and by prefix (%s)',
     async mode => {
-      const serverId = await makeServer()
-      const { id } = await attach(serverId, { name: 'every', ...everythingCommand() })
-      await operator.expectOk('POST', `/upstreams/${id}/refresh`)
-      const { client } = await connect(serverId, mode)
+      const { client } = await connect(every.value.url, mode)
       const { resources } = await client.listResources()
       const [first] = resources
       if (first === undefined) throw new Error('there are no resources')
@@ -203,13 +199,11 @@ describe.each(databaseKinds)('tools of upstreams, on $kind', kind => {
     },
   )
 
-  it('are all that is offered if the other features are off', async () => {
-    const serverId = await makeServer()
+  it('are all that is listed if its other features are off', async () => {
     const features = { resources: false, prompts: false }
-    const { id } = await attach(serverId, { name: 'every', ...everythingCommand(), features })
-    const { body } = await operator.expectOk('POST', `/upstreams/${id}/refresh`)
-    expect(body).toMatchObject({ resources: [], resourceTemplates: [], prompts: [] })
-    const { client } = await connect(serverId)
+    const { url, ids } = await makeServer({ every: { ...everythingCommand(), features } })
+    expect(await world.refresh(ids.every ?? '')).toMatchObject({ resources: [], resourceTemplates: [], prompts: [] })
+    const { client } = await connect(url)
     expect((await client.listResources()).resources).toEqual([])
     expect((await client.listPrompts()).prompts).toEqual([])
     await expect(client.getPrompt({ name: 'every_simple-prompt' })).rejects.toThrow(
@@ -221,23 +215,12 @@ describe.each(databaseKinds)('tools of upstreams, on $kind', kind => {
     expect((await client.listTools()).tools.length).toBeGreaterThan(5)
   })
 
-  it('are announced as a change when an upstream is attached or its URL changes', async () => {
-    const serverId = await makeServer()
-    const { client, changes } = await connect(serverId)
-    expect((await client.listTools()).tools).toEqual([])
-    const { id } = await attach(serverId, { name: 'late', ...commandOf('sdk-old') })
-    await vi.waitFor(() => expect(changes.at(-1)).toEqual(['late_echo', 'late_grow']), 10_000)
-    await operator.expectOk('PATCH', `/upstreams/${id}`, { args: commandOf('odd-lists', 'names').args })
-    await vi.waitFor(() => expect(changes.at(-1)).toContain('late_whole'), 10_000)
-  })
-
-  it('are reported missing if their upstream never responded, and delay nobody', async () => {
-    const serverId = await makeServer()
-    await attach(serverId, { name: 'mute', ...commandOf('hostile', 'is-silent') })
-    await attach(serverId, { name: 'gone', ...commandOf('hostile', 'exits') })
-    const { id } = await attach(serverId, { name: 'good', ...commandOf('sdk-old') })
-    await operator.expectOk('POST', `/upstreams/${id}/refresh`)
-    const { client } = await connect(serverId)
+  it('are named as missing, and delay nobody, if it has never responded', async () => {
+    const { serverId, url } = await makeServer()
+    await world.attach(serverId, { name: 'mute', ...commandOf('hostile', 'is-silent') })
+    await world.attach(serverId, { name: 'gone', ...commandOf('hostile', 'exits') })
+    await world.refresh(await world.attach(serverId, { name: 'good', ...commandOf('sdk-old') }))
+    const { client } = await connect(url)
     const listed = await client.request({ method: 'tools/list' }, z.looseObject({}))
     expect(listed).toMatchObject({
       tools: [{ name: 'good_echo' }, { name: 'good_grow' }],
@@ -250,20 +233,14 @@ describe.each(databaseKinds)('tools of upstreams, on $kind', kind => {
     })
   })
 
-  it('are filtered by allow and deny patterns over HTTP', async () => {
+  it('are filtered by its allow and deny patterns, over HTTP', async () => {
     const port = await startEverything('streamableHttp')
-    const serverId = await makeServer()
-    await attach(serverId, {
-      name: 'far',
-      transport: 'http',
-      url: `http://127.0.0.1:${port}/mcp`,
-      allow: ['e*', 'get-sum'],
-      deny: ['*sum'],
+    const mcpUrl = `http://127.0.0.1:${port}/mcp`
+    const { url } = await makeServer({
+      far: { transport: 'http', url: mcpUrl, allow: ['e*', 'get-sum'], deny: ['*sum'] },
     })
-    const { client } = await connect(serverId)
-    await vi.waitFor(async () => {
-      expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['far_echo'])
-    }, 10_000)
+    const { client } = await connect(url)
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['far_echo'])
     expect(textOf(await client.callTool({ name: 'far_echo', arguments: { message: 'hi' } }))).toBe('Echo: hi')
   })
 })
