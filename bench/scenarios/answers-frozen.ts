@@ -3,8 +3,8 @@
 import { createJobPool } from '../../src/jobs/job-pool.ts'
 import { JOBS } from '../../src/jobs/jobs.ts'
 import type { PipelineSteps } from '../../src/lib/json/pipeline.ts'
-import { createAnswerWork } from '../../src/results/budget/answer-work.ts'
-import { type AnswerToolName, readAnswerWish } from '../../src/results/budget/cut-result-tool-params.ts'
+import { type CutResultToolName, readInspectionRequest } from '../../src/results/budget/cut-result-tool-params.ts'
+import { createResultInspector } from '../../src/results/budget/result-inspector.ts'
 import { ANSWERS, type FrozenAnswer, readAnswer } from '../answers/answers.ts'
 import { type AnswerCall, type AnswerQuestion, QUESTIONS } from '../answers/questions.ts'
 import type { Bench } from '../bench.ts'
@@ -16,10 +16,10 @@ const MIN_SAVED = 0.95
 /** Generous, because the benchmark's machine is busy. */
 const TIME_LIMIT_MS = 60_000
 
-type Work = ReturnType<typeof createAnswerWork>
+type Work = ReturnType<typeof createResultInspector>
 type Source = { bytes: Uint8Array; mediaType: string; key?: string }
 
-const TOOLS: Record<string, AnswerToolName> = {
+const TOOLS: Record<string, CutResultToolName> = {
   search: 'proxy_search',
   filter: 'proxy_filter',
   explore: 'proxy_explore',
@@ -29,7 +29,7 @@ const TOOLS: Record<string, AnswerToolName> = {
 const stepsOf = (call: AnswerCall): PipelineSteps => {
   const [[name, args] = ['', {}]] = Object.entries(call)
   const tool = TOOLS[name]
-  const input = tool && readAnswerWish(tool, false, { ...JSON.parse(JSON.stringify(args)), cache_id: 'x' })
+  const input = tool && readInspectionRequest(tool, false, { ...JSON.parse(JSON.stringify(args)), cache_id: 'x' })
   if (!input?.ok) throw new Error(`${JSON.stringify(call)}: ${input?.error ?? 'no such tool'}`)
   return input.value.steps
 }
@@ -72,7 +72,7 @@ const askAbout = async (work: Work, answer: FrozenAnswer) => {
 export const measureFrozen = async (bench: Bench): Promise<void> => {
   const jobs = { ...JOBS, 'inspect-result': { ...JOBS['inspect-result'], timeLimitMs: TIME_LIMIT_MS } }
   const workers = createJobPool({ jobs })
-  const work = createAnswerWork(workers.job('inspect-result'))
+  const work = createResultInspector(workers.job('inspect-result'))
   try {
     const all: Awaited<ReturnType<typeof askAbout>>[] = []
     for (const answer of ANSWERS) all.push(await askAbout(work, answer))

@@ -17,7 +17,7 @@ export const JOBS = {
   },
   /** A response of 10 MB and a sensible expression need less than half of each limit. */
   'shape-result': {
-    load: async () => (await import('../results/shape/shape-text.ts')).shapeAnswerText,
+    load: async () => (await import('../results/shape/shape-text.ts')).runShapingJob,
     timeLimitMs: 5_000,
     ownProcess: { heapLimitMb: 256 },
   },
@@ -26,7 +26,7 @@ export const JOBS = {
    * allowed; a usual one of 10 MB takes a tenth.
    */
   'inspect-result': {
-    load: async () => (await import('../results/budget/inspect-result.ts')).createAnswerLook(),
+    load: async () => (await import('../results/budget/inspect-result.ts')).createResultInspection(),
     timeLimitMs: 20_000,
     ownProcess: { heapLimitMb: 1_024 },
   },

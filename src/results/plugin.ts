@@ -8,8 +8,8 @@ import type { Logger } from '../lib/process/logger.ts'
 import type { Settings } from '../lib/process/settings.ts'
 import type { Job } from '../lib/worker/job.ts'
 import { filterExistingServerIds } from '../servers/server-names.store.ts'
-import type { AnswerJob, AnswerView } from './budget/answer-job.ts'
-import { createAnswerWork } from './budget/answer-work.ts'
+import type { InspectionJob, InspectionView } from './budget/inspection-job.ts'
+import { createResultInspector } from './budget/result-inspector.ts'
 import { createResponseCache, type ResponseCacheOptions } from './cache/response-cache.ts'
 import { createCutCache } from './cut-cache/cut-cache.ts'
 import { createCutResultStore } from './cut-cache/cut-results.store.ts'
@@ -17,7 +17,7 @@ import { createCallLedger } from './ledger/call-ledger.ts'
 import { createCallTokens } from './ledger/call-tokens.ts'
 import type { Range } from './mask/find-secrets.ts'
 import { createFindInPool, type MaskingJob } from './mask/masking-job.ts'
-import { createAnswerShaper } from './shape/answer-shaper.ts'
+import { createResultShaper } from './shape/result-shaper.ts'
 import type { ShapingJob, ShapingOutcome } from './shape/shaping-job.ts'
 
 export type ResultsNeeds = {
@@ -27,7 +27,7 @@ export type ResultsNeeds = {
   recorder: Recorder
   countTexts: Job<readonly string[], number[]>
   findSecrets: Job<MaskingJob, Range[]>
-  inspectResult: Job<AnswerJob, AnswerView | undefined>
+  inspectResult: Job<InspectionJob, InspectionView | undefined>
   shapeResult: Job<ShapingJob, ShapingOutcome>
   settings: Pick<Settings, 'cutCacheBytes' | 'dataDirectory'>
   /** Overrides limits and clock of the response cache. */
@@ -68,8 +68,8 @@ export const resultsPlugin = (needs: ResultsNeeds, lifecycle: Lifecycle) => {
   lifecycle.onClose(cutCache.close)
   bus.subscribe('server_removed', ({ serverId }) => cutCache.delete(serverId))
   void removeOldCacheFiles(join(settings.dataDirectory, 'answers'))
-  const reading = createAnswerWork(needs.inspectResult)
-  const shaper = createAnswerShaper(needs.shapeResult)
+  const reading = createResultInspector(needs.inspectResult)
+  const shaper = createResultShaper(needs.shapeResult)
 
   const responseCache = createResponseCache(needs.responseCache)
   bus.subscribe('server_changed', ({ serverId }) => responseCache.deleteServer(serverId))

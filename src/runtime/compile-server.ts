@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import type { Sealing } from '../lib/process/sealing.ts'
 import { mapInTurns } from '../lib/worker/pause.ts'
 import {
-  type AnswerPlaceParts,
-  addAnswerTools,
-  groupAnswerTools,
-  nameAnswersGroup,
+  addCutResultTools,
+  type CutResultPlaceParts,
+  groupCutResultTools,
+  nameCutResultGroup,
 } from '../results/budget/add-cut-result-tools.ts'
-import { type BudgetParts, createAnswerBudget } from '../results/budget/result-budget.ts'
+import { type BudgetParts, createResultBudget } from '../results/budget/result-budget.ts'
 import type { CallLedger } from '../results/ledger/call-ledger.ts'
 import { createMasker, type FindInPool } from '../results/mask/masking.ts'
 import type { FindInPoolFor } from '../results/mask/masking-job.ts'
@@ -66,7 +66,7 @@ export const NO_GLOBALS: OpenedGlobals = {
 type ServerParts = ExecutionParts &
   Omit<UpstreamToolParts, 'limit' | 'place'> &
   BudgetParts &
-  AnswerPlaceParts & {
+  CutResultPlaceParts & {
     sealing: Sealing
     findSecretsFor: FindInPoolFor
     callLedger: Pick<CallLedger, 'note'>
@@ -118,8 +118,8 @@ export const compileServer = async (
   const opened = openGlobals(globals, parts.sealing, findInPool)
   const isGrouped = server.presentation === 'grouped'
   const upstreamNames = [...sources.map(({ upstream }) => upstream), ...absent].map(({ name }) => name)
-  const answersGroup = nameAnswersGroup([...toolkits.map(({ title }) => onOneLine(title)), ...upstreamNames])
-  const { limit } = createAnswerBudget(server, isGrouped ? answersGroup : undefined, parts)
+  const cutResultGroup = nameCutResultGroup([...toolkits.map(({ title }) => onOneLine(title)), ...upstreamNames])
+  const { limit } = createResultBudget(server, isGrouped ? cutResultGroup : undefined, parts)
   const { organizationId, compactTables } = server
   const place = { shaper: parts.shaper, owner: server.id, group: organizationId, compactTables }
   const own = (await compileInstances(server, instances, opened, parts)).map(({ instance, tool }) => ({
@@ -142,7 +142,10 @@ export const compileServer = async (
   if (isGrouped) {
     const upstreams = await groupUpstreams(sources, absent, opened, { ...parts, limit, place, outageOf, hasUnlisted })
     const holding = [...groupToolkits(toolkits, own, upstreams), ...upstreams].sort(byGroupName)
-    const groups = [...holding, ...groupAnswerTools(answersGroup, server, holding, { ...parts, masker: opened.masker })]
+    const groups = [
+      ...holding,
+      ...groupCutResultTools(cutResultGroup, server, holding, { ...parts, masker: opened.masker }),
+    ]
     return {
       ...common,
       tellsOutages: upstreams.length > 0,
@@ -155,7 +158,7 @@ export const compileServer = async (
   const all = [...tools, ...(await compileUpstreamTools(sources, tools, opened, { ...parts, limit, place }))]
   const names = new Set(all.map(({ name }) => name))
   const unlisted = hasUnlisted ? compileUnlistedTools(sources, names, opened, { ...parts, limit, place }) : undefined
-  all.push(...addAnswerTools(server, all, unlisted, { ...parts, masker: opened.masker }))
+  all.push(...addCutResultTools(server, all, unlisted, { ...parts, masker: opened.masker }))
   return {
     ...common,
     tellsOutages: absent.length > 0,

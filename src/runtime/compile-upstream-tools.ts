@@ -3,7 +3,7 @@ import { ERROR_CHARACTERS, toMicroseconds } from '../history/execution-record.ts
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/kernel/json.ts'
 import type { StopSignal } from '../lib/kernel/stop-signal.ts'
 import { mapInTurns } from '../lib/worker/pause.ts'
-import type { AnswerBudget } from '../results/budget/result-budget.ts'
+import type { ResultBudget } from '../results/budget/result-budget.ts'
 import { readTexts } from '../results/budget/result-parts.ts'
 import { type FreshPassedResult, isCached } from '../results/cache/response-cache.ts'
 import { type Masker, MaskingError } from '../results/mask/masking.ts'
@@ -30,17 +30,17 @@ import { connectResult } from './connect-result.ts'
 import { withLink } from './linked-request.ts'
 import { askToOpenAddresses } from './pass-addresses.ts'
 import { withCacheAge } from './perform-call.ts'
-import { planUpstreamAnswers, type UpstreamAnswerParts, type UpstreamAnswers } from './upstream-answers.ts'
+import { planUpstreamResults, type UpstreamResultParts, type UpstreamResultRules } from './upstream-results.ts'
 
 /** `absent` are upstreams that were never fetched, so their offers are missing in the lists. */
 export type UpstreamSources = { sources: readonly UpstreamSource[]; absent: readonly Upstream[] }
 
-export type UpstreamToolParts = UpstreamAnswerParts &
+export type UpstreamToolParts = UpstreamResultParts &
   Pick<ExecutionParts, 'recorder' | 'onInternalError'> & {
     upstreamConnections: Pick<UpstreamConnections, 'findFor'>
     upstreamConversation: Pick<UpstreamConversation, 'logs' | 'dedicated' | 'route' | 'subscriptions'>
     /** Limits results to the budget of the tool or the server. */
-    limit: AnswerBudget['limit']
+    limit: ResultBudget['limit']
   }
 
 /** What a call needs, without what describes the tool. */
@@ -48,7 +48,7 @@ type UpstreamTool = {
   upstream: Pick<Upstream, 'id' | 'serverId' | 'name'>
   item: UpstreamToolCall
   name: string
-  answers: UpstreamAnswers
+  answers: UpstreamResultRules
 }
 
 const INTERNAL_FAULT = 'Patchbay failed to run this call. The reason is in the server log.'
@@ -205,7 +205,7 @@ export const compileUpstreamTool = (
     upstream: { id, serverId, name: upstreamName },
     item: toUpstreamToolCall(item),
     name,
-    answers: planUpstreamAnswers(presented, globals, parts),
+    answers: planUpstreamResults(presented, globals, parts),
   }
   return parts.limit(compileOne(tool, item.declared, globals, parts), tool.answers.responseTokens)
 }

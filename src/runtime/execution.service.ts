@@ -6,7 +6,7 @@ import { AppError } from '../lib/kernel/errors.ts'
 import type { JsonObject } from '../lib/kernel/json.ts'
 import type { Sealing } from '../lib/process/sealing.ts'
 import type { Passthroughs } from '../passthrough/route/passthroughs.ts'
-import type { AnswerPlaceParts } from '../results/budget/add-cut-result-tools.ts'
+import type { CutResultPlaceParts } from '../results/budget/add-cut-result-tools.ts'
 import type { BudgetParts } from '../results/budget/result-budget.ts'
 import type { CallLedger } from '../results/ledger/call-ledger.ts'
 import type { FindInPoolFor } from '../results/mask/masking-job.ts'
@@ -43,7 +43,7 @@ import { showTest, type ToolTest } from './try/tool-test.ts'
 import { createUpstreamPreviews } from './try/upstream-previews.ts'
 
 export type ExecutionServiceParts = ExecutionParts &
-  AnswerPlaceParts &
+  CutResultPlaceParts &
   BudgetParts & {
     db: Database
     sealing: Sealing

@@ -1,7 +1,7 @@
 import { generateKeyPair, SignJWT } from 'jose'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createBrowser } from '../support/browser.ts'
-import { createPageBrowser, type PageAnswer } from '../support/page-browser.ts'
+import { createPageBrowser, type PageResponse } from '../support/page-browser.ts'
 import { type AccountsApp, anyDatabase, databases, startApp } from './app.ts'
 import {
   CLIENT_SECRET,
@@ -43,7 +43,7 @@ const travel = async (
     there?: (url: string) => string
     back?: (path: string) => string
   } = {},
-): Promise<PageAnswer> => {
+): Promise<PageResponse> => {
   const query = returnTo === undefined ? '' : `?${new URLSearchParams({ return_to: returnTo })}`
   const sent = await browser.get(`/sign-in/external${query}`)
   expect([sent.status, sent.location]).toEqual([303, expect.stringContaining(`${provider.issuer}/auth?`)])

@@ -1,7 +1,7 @@
 import { createJobPool } from '../../src/jobs/job-pool.ts'
 import { JOBS } from '../../src/jobs/jobs.ts'
-import { createAnswerWork } from '../../src/results/budget/answer-work.ts'
-import { createAnswerShaper } from '../../src/results/shape/answer-shaper.ts'
+import { createResultInspector } from '../../src/results/budget/result-inspector.ts'
+import { createResultShaper } from '../../src/results/shape/result-shaper.ts'
 
 type Limits = { timeLimitMs?: number; heapLimitMb?: number; maxThreads?: number }
 
@@ -13,13 +13,13 @@ const withLimits = (name: 'inspect-result' | 'shape-result', limits: Limits) => 
 }
 
 /** Inspects results in a worker pool with limits of its own. */
-export const openAnswerWork = (limits: Limits = {}) => {
+export const openResultInspector = (limits: Limits = {}) => {
   const workers = withLimits('inspect-result', limits)
-  return { ...createAnswerWork(workers.job('inspect-result')), close: workers.close }
+  return { ...createResultInspector(workers.job('inspect-result')), close: workers.close }
 }
 
 /** Shapes results in a worker pool with limits of its own. */
-export const openAnswerShaper = (limits: Limits = {}) => {
+export const openResultShaper = (limits: Limits = {}) => {
   const workers = withLimits('shape-result', limits)
-  return { ...createAnswerShaper(workers.job('shape-result')), close: workers.close }
+  return { ...createResultShaper(workers.job('shape-result')), close: workers.close }
 }

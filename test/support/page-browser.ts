@@ -1,4 +1,4 @@
-export type PageAnswer = { status: number; headers: Headers; html: string; location: string | undefined }
+export type PageResponse = { status: number; headers: Headers; html: string; location: string | undefined }
 
 const TEXTS: ReadonlyMap<string, string> = new Map([
   ['&amp;', '&'],
@@ -30,7 +30,7 @@ export const createPageBrowser = (origin: string, { address }: { address?: strin
   const cookies = new Map<string, string>()
   let hidden = new Map<string, string>()
 
-  const send = async (method: string, path: string, init: RequestInit = {}): Promise<PageAnswer> => {
+  const send = async (method: string, path: string, init: RequestInit = {}): Promise<PageResponse> => {
     const headers = new Headers(init.headers)
     if (cookies.size > 0) headers.set('cookie', [...cookies].map(pair => pair.join('=')).join('; '))
     if (address !== undefined) headers.set('x-forwarded-for', address)

@@ -3,15 +3,15 @@ import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
 import { makeServer, signUp } from '../support/api-client.ts'
 import { databaseKinds } from '../support/databases.ts'
 import { freePort } from '../support/free-port.ts'
-import type { PageAnswer } from '../support/page-browser.ts'
+import type { PageResponse } from '../support/page-browser.ts'
 import { signInToPages } from '../support/signed-in.ts'
 
 const HOSTILE = `"><script>alert(1)</script>'<%= 1 %>{{7*7}}&amp;`
 const ESCAPED = '&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&#39;&lt;%= 1 %&gt;{{7*7}}&amp;amp;'
 
-const namesOf = ({ html }: PageAnswer): string[] =>
+const namesOf = ({ html }: PageResponse): string[] =>
   [...html.matchAll(/<h2><a href="\/servers\/[^"]+"><bdi>([^<]*)<\/bdi>/g)].map(([, name = '']) => name)
-const nextOf = ({ html }: PageAnswer): string | undefined =>
+const nextOf = ({ html }: PageResponse): string | undefined =>
   /rel="next" href="([^"]+)"/.exec(html)?.[1]?.replaceAll('&amp;', '&')
 
 describe.each(databaseKinds)('the server list on $kind', kind => {

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import type { Role } from '../../src/lib/kernel/roles.ts'
 import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
 import { signUp } from '../support/api-client.ts'
-import { createPageBrowser, inputsOf, type PageAnswer } from '../support/page-browser.ts'
+import { createPageBrowser, inputsOf, type PageResponse } from '../support/page-browser.ts'
 import { signInToPages } from '../support/signed-in.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
@@ -42,7 +42,7 @@ describe('the tool editor without scripts', () => {
     await browser.get('/toolkits/new-tool')
     return { browser, userId, organizationId: own.organizationId, email }
   }
-  const toolIdIn = ({ location = '' }: PageAnswer): string => /\/tools\/([0-9a-f-]{36})/.exec(location)?.[1] ?? ''
+  const toolIdIn = ({ location = '' }: PageResponse): string => /\/tools\/([0-9a-f-]{36})/.exec(location)?.[1] ?? ''
   const makeTool = async (
     browser: Awaited<ReturnType<typeof makeUser>>['browser'],
     fields: Record<string, string> = {},
@@ -426,7 +426,7 @@ describe('the tool editor without scripts', () => {
     const second = await makeUser('builder', first.organizationId)
     const id = await makeTool(first.browser)
     const [mine, theirs] = [await first.browser.get(`/tools/${id}`), await second.browser.get(`/tools/${id}`)]
-    const formOf = ({ html }: PageAnswer, description: string) => ({
+    const formOf = ({ html }: PageResponse, description: string) => ({
       ...Object.fromEntries([...inputsOf(html)].filter(([name]) => name !== '_csrf')),
       method: 'GET',
       url: textOf(html, 'url'),

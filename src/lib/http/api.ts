@@ -6,7 +6,7 @@ import { readJsonBodies } from './json-body.ts'
 import { type ApiDescription, describeApi } from './openapi.ts'
 import { type OriginPolicy, refuseForeignOrigins } from './origins.ts'
 import { keepSessions, requireCsrfTokens, type SessionOptions } from './sessions.ts'
-import { answerUnknownRoutes } from './unknown-routes.ts'
+import { respondToUnknownRoutes } from './unknown-routes.ts'
 
 export type ApiOptions = {
   maxJsonDepth: number
@@ -17,7 +17,7 @@ export type ApiOptions = {
 }
 
 /** Logs one line per response, with the route's pattern: the actual path may contain private data. */
-const logAnswers = (api: FastifyInstance): void => {
+const logResponses = (api: FastifyInstance): void => {
   api.addHook('onResponse', async (request, reply) => {
     const { method, routeOptions, actor } = request
     const durationMs = Math.round(reply.elapsedTime)
@@ -56,7 +56,7 @@ export const configureApi = async (api: FastifyInstance, options: ApiOptions): P
   checkAccess(api, options.actors)
   requireCsrfTokens(api)
   readJsonBodies(api, options.maxJsonDepth)
-  answerUnknownRoutes(api)
-  logAnswers(api)
+  respondToUnknownRoutes(api)
+  logResponses(api)
   describeApi(api, options.description)
 }

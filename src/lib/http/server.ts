@@ -10,8 +10,8 @@ import Fastify, {
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import { createErrorHandler } from './problem.ts'
 import { readerConstraint } from './reader.ts'
-import { answerAfterLargeBodies } from './unread-body.ts'
-import { answerUnreadableRequest, MAX_HEADER_BYTES } from './unreadable-requests.ts'
+import { respondAfterLargeBodies } from './unread-body.ts'
+import { MAX_HEADER_BYTES, respondToUnreadableRequest } from './unreadable-requests.ts'
 import { validatorCompiler } from './validation.ts'
 import { wishesWebSocket } from './websocket-wish.ts'
 
@@ -74,12 +74,12 @@ export const createHttpServer = (options: HttpServerOptions): HttpServer => {
       shouldUpgradeCallback: wishesWebSocket,
     },
     routerOptions: { maxParamLength: MAX_PATH_PARAMETER_CHARACTERS, constraints: { reader: readerConstraint } },
-    clientErrorHandler: answerUnreadableRequest,
+    clientErrorHandler: respondToUnreadableRequest,
     frameworkErrors: (error, request, reply) => handleError(error, request, reply),
   }).withTypeProvider<ZodTypeProvider>()
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
   app.setErrorHandler(handleError)
-  answerAfterLargeBodies(app, maxRequestBytes)
+  respondAfterLargeBodies(app, maxRequestBytes)
   return app
 }

@@ -31,7 +31,7 @@ export const findAllowedMethods = (routes: KnownRoutes, url: string): string[] =
 }
 
 /** Responds to requests that match no route of this scope: 405 with Allow if another method exists, otherwise 404. */
-export const answerUnknownRoutes = (app: FastifyInstance): void => {
+export const respondToUnknownRoutes = (app: FastifyInstance): void => {
   const routes = watchRoutes(app)
   app.setNotFoundHandler((request, reply) => {
     const allowed = findAllowedMethods(routes, request.url)

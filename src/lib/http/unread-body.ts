@@ -20,7 +20,7 @@ const discard = (body: IncomingMessage, maxBytes: number): Promise<void> =>
  * Reads an oversized body before the 413 is sent, up to a bound: if the connection closed while the client still
  * writes, the client might never see the response (RFC 9112 §9.6).
  */
-export const answerAfterLargeBodies = (app: FastifyInstance, maxRequestBytes: number): void => {
+export const respondAfterLargeBodies = (app: FastifyInstance, maxRequestBytes: number): void => {
   app.addHook('onSend', async ({ raw }, { statusCode }) => {
     if (statusCode === 413) await discard(raw, maxRequestBytes * MAX_DISCARDED_LIMITS)
   })

@@ -41,7 +41,7 @@ const isAnswering = (socket: Socket): boolean => {
  * Responds to bytes that could not be parsed as a request, with a problem of no specific type (RFC 9457 §4.2.1). Closes
  * the connection because the start of the next request on it is unknown.
  */
-export const answerUnreadableRequest = (error: Error & { code?: string }, socket: Socket): void => {
+export const respondToUnreadableRequest = (error: Error & { code?: string }, socket: Socket): void => {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
   const refusal = REFUSALS[error.code ?? ''] ?? BAD_REQUEST
   const problem: Problem = { type: 'about:blank', ...refusal }

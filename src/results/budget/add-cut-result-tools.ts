@@ -1,17 +1,17 @@
 import type { UnlistedTools } from '../../runtime/call/compiled-server.ts'
 import type { CompiledTool } from '../../runtime/call/compiled-tool.ts'
 import type { ToolGroup } from '../../runtime/call/tool-group.ts'
-import { type AnswerToolParts, compileAnswerTools } from './cut-result-tools.ts'
+import { type CutResultToolParts, compileCutResultTools } from './cut-result-tools.ts'
 import { findByName, findInGroups } from './find-tool.ts'
 import type { BudgetedServer } from './result-budget.ts'
 
-export type AnswerPlaceParts = Pick<AnswerToolParts, 'cutCache' | 'onInternalError' | 'reading' | 'recorder'>
-type Parts = AnswerPlaceParts & Pick<AnswerToolParts, 'masker'>
+export type CutResultPlaceParts = Pick<CutResultToolParts, 'cutCache' | 'onInternalError' | 'reading' | 'recorder'>
+type Parts = CutResultPlaceParts & Pick<CutResultToolParts, 'masker'>
 
 /** Name of the group of the three tools, on a server that groups its tools. */
 const GROUP = 'answers'
 /** Returns the group's name; if another group has it already, a longer one. */
-export const nameAnswersGroup = (others: readonly string[]): string =>
+export const nameCutResultGroup = (others: readonly string[]): string =>
   others.includes(GROUP) ? `${GROUP} of this server` : GROUP
 
 const GROUP_DESCRIPTION =
@@ -20,7 +20,7 @@ const GROUP_DESCRIPTION =
 const isCut = ({ callWhole }: CompiledTool): boolean => callWhole !== undefined
 
 /** Whether any result may be cut. Unlisted tools have no budget of their own, only the server's. */
-const needsAnswerTools = (
+const needsCutResultTools = (
   { maxResponseTokens }: BudgetedServer,
   tools: readonly CompiledTool[],
   unlisted: UnlistedTools | undefined,
@@ -30,28 +30,28 @@ const canLink = (tools: readonly CompiledTool[], unlisted: UnlistedTools | undef
   unlisted !== undefined || tools.some(({ isLinked }) => isLinked === true)
 
 /** Returns the tools that read cut results; none if no result can be cut. */
-export const addAnswerTools = (
+export const addCutResultTools = (
   server: BudgetedServer,
   tools: readonly CompiledTool[],
   unlisted: UnlistedTools | undefined,
   parts: Parts,
 ): CompiledTool[] => {
-  if (!needsAnswerTools(server, tools, unlisted)) return []
+  if (!needsCutResultTools(server, tools, unlisted)) return []
   const findTool = findByName(tools, unlisted)
-  return compileAnswerTools({ ...parts, server, hasGroups: false, findTool, isLinked: canLink(tools, unlisted) })
+  return compileCutResultTools({ ...parts, server, hasGroups: false, findTool, isLinked: canLink(tools, unlisted) })
 }
 
 /** Returns the same tools as a group, for a server that groups its tools. */
-export const groupAnswerTools = (
+export const groupCutResultTools = (
   name: string,
   server: BudgetedServer,
   groups: readonly ToolGroup[],
   parts: Parts,
 ): ToolGroup[] => {
   const shown = groups.filter(({ off }) => off === undefined)
-  const isWanted = shown.some(({ tools = [], unlisted }) => needsAnswerTools(server, tools, unlisted))
+  const isWanted = shown.some(({ tools = [], unlisted }) => needsCutResultTools(server, tools, unlisted))
   if (!isWanted) return []
   const isLinked = shown.some(({ tools = [], unlisted }) => canLink(tools, unlisted))
-  const tools = compileAnswerTools({ ...parts, server, hasGroups: true, findTool: findInGroups(shown), isLinked })
+  const tools = compileCutResultTools({ ...parts, server, hasGroups: true, findTool: findInGroups(shown), isLinked })
   return [{ name, description: GROUP_DESCRIPTION, outage: undefined, tools }]
 }

@@ -14,7 +14,7 @@ export const noticeTokensOf = (own = ''): number =>
   Math.max(NOTICE_TOKENS, Math.ceil(Buffer.byteLength(own.replaceAll(CACHE_ID_PLACEHOLDER, ID_LIKE)) / BYTES_PER_TOKEN))
 
 /** What the notice tells the model about a cut result. */
-export type CutAnswer = {
+export type CutResultSummary = {
   /** Undefined if it could not be cached. */
   cacheId: string | undefined
   /** Undefined if they could not be counted. */
@@ -28,7 +28,7 @@ const WAYS = 'proxy_filter, proxy_search or proxy_explore'
 
 const KEPT_MINUTES = CUT_RESULT_TTL_MS / 60_000
 
-const tellSizes = ({ tokens, tokensShown, bytes }: CutAnswer): string =>
+const tellSizes = ({ tokens, tokensShown, bytes }: CutResultSummary): string =>
   tokens === undefined || tokensShown === undefined
     ? `Cut: this is the beginning of ${formatBytes(bytes)}.`
     : `Cut: this shows ${formatNumber(tokensShown)} of ${formatNumber(tokens)} tokens.`
@@ -37,7 +37,7 @@ const tellSizes = ({ tokens, tokensShown, bytes }: CutAnswer): string =>
  * Returns one line that says how to read the rest, in the builder's words if there are any. `group` is the group of the
  * tools for this, on a server that groups its tools.
  */
-export const renderNotice = (answer: CutAnswer, group: string | undefined, own: string | undefined): string => {
+export const renderNotice = (answer: CutResultSummary, group: string | undefined, own: string | undefined): string => {
   const { cacheId } = answer
   const ways = group === undefined ? WAYS : `${WAYS} of the group "${group}"`
   if (cacheId === undefined) {

@@ -46,15 +46,15 @@ const EXPLORE = {
 }
 
 /** The result to read: a cached one, or that of a new call. */
-export type AnswerSource =
+export type InspectionSource =
   | { kind: 'kept'; cacheId: string }
   | { kind: 'call'; group: string | undefined; tool: string; args: JsonObject }
 
-export type AnswerToolName = 'proxy_filter' | 'proxy_search' | 'proxy_explore'
+export type CutResultToolName = 'proxy_filter' | 'proxy_search' | 'proxy_explore'
 
 const OWN = { proxy_filter: FILTER, proxy_search: SEARCH, proxy_explore: EXPLORE } as const
 
-const schemaFor = (name: AnswerToolName, hasGroups: boolean) =>
+const schemaFor = (name: CutResultToolName, hasGroups: boolean) =>
   z.strictObject({ ...SOURCE, ...(hasGroups ? GROUP : {}), ...OWN[name] })
 
 /** Limits left out of the schema, because each costs tokens in every list. An error names a limit that is exceeded. */
@@ -64,7 +64,7 @@ const isFree = ({ properties, additionalProperties }: z.core.JSONSchema.JSONSche
   Object.keys(properties ?? {}).length === 0 && additionalProperties !== false
 
 /** Returns the input schema for clients: JSON Schema without nesting, references or UNTOLD limits. */
-export const inputSchemaFor = (name: AnswerToolName, hasGroups: boolean): JsonObject => {
+export const inputSchemaFor = (name: CutResultToolName, hasGroups: boolean): JsonObject => {
   const { $schema: _schema, ...schema } = z.toJSONSchema(schemaFor(name, hasGroups), {
     io: 'input',
     override: ({ jsonSchema }) => {
@@ -90,7 +90,7 @@ const asMeant = (given: JsonObject): JsonObject => {
 
 const Source = z.looseObject({ cache_id: SOURCE.cache_id, tool: SOURCE.tool, ...GROUP })
 
-const readSource = (given: JsonObject): Result<AnswerSource, string> => {
+const readSource = (given: JsonObject): Result<InspectionSource, string> => {
   const { cache_id: cacheId, tool, group } = Source.parse(given)
   if (cacheId !== undefined && tool !== undefined) return failure('Give cache_id or tool, not both.')
   if (cacheId !== undefined) return success({ kind: 'kept', cacheId })
@@ -99,13 +99,13 @@ const readSource = (given: JsonObject): Result<AnswerSource, string> => {
   return success({ kind: 'call', group, tool, args: isJsonObject(given.arguments) ? given.arguments : {} })
 }
 
-export type AnswerWish = { source: AnswerSource; steps: PipelineSteps }
+export type InspectionRequest = { source: InspectionSource; steps: PipelineSteps }
 
 const Filter = z.object(FILTER)
 const Search = z.object(SEARCH)
 const Explore = z.object(EXPLORE)
 
-const readSteps: Record<AnswerToolName, (given: JsonObject) => PipelineSteps> = {
+const readSteps: Record<CutResultToolName, (given: JsonObject) => PipelineSteps> = {
   proxy_filter: given => ({ filter: Filter.parse(given) }),
   proxy_search: given => {
     const { top_k, context_lines, case_insensitive, max_distance, ...search } = Search.parse(given)
@@ -121,11 +121,11 @@ const readSteps: Record<AnswerToolName, (given: JsonObject) => PipelineSteps> = 
 }
 
 /** Parses and checks the arguments. The error is meant for the model that sent them. */
-export const readAnswerWish = (
-  name: AnswerToolName,
+export const readInspectionRequest = (
+  name: CutResultToolName,
   hasGroups: boolean,
   given: JsonValue | undefined,
-): Result<AnswerWish, string> => {
+): Result<InspectionRequest, string> => {
   if (!isJsonObject(given)) return failure('The arguments must be an object.')
   const plain = asMeant(given)
   const schema = schemaFor(name, hasGroups)

@@ -9,24 +9,24 @@ import { boundError, errorResult } from '../../runtime/call/faults.ts'
 import { isPassed, isRefused, type ToolResult, type UpstreamResult } from '../../runtime/call/tool-result.ts'
 import { DEFAULT_RESPONSE_TOKENS } from '../../tools/response/response-tokens.ts'
 import type { CutCache } from '../cut-cache/cut-cache.ts'
-import type { AnswerView } from './answer-job.ts'
-import type { AnswerWork } from './answer-work.ts'
 import { NOTICE_TOKENS } from './cut-notice.ts'
 import {
-  type AnswerSource,
-  type AnswerToolName,
-  type AnswerWish,
+  type CutResultToolName,
+  type InspectionRequest,
+  type InspectionSource,
   inputSchemaFor,
-  readAnswerWish,
+  readInspectionRequest,
 } from './cut-result-tool-params.ts'
+import type { InspectionView } from './inspection-job.ts'
 import { createLookRecords, type LookRecordParts } from './record-inspection.ts'
-import { type BudgetedServer, holderOf, tellOf, toAnswerMeta, toTextBlocks } from './result-budget.ts'
+import { type BudgetedServer, holderOf, tellOf, toCutResultMeta, toTextBlocks } from './result-budget.ts'
+import type { ResultInspector } from './result-inspector.ts'
 import { isWithinBytes, takeApart, toTextType, UTF8_TEXT } from './result-parts.ts'
 
 /** A tool whose new result is to be read. */
 export type AnsweringTool = Pick<CompiledTool, 'call' | 'callWhole' | 'isReadOnly' | 'isReadOnlyCall'>
 
-export type AnswerToolParts = Omit<LookRecordParts, 'serverId'> & {
+export type CutResultToolParts = Omit<LookRecordParts, 'serverId'> & {
   server: BudgetedServer
   /** Whether tools are identified by their group and name. */
   hasGroups: boolean
@@ -34,12 +34,12 @@ export type AnswerToolParts = Omit<LookRecordParts, 'serverId'> & {
   findTool: (group: string | undefined, name: string, context?: CallContext) => Result<AnsweringTool, string>
   /** Whether one of those tools may send messages to its client while it runs. */
   isLinked: boolean
-  reading: Pick<AnswerWork, 'look'>
+  reading: Pick<ResultInspector, 'look'>
   cutCache: Pick<CutCache, 'open' | 'put'>
   onInternalError: (error: unknown) => void
 }
 
-const DESCRIPTIONS: Record<AnswerToolName, string> = {
+const DESCRIPTIONS: Record<CutResultToolName, string> = {
   proxy_filter: 'Takes only some fields, or some items, of a large answer.',
   proxy_search: 'Searches a large answer.',
   proxy_explore: 'Outlines a large answer: its fields, their types, counts and samples.',
@@ -53,7 +53,7 @@ const NOT_READ = 'Patchbay failed to look into this answer. The operator finds t
 /** Cached with a result: the tokens, so that they are not counted again, and the media type to parse it by. */
 const About = z.looseObject({ tokens: z.int().nonnegative().optional(), mediaType: z.string().optional() })
 
-type WholeAnswer = {
+type WholeResult = {
   /** A function is called only if no worker has the parsed result cached. */
   utf8: Uint8Array | (() => Promise<Uint8Array>)
   cacheId: string | undefined
@@ -66,7 +66,7 @@ type Called = { account?: CallAccount | undefined }
 type Fetched =
   /** `isError`: a long error message. Its beginning is shown, and the steps are not run. */
   (
-    | { kind: 'answer'; answer: WholeAnswer; isError?: boolean }
+    | { kind: 'answer'; answer: WholeResult; isError?: boolean }
     | { kind: 'result'; result: ToolResult | UpstreamResult }
   ) &
     Called
@@ -77,7 +77,7 @@ type Looked = { shown: ToolResult | UpstreamResult; shortened: Shortened | undef
 const unseen = (shown: ToolResult | UpstreamResult): Looked => ({ shown, shortened: undefined })
 
 /** Compiles `proxy_filter`, `proxy_search` and `proxy_explore`, which read results that were too large to send. */
-export const compileAnswerTools = (parts: AnswerToolParts): CompiledTool[] => {
+export const compileCutResultTools = (parts: CutResultToolParts): CompiledTool[] => {
   const { server, hasGroups, findTool, isLinked, reading, cutCache, onInternalError } = parts
   const beginRecord = createLookRecords({ ...parts, serverId: server.id })
   // A server without a budget has these tools if one of its tools has a budget of its own.
@@ -93,7 +93,7 @@ export const compileAnswerTools = (parts: AnswerToolParts): CompiledTool[] => {
   }
 
   const fetchFresh = async (
-    source: Extract<AnswerSource, { kind: 'call' }>,
+    source: Extract<InspectionSource, { kind: 'call' }>,
     context: CallContext,
   ): Promise<Fetched> => {
     const tool = findTool(source.group, source.tool, context)
@@ -111,7 +111,7 @@ export const compileAnswerTools = (parts: AnswerToolParts): CompiledTool[] => {
   }
 
   /** Renders what was found, with the cache ids of the whole result and, if the view is cut, of all that was found. */
-  const render = async (view: AnswerView, source: WholeAnswer, context: CallContext): Promise<Looked> => {
+  const render = async (view: InspectionView, source: WholeResult, context: CallContext): Promise<Looked> => {
     const { text, whole, isCut, tokensBefore, tokensAfter, tokensShown, bytes } = view
     const found =
       isCut && whole !== undefined
@@ -129,12 +129,12 @@ export const compileAnswerTools = (parts: AnswerToolParts): CompiledTool[] => {
         ? { cacheId: source.cacheId, tokens: tokensBefore, tokensShown, bytes }
         : { cacheId: found, tokens: tokensAfter, tokensShown, bytes: whole.utf8.length }
     return {
-      shown: { passed: { content: toTextBlocks([text, told]), _meta: toAnswerMeta(meta) } },
+      shown: { passed: { content: toTextBlocks([text, told]), _meta: toCutResultMeta(meta) } },
       shortened: { whole: { tokens: tokensBefore, texts: [] }, sent: { tokens: tokensShown, texts: [notice] } },
     }
   }
 
-  const look = async (steps: PipelineSteps, source: WholeAnswer, context: CallContext): Promise<Looked> => {
+  const look = async (steps: PipelineSteps, source: WholeResult, context: CallContext): Promise<Looked> => {
     const { utf8: bytes, cacheId: key, about } = source
     try {
       const seen = await reading.look({
@@ -158,7 +158,7 @@ export const compileAnswerTools = (parts: AnswerToolParts): CompiledTool[] => {
     }
   }
 
-  const grant = async (wish: Result<AnswerWish, string>, context: CallContext): Promise<Looked & Called> => {
+  const grant = async (wish: Result<InspectionRequest, string>, context: CallContext): Promise<Looked & Called> => {
     if (!wish.ok) return unseen(errorResult(boundError(wish.error)))
     const { source, steps } = wish.value
     const fetched = await (source.kind === 'kept' ? fetchKept(source.cacheId, context) : fetchFresh(source, context))
@@ -171,8 +171,9 @@ export const compileAnswerTools = (parts: AnswerToolParts): CompiledTool[] => {
     return { ...looked, account, shown: { passed: { ...shown.passed, isError } } }
   }
 
-  const compileOne = (name: AnswerToolName): CompiledTool => {
-    const read = (given: JsonValue | undefined): Result<AnswerWish, string> => readAnswerWish(name, hasGroups, given)
+  const compileOne = (name: CutResultToolName): CompiledTool => {
+    const read = (given: JsonValue | undefined): Result<InspectionRequest, string> =>
+      readInspectionRequest(name, hasGroups, given)
     const isReadOnlyCall = (given: JsonValue | undefined): boolean => {
       const wish = read(given)
       if (!wish.ok || wish.value.source.kind === 'kept') return true

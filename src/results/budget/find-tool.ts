@@ -3,9 +3,9 @@ import type { UnlistedTools } from '../../runtime/call/compiled-server.ts'
 import type { CompiledTool } from '../../runtime/call/compiled-tool.ts'
 import { listNames, quoteName } from '../../runtime/call/group-texts.ts'
 import type { ToolGroup } from '../../runtime/call/tool-group.ts'
-import type { AnswerToolParts } from './cut-result-tools.ts'
+import type { CutResultToolParts } from './cut-result-tools.ts'
 
-type FindTool = AnswerToolParts['findTool']
+type FindTool = CutResultToolParts['findTool']
 
 /** Creates the lookup for a server that lists each tool by itself. */
 export const findByName = (tools: readonly CompiledTool[], unlisted: UnlistedTools | undefined): FindTool => {

@@ -8,7 +8,7 @@ import { createPipeline, type PipelineOutcome } from '../../lib/json/pipeline.ts
 import { renderDocument } from '../../lib/json/render-document.ts'
 import type { PageInfo, StepOutput } from '../../lib/json/result-document.ts'
 import { countTokens } from '../../lib/tokens/tokens.ts'
-import { type AnswerFormat, type AnswerJob, type AnswerView, formatOf } from './answer-job.ts'
+import { formatOf, type InspectionJob, type InspectionView, type ResultFormat } from './inspection-job.ts'
 
 /** Maximum memory of the parsed results that a worker caches: enough for one of the largest, not for two. */
 const MAX_HELD_BYTES = MAX_HEAP_BYTES
@@ -21,9 +21,9 @@ const HELD_MS = 300_000
 const NOTES_SHARE = 0.4
 const CHARACTERS_PER_TOKEN = 2
 
-type HeldAnswer = { parsed: StepOutput; bytes: number; tokens: number }
+type HeldResult = { parsed: StepOutput; bytes: number; tokens: number }
 
-const MEDIA_TYPES: Record<AnswerFormat, string> = {
+const MEDIA_TYPES: Record<ResultFormat, string> = {
   json: 'application/json',
   ndjson: 'application/x-ndjson',
   csv: 'text/csv',
@@ -33,7 +33,7 @@ const MEDIA_TYPES: Record<AnswerFormat, string> = {
   binary: 'text/plain',
 }
 
-const countAnswer = async (bytes: Uint8Array, mediaType: string, parsed: StepOutput): Promise<number> => {
+const countWholeResult = async (bytes: Uint8Array, mediaType: string, parsed: StepOutput): Promise<number> => {
   const decoded = parsed.document.kind === 'binary' ? undefined : decodeText(bytes, parseMediaType(mediaType))
   return countTokens(decoded?.text ?? renderDocument(parsed.document))
 }
@@ -65,22 +65,22 @@ const fitNotes = async (notes: readonly string[], budgetTokens: number): Promise
  * Creates a function that inspects results and caches the parsed ones by key, so that the next inspection of the same
  * result need not parse it again. It returns undefined if it is given no bytes and has nothing cached under the key.
  */
-export const createAnswerLook = () => {
-  const held = new LRUCache<string, HeldAnswer>({ maxSize: MAX_HELD_BYTES, ttl: HELD_MS, updateAgeOnGet: true })
+export const createResultInspection = () => {
+  const held = new LRUCache<string, HeldResult>({ maxSize: MAX_HELD_BYTES, ttl: HELD_MS, updateAgeOnGet: true })
   const runSteps = createPipeline()
 
-  const take = async ({ bytes, mediaType, key, tokensBefore }: AnswerJob): Promise<HeldAnswer | undefined> => {
+  const take = async ({ bytes, mediaType, key, tokensBefore }: InspectionJob): Promise<HeldResult | undefined> => {
     const known = key === undefined ? undefined : held.get(key)
     if (known !== undefined || bytes === undefined) return known
     const parsed = parseDocument(bytes, mediaType)
-    const tokens = tokensBefore ?? (await countAnswer(bytes, mediaType, parsed))
+    const tokens = tokensBefore ?? (await countWholeResult(bytes, mediaType, parsed))
     const answer = { parsed, bytes: bytes.byteLength, tokens }
     if (key !== undefined)
       held.set(key, answer, { size: MIN_ENTRY_BYTES + Math.ceil(heapOfDocument(parsed.document) * INDEX_SHARE) })
     return answer
   }
 
-  const show = async (answer: HeldAnswer, outcome: PipelineOutcome, job: AnswerJob): Promise<AnswerView> => {
+  const show = async (answer: HeldResult, outcome: PipelineOutcome, job: InspectionJob): Promise<InspectionView> => {
     const { document, errors, page, stepsRun } = outcome
     const all = [...answer.parsed.notes, ...outcome.notes]
     // The note that says how to continue comes first, because the last notes are dropped if there is no room.
@@ -118,7 +118,7 @@ export const createAnswerLook = () => {
     }
   }
 
-  return async (job: AnswerJob): Promise<AnswerView | undefined> => {
+  return async (job: InspectionJob): Promise<InspectionView | undefined> => {
     const answer = await take(job)
     return answer === undefined ? undefined : show(answer, runSteps(answer.parsed.document, job.steps), job)
   }

@@ -7,16 +7,16 @@ import type { Caller } from '../../servers/access/access.ts'
 import type { Server } from '../../servers/server.ts'
 import { cutResultHolderOf } from '../cut-cache/cache-key.ts'
 import { CUT_RESULT_TTL_MS, type CutCache } from '../cut-cache/cut-cache.ts'
-import type { AnswerView } from './answer-job.ts'
-import type { AnswerWork } from './answer-work.ts'
-import { type CutAnswer, noticeTokensOf, renderNotice } from './cut-notice.ts'
+import { type CutResultSummary, noticeTokensOf, renderNotice } from './cut-notice.ts'
+import type { InspectionView } from './inspection-job.ts'
+import type { ResultInspector } from './result-inspector.ts'
 import { isWithinBytes, listTexts, takeApart, toTextType, UTF8_TEXT } from './result-parts.ts'
 
 /** The member of `_meta` that describes a result that was cut or inspected. */
 const ANSWER_META = 'patchbay/answer'
 
 export type BudgetParts = {
-  reading: Pick<AnswerWork, 'look'>
+  reading: Pick<ResultInspector, 'look'>
   cutCache: Pick<CutCache, 'put'>
   /** Called if a result could not be cut. It is then sent whole. */
   onInternalError: (error: unknown) => void
@@ -31,7 +31,7 @@ export type BudgetedServer = Pick<Server, 'id' | 'organizationId' | 'maxResponse
 export const holderOf = (caller: Caller): string =>
   cutResultHolderOf(caller && { userId: caller.userId, via: caller.grantId ?? caller.tokenId })
 
-export const toAnswerMeta = ({ cacheId, tokens, tokensShown, bytes }: CutAnswer): JsonObject => ({
+export const toCutResultMeta = ({ cacheId, tokens, tokensShown, bytes }: CutResultSummary): JsonObject => ({
   [ANSWER_META]: {
     ...(cacheId !== undefined && { cacheId, expiresAt: new Date(Date.now() + CUT_RESULT_TTL_MS).toISOString() }),
     ...(tokens !== undefined && { tokens }),
@@ -51,7 +51,7 @@ const beginUnseen = (utf8: Buffer, maxTokens: number): string => {
 }
 
 /** Returns the lines to show below the text of a view. */
-export const tellOf = ({ outline, notes, errors }: AnswerView): string[] =>
+export const tellOf = ({ outline, notes, errors }: InspectionView): string[] =>
   [outline, ...notes, ...errors.map(({ message }) => message)].filter(line => line !== '')
 
 /** Returns a text block for each text that is not empty. */
@@ -65,12 +65,12 @@ const isUnfinished = (result: ToolResult | PassedResult): boolean =>
 type Called = ToolOutcome<ToolResult | PassedResult> & { tool: string; budget: number; context: CallContext }
 
 /**
- * Creates what cuts a server's results to their budget and caches the whole for later calls. `answersGroup` is the name
+ * Creates what cuts a server's results to their budget and caches the whole for later calls. `cutResultGroup` is the name
  * of the group of the tools that read it, on a server that groups its tools.
  */
-export const createAnswerBudget = (
+export const createResultBudget = (
   server: BudgetedServer,
-  answersGroup: string | undefined,
+  cutResultGroup: string | undefined,
   { reading, cutCache, onInternalError }: BudgetParts,
 ) => {
   const cut = async (called: Called): Promise<ToolOutcome> => {
@@ -95,14 +95,14 @@ export const createAnswerBudget = (
     const answer = { cacheId, tokens, tokensShown: seen.ok ? seen.value.tokensShown : undefined, bytes: utf8.length }
     const text = seen.ok ? seen.value.text : beginUnseen(utf8, room)
     const lines = seen.ok ? tellOf(seen.value) : [seen.error.message]
-    const notice = isAll ? '' : renderNotice(answer, answersGroup, server.cutNotice)
+    const notice = isAll ? '' : renderNotice(answer, cutResultGroup, server.cutNotice)
     const told = isAll ? '' : [...lines, notice].join('\n')
     const besides = listTexts(others)
     const shortened = withShortened(account, {
       whole: tokens === undefined ? null : { tokens, texts: besides },
       sent: seen.ok ? { tokens: seen.value.tokensShown, texts: [notice, ...besides] } : undefined,
     })
-    const _meta = { ...(isJsonObject(rest._meta) ? rest._meta : {}), ...toAnswerMeta(answer) }
+    const _meta = { ...(isJsonObject(rest._meta) ? rest._meta : {}), ...toCutResultMeta(answer) }
     const content = [...toTextBlocks([text, told]), ...others]
     return { result: { passed: { ...rest, content, _meta } }, account: shortened }
   }
@@ -134,4 +134,4 @@ export const createAnswerBudget = (
   }
 }
 
-export type AnswerBudget = ReturnType<typeof createAnswerBudget>
+export type ResultBudget = ReturnType<typeof createResultBudget>

@@ -7,13 +7,13 @@ import type { SchemaCheck } from '../../tools/json-schema.ts'
 import { hasShaping, LANGUAGE_NAMES, type ResultShaping } from '../../tools/response/result-shaping.ts'
 import type { ToolDefinition } from '../../tools/tool.ts'
 import type { Masker } from '../mask/masking.ts'
-import type { AnswerSample } from './answer-samples.ts'
-import type { AnswerShaper } from './answer-shaper.ts'
+import type { ResponseSample } from './response-samples.ts'
+import type { ResultShaper } from './result-shaper.ts'
 import { LONG_TEXT_BYTES, readText, shapeResponse, structuredResult } from './shape.ts'
 import type { ShapingJob } from './shaping-job.ts'
 
 /** The shaper, the tenant it works for, and the server's setting for tables. */
-export type ShapingPlace = Tenant & { shaper: Pick<AnswerShaper, 'shape'>; compactTables: boolean }
+export type ShapingPlace = Tenant & { shaper: Pick<ResultShaper, 'shape'>; compactTables: boolean }
 
 /** How a tool's results are shaped, planned before there are any. */
 export type PlannedShaping = {
@@ -115,7 +115,7 @@ export type ShapingPreview = { before: CountedText; after: CountedText | undefin
 
 /** Shapes a sample while a builder edits the rules. `type` is its media type, if known. */
 export const previewShaping = async (
-  { text, type }: Pick<AnswerSample, 'text' | 'type'>,
+  { text, type }: Pick<ResponseSample, 'text' | 'type'>,
   { response, outputSchema }: Pick<ToolDefinition, 'response' | 'outputSchema'>,
   place: ShapingPlace,
   maxBytes: number,

@@ -165,7 +165,7 @@ const shape = async (job: ShapingJob): Promise<ShapingOutcome> => {
 }
 
 /** Runs a shaping job in the current thread. The caller must enforce limits of time and memory. Never rejects. */
-export const shapeAnswerText = async (job: ShapingJob): Promise<ShapingOutcome> => {
+export const runShapingJob = async (job: ShapingJob): Promise<ShapingOutcome> => {
   try {
     return await shape(job)
   } catch (error) {

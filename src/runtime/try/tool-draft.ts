@@ -4,7 +4,7 @@ import { AppError } from '../../lib/kernel/errors.ts'
 import type { JsonObject } from '../../lib/kernel/json.ts'
 import type { Sealing } from '../../lib/process/sealing.ts'
 import type { FindInPoolFor } from '../../results/mask/masking-job.ts'
-import { createAnswerSamples } from '../../results/shape/answer-samples.ts'
+import { createResponseSamples } from '../../results/shape/response-samples.ts'
 import { previewShaping, type ShapingPlace, type ShapingPreview } from '../../results/shape/shape-by-rules.ts'
 import { bindingOf } from '../../servers/bindings/bindings.ts'
 import { listGlobals } from '../../servers/globals/globals.store.ts'
@@ -81,7 +81,7 @@ export const createToolDrafts = (
   },
 ) => {
   const { db, sealing, findSecretsFor, tools, http, limits, shaper, onInternalError } = parts
-  const samples = createAnswerSamples()
+  const samples = createResponseSamples()
 
   /** Everybody who may save it may try it. */
   const findOrganizationId = async (actor: Actor, draft: ToolDraft): Promise<string> => {

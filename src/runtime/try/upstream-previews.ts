@@ -90,7 +90,7 @@ export const createUpstreamPreviews = ({ db, sealing, ...parts }: UpstreamPrevie
   },
 
   /** Returns undefined if there is nothing to preview. */
-  previewUpstreamAnswer: async (
+  previewUpstreamResult: async (
     actor: Actor,
     { serverId, text, response, outputSchema }: AnswerToShape,
   ): Promise<ShapingPreview | undefined> => {

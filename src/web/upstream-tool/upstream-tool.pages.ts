@@ -43,7 +43,7 @@ type Parts = {
   frames: ServerFrameParts
   upstreams: Pick<UpstreamService, 'getUpstream' | 'updateToolAnswers'>
   upstreamOffers: Pick<UpstreamOffers, 'find'>
-  execution: Pick<ExecutionService, 'callUpstreamTool' | 'previewUpstreamAnswer'>
+  execution: Pick<ExecutionService, 'callUpstreamTool' | 'previewUpstreamResult'>
 }
 
 /** Returns the output schema that clients are shown and results are checked against. */
@@ -83,7 +83,7 @@ export const upstreamToolPages =
       const { response } = read
       const outputSchema = findSchema(opened, read)
       const answer = { serverId: opened.server.id, text: typed.sample, response, outputSchema }
-      return execution.previewUpstreamAnswer(actorOf(request), answer)
+      return execution.previewUpstreamResult(actorOf(request), answer)
     }
 
     const show = async (

@@ -29,7 +29,7 @@ const answer: Answerer = ({ url }, response) => {
   else answerJson(response, { small: true })
 }
 
-const AnswerMeta = z.object({
+const CutResultMeta = z.object({
   'patchbay/answer': z.object({
     cacheId: z.string(),
     tokens: z.int(),
@@ -63,7 +63,7 @@ describe('a server with a token budget', () => {
     }
     const cut = async (name: string) => {
       const result = await call(name)
-      return { ...result, about: AnswerMeta.parse(result._meta)['patchbay/answer'] }
+      return { ...result, about: CutResultMeta.parse(result._meta)['patchbay/answer'] }
     }
     return { client, call, cut }
   }
@@ -150,14 +150,14 @@ describe('a server with a token budget', () => {
     })
     expect([isError, fake.seen.length - before]).toEqual([false, 1])
     expect(texts.join('\n')).toContain('Samarkand')
-    expect(AnswerMeta.parse(_meta)['patchbay/answer'].tokens).toBeGreaterThan(10_000)
+    expect(CutResultMeta.parse(_meta)['patchbay/answer'].tokens).toBeGreaterThan(10_000)
   })
 
   it('returns another id if the output exceeds the budget too', async () => {
     const { call, cut } = await open()
     const { about } = await cut('people')
     const first = await call('proxy_filter', { cache_id: about.cacheId, fields: ['people[].address.city'] })
-    const { cacheId: next, tokens, bytes } = AnswerMeta.parse(first._meta)['patchbay/answer']
+    const { cacheId: next, tokens, bytes } = CutResultMeta.parse(first._meta)['patchbay/answer']
     expect(next).not.toBe(about.cacheId)
     // They describe the stored result.
     expect([tokens < about.tokens, bytes < about.bytes]).toEqual([true, true])
@@ -169,7 +169,7 @@ describe('a server with a token budget', () => {
   it('reads its own output in the same format: one line of JSON lines is a list of one', async () => {
     const { call } = await open()
     const first = await call('proxy_filter', { tool: 'lines', arguments: {}, limit: 1 })
-    const next = AnswerMeta.parse(first._meta)['patchbay/answer'].cacheId
+    const next = CutResultMeta.parse(first._meta)['patchbay/answer'].cacheId
     const { texts } = await call('proxy_filter', { cache_id: next, fields: ['[0].name'] })
     expect(JSON.parse(texts[0] ?? '')).toEqual({ name: 'first' })
   })

@@ -2,13 +2,13 @@ import { spawnSync } from 'node:child_process'
 import { afterAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import { countTokens } from '../../../src/lib/tokens/tokens.ts'
-import { openAnswerWork } from '../../support/jobs.ts'
+import { openResultInspector } from '../../support/jobs.ts'
 
 const RECORDS = Array.from({ length: 4_000 }, (_, id) => ({ id, title: `Item number ${id}`, group: id % 7 }))
 const LARGE = Buffer.from(JSON.stringify(RECORDS))
 const SMALL = Buffer.from('{"users":[{"name":"Ann","age":3},{"name":"Bob","age":4}]}')
 
-const work = openAnswerWork()
+const work = openResultInspector()
 afterAll(() => work.close())
 
 type Job = Omit<Parameters<typeof work.look>[0], 'owner' | 'group'> & { owner?: string }
@@ -118,7 +118,7 @@ it('everything that was found is returned if requested, even if less is shown', 
 })
 
 it('a stored result is read and parsed once', async () => {
-  const own = openAnswerWork({ maxThreads: 1 })
+  const own = openResultInspector({ maxThreads: 1 })
   try {
     const first = await look({ bytes: async () => LARGE, key: 'large', budgetTokens: 100 }, own)
     const second = await look({ bytes: unread, key: 'large', steps: { filter: { fields: ['[0].id'] } } }, own)
@@ -129,7 +129,7 @@ it('a stored result is read and parsed once', async () => {
 })
 
 it('a stored result that its thread has dropped is read again', async () => {
-  const own = openAnswerWork({ maxThreads: 1 })
+  const own = openResultInspector({ maxThreads: 1 })
   try {
     const bulk = Buffer.from(`[${'{},'.repeat(700_000)}{}]`)
     await look({ bytes: SMALL, key: 'small' }, own)
@@ -157,7 +157,7 @@ it('a cancelled inspection ends, and the next one works', async () => {
 })
 
 it('an inspection that takes too long is ended with an error', async () => {
-  const own = openAnswerWork({ timeLimitMs: 1 })
+  const own = openResultInspector({ timeLimitMs: 1 })
   expect(await tryLook({ bytes: LARGE }, own)).toMatchObject({ ok: false, error: { reason: 'time' } })
   await own.close()
 })
@@ -169,7 +169,7 @@ it('a result that would take too much memory is read as text, with a note', asyn
 })
 
 it("an inspection that exhausts V8's memory ends alone, and the next one works", async () => {
-  const own = openAnswerWork({ heapLimitMb: 48, maxThreads: 1 })
+  const own = openResultInspector({ heapLimitMb: 48, maxThreads: 1 })
   try {
     const bytes = Buffer.from(`[${'{},'.repeat(1_200_000)}{}]`)
     expect(
@@ -185,7 +185,7 @@ it("an inspection that exhausts V8's memory ends alone, and the next one works",
 })
 
 it('inspections in progress at the close complete, and later ones are refused', async () => {
-  const own = openAnswerWork()
+  const own = openResultInspector()
   const seen = tryLook({ bytes: LARGE }, own)
   await own.close()
   expect(await seen).toMatchObject({ ok: false, error: { reason: 'closed' } })
@@ -195,8 +195,8 @@ it('inspections in progress at the close complete, and later ones are refused', 
 it('idle threads do not keep the process alive', () => {
   const script = `
     const { createJobPool } = await import(${JSON.stringify(new URL('../../../src/jobs/job-pool.ts', import.meta.url).href)})
-    const { createAnswerWork } = await import(${JSON.stringify(new URL('../../../src/results/budget/answer-work.ts', import.meta.url).href)})
-    const work = createAnswerWork(createJobPool({ idleMs: 600_000 }).job('inspect-result'))
+    const { createResultInspector } = await import(${JSON.stringify(new URL('../../../src/results/budget/result-inspector.ts', import.meta.url).href)})
+    const work = createResultInspector(createJobPool({ idleMs: 600_000 }).job('inspect-result'))
     const seen = await work.look({ owner: 'one', group: 'one', bytes: Buffer.from('{"a":1}'), budgetTokens: 10 })
     console.log(seen.value.text)
   `
@@ -205,7 +205,7 @@ it('idle threads do not keep the process alive', () => {
 })
 
 it('inspections beyond the queue of one server are refused, while others are served', async () => {
-  const own = openAnswerWork()
+  const own = openResultInspector()
   try {
     const crowd = Array.from({ length: 120 }, () => tryLook({ bytes: SMALL, tokensBefore: 1, owner: 'crowd' }, own))
     expect(await tryLook({ bytes: SMALL, owner: 'friend' }, own)).toMatchObject({ ok: true })
@@ -219,7 +219,7 @@ it('inspections beyond the queue of one server are refused, while others are ser
 })
 
 it('concurrent inspections of one server are limited by bytes, except for a single one of any size', async () => {
-  const own = openAnswerWork()
+  const own = openResultInspector()
   try {
     const large = Buffer.alloc(60 * 1_024 * 1_024, ' ')
     const all = [1, 2].map(() => tryLook({ bytes: large, tokensBefore: 1, budgetTokens: 10 }, own))

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ResultShaping } from '../../../src/tools/response/result-shaping.ts'
-import { openAnswerShaper } from '../../support/jobs.ts'
+import { openResultShaper } from '../../support/jobs.ts'
 
 const ANSWER = JSON.stringify({ users: [{ id: 1, name: 'Ada' }], text: 'a'.repeat(60) })
 const ENDLESS = '($again := function($n) { $again($n + 1) }; $again(0))'
@@ -8,9 +8,9 @@ const ENDLESS = '($again := function($n) { $again($n + 1) }; $again(0))'
 const SLOW_MATCH = '$match(text & "b", /(a+)+$/)'
 
 describe('a hostile transform', () => {
-  let shaper: ReturnType<typeof openAnswerShaper>
+  let shaper: ReturnType<typeof openResultShaper>
   beforeAll(() => {
-    shaper = openAnswerShaper({ timeLimitMs: 1_000, heapLimitMb: 96 })
+    shaper = openResultShaper({ timeLimitMs: 1_000, heapLimitMb: 96 })
   })
   afterAll(() => shaper.close())
 
@@ -92,7 +92,7 @@ describe('a hostile transform', () => {
   })
 
   it('does not delay others, even if several never end', async () => {
-    const patient = openAnswerShaper({ timeLimitMs: 600_000 })
+    const patient = openResultShaper({ timeLimitMs: 600_000 })
     let ended = 0
     for (const owner of ['hostile 1', 'hostile 2', 'hostile 3']) {
       const end = () => ended++
@@ -141,7 +141,7 @@ describe('a hostile transform', () => {
 })
 
 it.each(['{}', '[]', '[0]'])('a result of only %s is refused before it exhausts the memory', async one => {
-  const shaper = openAnswerShaper()
+  const shaper = openResultShaper()
   const text = `[${`${one},`.repeat(10_000_000 / (one.length + 1))}0]`
   const rest = { isHtml: false, compactTables: false, isStructured: false, maxBytes: 10_485_760, isCounted: false }
   const outcome = await shaper.shape(
@@ -156,7 +156,7 @@ it.each(['{}', '[]', '[0]'])('a result of only %s is refused before it exhausts 
 })
 
 it('a path with many wildcards drops no more of a deep result than one wildcard does', async () => {
-  const shaper = openAnswerShaper()
+  const shaper = openResultShaper()
   const nest = (inner: string) => `${'{"a":'.repeat(60)}${inner}${'}'.repeat(60)}`
   const rest = { isHtml: false, compactTables: false, isStructured: false, maxBytes: 10_000, isCounted: false }
   const shaping = { dropFields: [`${'**.*.'.repeat(25)}**.x`] }

@@ -4,7 +4,7 @@ import { excludePaths } from '../../../src/lib/json/project.ts'
 import { isJsonObject, type JsonValue } from '../../../src/lib/kernel/json.ts'
 import { compactTables } from '../../../src/results/shape/compact-table.ts'
 import { cutString } from '../../../src/results/shape/long-strings.ts'
-import { shapeAnswerText } from '../../../src/results/shape/shape-text.ts'
+import { runShapingJob } from '../../../src/results/shape/shape-text.ts'
 import type { ShapingJob } from '../../../src/results/shape/shaping-job.ts'
 import { findExpressionFault } from '../../../src/tools/response/expression-faults.ts'
 import { parseFieldPath } from '../../../src/tools/response/field-path.ts'
@@ -26,7 +26,7 @@ const JOB: ShapingJob = {
   isCounted: false,
 }
 const shape = async (text: string, job: Partial<ShapingJob>): Promise<string> => {
-  const outcome = await shapeAnswerText({ ...JOB, texts: [text], ...job })
+  const outcome = await runShapingJob({ ...JOB, texts: [text], ...job })
   if (outcome.kind === 'failed') return `failed: ${outcome.message}`
   return outcome.kind === 'unchanged' ? text : outcome.utf8s.map(utf8 => new TextDecoder().decode(utf8)).join('')
 }

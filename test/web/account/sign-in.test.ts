@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { runPatchbay } from '../../servers/patchbay.ts'
-import { createPageBrowser, inputsOf, type PageAnswer } from '../../support/page-browser.ts'
+import { createPageBrowser, inputsOf, type PageResponse } from '../../support/page-browser.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
 
@@ -99,7 +99,7 @@ describe('the sign-in and sign-up pages', () => {
 
   it('fail the same way whether or not the account exists, and keep the email but not the password', async () => {
     const { email } = await withAccount()
-    const shown = ({ status, html }: PageAnswer, typed: string) => `${status} ${html.replaceAll(typed, 'TYPED')}`
+    const shown = ({ status, html }: PageResponse, typed: string) => `${status} ${html.replaceAll(typed, 'TYPED')}`
     const typed = 'wrong password of mine'
     const wrong = await newBrowser().submit('/sign-in', { email, password: typed })
     const nobody = await newBrowser().submit('/sign-in', { email: 'nobody@example.com', password: typed })

@@ -121,7 +121,7 @@ const TAKES_A_FORM = 'This address accepts only forms. Go back to the page with 
  * Answers requests that match no route in this scope or in those beside it without a prefix. Runs after the session is
  * read.
  */
-const answerUnknownAddresses = (pages: FastifyInstance): void => {
+const respondToUnknownAddresses = (pages: FastifyInstance): void => {
   const routes = watchRoutes(pages)
   const refuse = ({ url }: FastifyRequest, reply: FastifyReply): AppError => {
     const allowed = findAllowedMethods(routes, url)
@@ -184,7 +184,7 @@ export const configurePages = async (pages: FastifyInstance, options: PagesOptio
   await keepSessions(pages, options.sessions)
   // After the body is read, so that a form typed in an expired session can be preserved.
   checkAccess(pages, options.actors, 'preValidation')
-  answerUnknownAddresses(pages)
+  respondToUnknownAddresses(pages)
   pages.addHook('onRoute', route => {
     route.bodyLimit ??= MAX_FORM_BYTES
   })

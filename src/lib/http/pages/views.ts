@@ -44,7 +44,7 @@ export type PageFrame = {
   assets: Readonly<Record<string, string>>
 }
 
-export type PageAnswer = {
+export type PageResponse = {
   status?: number
   /** CSP sources that forms may lead to besides this origin: browsers check redirects after a form too. */
   formTargets?: readonly string[]
@@ -63,7 +63,7 @@ export type PageData = {
 declare module 'fastify' {
   interface FastifyReply {
     /** Sends the page rendered from `views/<view>.eta` with `data` (see `PageData`). */
-    page(view: string, data: PageData, answer?: PageAnswer): FastifyReply
+    page(view: string, data: PageData, answer?: PageResponse): FastifyReply
     /** Sends a fragment, rendered without a layout, for `isFragmentRequest`. */
     fragment(view: string, data: Record<string, unknown>, status?: number): FastifyReply
   }

@@ -2,7 +2,7 @@ import type { PipelineSteps } from '../../lib/json/pipeline.ts'
 import type { ResultDocument } from '../../lib/json/result-document.ts'
 
 /** A job for a worker: to inspect one result. */
-export type AnswerJob = {
+export type InspectionJob = {
   /** Undefined if the worker may have cached the parsed result under `key`. */
   bytes: Uint8Array | undefined
   mediaType: string
@@ -17,10 +17,10 @@ export type AnswerJob = {
 }
 
 /** The format of a result, or of what the steps made of it. */
-export type AnswerFormat = 'json' | 'ndjson' | 'csv' | 'text' | 'html' | 'xml' | 'binary'
+export type ResultFormat = 'json' | 'ndjson' | 'csv' | 'text' | 'html' | 'xml' | 'binary'
 
 /** What a model is shown of a result after the steps: text, outline and notes, in this order. */
-export type AnswerView = {
+export type InspectionView = {
   /** What the steps found, cut to the budget; valid JSON if the format is JSON. Empty if every step failed. */
   text: string
   /** Lines that describe what the text leaves out; empty if nothing. */
@@ -29,7 +29,7 @@ export type AnswerView = {
   notes: readonly string[]
   /** A sentence for each step that failed. The other steps still apply. */
   errors: readonly { step: string; message: string }[]
-  format: AnswerFormat
+  format: ResultFormat
   isCut: boolean
   /** Size of the original result. */
   bytes: number
@@ -43,5 +43,5 @@ export type AnswerView = {
   whole: { utf8: Uint8Array; mediaType: string } | undefined
 }
 
-export const formatOf = (document: ResultDocument): AnswerFormat =>
+export const formatOf = (document: ResultDocument): ResultFormat =>
   document.kind === 'binary' ? 'binary' : document.format

@@ -3,8 +3,8 @@ import type { PipelineSteps } from '../../lib/json/pipeline.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import type { Tenant } from '../../lib/worker/fair-queue.ts'
 import type { Job, JobEnding } from '../../lib/worker/job.ts'
-import type { AnswerJob, AnswerView } from './answer-job.ts'
 import { createByteShares } from './byte-shares.ts'
+import type { InspectionJob, InspectionView } from './inspection-job.ts'
 
 /** Maximum bytes of the results that are being inspected or wait for it, of all servers together and of one. */
 const MAX_BYTES = 400 * 1_024 * 1_024
@@ -35,14 +35,18 @@ export type AnswerLookJob = Tenant & {
 }
 
 /** Why a result could not be inspected. The message is a sentence for the model. */
-export type AnswerWorkRefusal = { reason: 'time' | 'memory' | 'busy' | 'aborted' | 'closed'; message: string }
+export type InspectionRefusal = { reason: 'time' | 'memory' | 'busy' | 'aborted' | 'closed'; message: string }
 
 /** Inspects results in the worker pool: parses them, runs the steps, counts tokens, cuts to the budget. */
-export const createAnswerWork = ({ run, timeLimitMs, heapLimitMb }: Job<AnswerJob, AnswerView | undefined>) => {
+export const createResultInspector = ({
+  run,
+  timeLimitMs,
+  heapLimitMb,
+}: Job<InspectionJob, InspectionView | undefined>) => {
   const shares = createByteShares({ maxBytes: MAX_BYTES, maxBytesOfOwner: MAX_BYTES_OF_OWNER })
   const known = new LRUCache<string, true>({ max: MAX_KNOWN_RESULTS })
 
-  const explain = (ending: JobEnding): AnswerWorkRefusal => {
+  const explain = (ending: JobEnding): InspectionRefusal => {
     switch (ending) {
       case 'queue_full':
         return { reason: 'busy', message: 'Too many answers are being looked into. Try again later.' }
@@ -65,7 +69,7 @@ export const createAnswerWork = ({ run, timeLimitMs, heapLimitMb }: Job<AnswerJo
 
   return {
     /** Inspects a result. Rejects only for unexpected errors, and if reading the bytes rejects. */
-    look: async (asked: AnswerLookJob): Promise<Result<AnswerView, AnswerWorkRefusal>> => {
+    look: async (asked: AnswerLookJob): Promise<Result<InspectionView, InspectionRefusal>> => {
       const { owner, group, bytes, mediaType = '', key, steps = {}, budgetTokens = 0, tokensBefore, signal } = asked
       const keepsWhole = asked.keepsWhole ?? false
       const job = { bytes: undefined, mediaType, key, steps, budgetTokens, tokensBefore, keepsWhole }
@@ -85,4 +89,4 @@ export const createAnswerWork = ({ run, timeLimitMs, heapLimitMb }: Job<AnswerJo
   }
 }
 
-export type AnswerWork = ReturnType<typeof createAnswerWork>
+export type ResultInspector = ReturnType<typeof createResultInspector>

@@ -12,11 +12,11 @@ const MAX_CHARACTERS = 64 * 1_024 * 1_024
 const MAX_SAMPLES = 500
 
 /** The response of an API when a tool was tried, with secrets masked. */
-export type AnswerSample = { text: string; type: string | undefined; userId: string }
+export type ResponseSample = { text: string; type: string | undefined; userId: string }
 
 /** Creates the store of samples. It belongs to one process; on another one the builder must call the tool again. */
-export const createAnswerSamples = () => {
-  const kept = new LRUCache<string, AnswerSample>({
+export const createResponseSamples = () => {
+  const kept = new LRUCache<string, ResponseSample>({
     max: MAX_SAMPLES,
     maxSize: MAX_CHARACTERS,
     maxEntrySize: MAX_CHARACTERS / 4,
@@ -40,7 +40,7 @@ export const createAnswerSamples = () => {
       kept.set(id, { text: await masker.long.text(read.text, signal), type: read.type, userId })
       return id
     },
-    find: (userId: string, id: string): AnswerSample | undefined => {
+    find: (userId: string, id: string): ResponseSample | undefined => {
       const sample = kept.get(id)
       return sample?.userId === userId ? sample : undefined
     },

@@ -4,7 +4,7 @@ import { LANGUAGE_NAMES } from '../../tools/response/result-shaping.ts'
 import type { ShapingJob, ShapingOutcome } from './shaping-job.ts'
 
 /** Shapes results in the worker pool. Expressions are untrusted: one over a limit is ended with its process. */
-export const createAnswerShaper = ({ run, timeLimitMs, heapLimitMb }: Job<ShapingJob, ShapingOutcome>) => {
+export const createResultShaper = ({ run, timeLimitMs, heapLimitMb }: Job<ShapingJob, ShapingOutcome>) => {
   /** Says why there is no result, naming the transform if there is one. */
   const explain = ({ shaping: { transform } }: ShapingJob, ending: JobEnding): string => {
     const what =
@@ -35,4 +35,4 @@ export const createAnswerShaper = ({ run, timeLimitMs, heapLimitMb }: Job<Shapin
   }
 }
 
-export type AnswerShaper = ReturnType<typeof createAnswerShaper>
+export type ResultShaper = ReturnType<typeof createResultShaper>

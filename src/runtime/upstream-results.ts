@@ -8,14 +8,14 @@ import { findToolAnswers } from '../upstreams/catalogue/tool-answers.ts'
 import { isPerCaller, type ToolAnswers } from '../upstreams/upstream.ts'
 import type { ExecutionParts, OpenedGlobals } from './compile-tool.ts'
 
-export type UpstreamAnswerParts = Pick<ExecutionParts, 'limits'> & {
+export type UpstreamResultParts = Pick<ExecutionParts, 'limits'> & {
   responseCache: Pick<ResponseCache, 'ofUpstreamTool'>
   /** Where results are shaped, and how the server sends them. */
   place: ShapingPlace
 }
 
 /** How the results of an upstream's tool are treated. */
-export type UpstreamAnswers = {
+export type UpstreamResultRules = {
   /** Undefined for most tools. */
   shaping: { planned: PlannedShaping; outputCheck: SchemaCheck | undefined } | undefined
   /** Undefined if results are not cached. */
@@ -37,8 +37,8 @@ const findCache = (
   { upstream, item }: PresentedTool,
   answers: ToolAnswers,
   globals: OpenedGlobals,
-  { responseCache, place: { compactTables } }: UpstreamAnswerParts,
-): UpstreamAnswers['cacheFor'] => {
+  { responseCache, place: { compactTables } }: UpstreamResultParts,
+): UpstreamResultRules['cacheFor'] => {
   const { cacheSeconds, cacheShared } = answers
   if (cacheSeconds === undefined || !mayCache(item, answers)) return undefined
   const { id, serverId, config } = upstream
@@ -56,8 +56,8 @@ const findCache = (
 const findShaping = (
   { declared: { outputSchema } }: PresentedTool['item'],
   { response, responseTokens }: ReturnType<typeof findToolAnswers>,
-  { place, limits }: UpstreamAnswerParts,
-): UpstreamAnswers['shaping'] => {
+  { place, limits }: UpstreamResultParts,
+): UpstreamResultRules['shaping'] => {
   const isShown = responseTokens === undefined || responseTokens === 0
   const schema = isShown && isJsonObject(outputSchema) ? outputSchema : undefined
   const planned = planShaping({ response, outputSchema: schema }, place, limits.maxResponseBytes)
@@ -65,11 +65,11 @@ const findShaping = (
 }
 
 /** Combines the builder's settings with what the upstream declares. */
-export const planUpstreamAnswers = (
+export const planUpstreamResults = (
   presented: PresentedTool,
   globals: OpenedGlobals,
-  parts: UpstreamAnswerParts,
-): UpstreamAnswers => {
+  parts: UpstreamResultParts,
+): UpstreamResultRules => {
   const answers = findToolAnswers(presented.upstream, presented.item.name)
   return {
     shaping: findShaping(presented.item, answers, parts),
