@@ -56,7 +56,7 @@ const isCrossSite = (request: FastifyRequest): boolean => {
 export const refuseForeignOrigins = (app: FastifyInstance, policy: OriginPolicy): void => {
   app.addHook('onRequest', async request => {
     if (!policy.isHostAllowed(request.headers.host)) {
-      throw new AppError('forbidden', 'The Host header is not one that this installation answers to.')
+      throw new AppError('forbidden', 'The Host header does not name this installation.')
     }
     if (!policy.isOriginAllowed(request.headers.origin)) {
       throw new AppError('forbidden', 'Pages of this origin may not call the API.')

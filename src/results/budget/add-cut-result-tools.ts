@@ -15,7 +15,7 @@ export const nameCutResultGroup = (others: readonly string[]): string =>
   others.includes(GROUP) ? `${GROUP} of this server` : GROUP
 
 const GROUP_DESCRIPTION =
-  'Goes on from answers that were cut, or takes less of an answer at once: by fields, by search, by outline.'
+  'Continues from results that were cut, or returns less of a result at once: by fields, by search, by outline.'
 
 const isCut = ({ callWhole }: CompiledTool): boolean => callWhole !== undefined
 

@@ -41,10 +41,10 @@ export const renderNotice = (answer: CutResultSummary, group: string | undefined
   const { cacheId } = answer
   const ways = group === undefined ? WAYS : `${WAYS} of the group "${group}"`
   if (cacheId === undefined) {
-    return `${tellSizes(answer)} The rest could not be kept: call ${ways} with this tool and its arguments.`
+    return `${tellSizes(answer)} The rest could not be stored: call ${ways} with this tool and its arguments.`
   }
   return (
     own?.replaceAll(CACHE_ID_PLACEHOLDER, cacheId) ??
-    `${tellSizes(answer)} For the rest call ${ways} with cache_id "${cacheId}" (kept ${KEPT_MINUTES} minutes from its last use).`
+    `${tellSizes(answer)} For the rest call ${ways} with cache_id "${cacheId}" (available for ${KEPT_MINUTES} minutes from its last use).`
   )
 }

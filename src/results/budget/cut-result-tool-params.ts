@@ -7,8 +7,8 @@ import { explainArguments } from './explain-arguments.ts'
 
 /** Parameters of all three tools: a cached result, or a call that returns a new one. */
 const SOURCE = {
-  cache_id: z.string().max(64).optional().describe('Of an answer that was cut. Give this, or tool'),
-  tool: z.string().max(400).optional().describe('A tool to call now, whose whole answer is looked into'),
+  cache_id: z.string().max(64).optional().describe('The id of a result that was cut. Give this, or tool'),
+  tool: z.string().max(400).optional().describe('A tool to call now, whose whole result is read'),
   arguments: z.looseObject({}).optional().describe('Its arguments'),
 }
 /** On a server that groups its tools, a tool is identified by its group and name. */
@@ -95,7 +95,7 @@ const readSource = (given: JsonObject): Result<InspectionSource, string> => {
   if (cacheId !== undefined && tool !== undefined) return failure('Give cache_id or tool, not both.')
   if (cacheId !== undefined) return success({ kind: 'kept', cacheId })
   if (tool === undefined)
-    return failure('Give cache_id of an answer that was cut, or tool and arguments of a new call.')
+    return failure('Give the cache_id of a result that was cut, or tool and arguments of a new call.')
   return success({ kind: 'call', group, tool, args: isJsonObject(given.arguments) ? given.arguments : {} })
 }
 

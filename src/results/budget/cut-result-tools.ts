@@ -40,15 +40,15 @@ export type CutResultToolParts = Omit<LookRecordParts, 'serverId'> & {
 }
 
 const DESCRIPTIONS: Record<CutResultToolName, string> = {
-  proxy_filter: 'Takes only some fields, or some items, of a large answer.',
-  proxy_search: 'Searches a large answer.',
-  proxy_explore: 'Outlines a large answer: its fields, their types, counts and samples.',
+  proxy_filter: 'Returns only some fields or items of a large result.',
+  proxy_search: 'Searches a large result.',
+  proxy_explore: 'Outlines a large result: its fields, their types, counts and samples.',
 }
 
 /** The same error for an id that is invented, belongs to somebody else or has expired, so that it reveals nothing. */
 const NOT_KEPT =
-  'There is no answer with this cache_id for you: it was never given to you, or is no longer kept. Call the tool again, or give tool and arguments here.'
-const NOT_READ = 'Patchbay failed to look into this answer. The operator finds the reason in its log.'
+  'There is no result with this cache_id for you: it was never yours, or has expired. Call the tool again, or give tool and arguments here.'
+const NOT_READ = 'Patchbay failed to read this result. The reason is in the server log.'
 
 /** Cached with a result: the tokens, so that they are not counted again, and the media type to parse it by. */
 const About = z.looseObject({ tokens: z.int().nonnegative().optional(), mediaType: z.string().optional() })
@@ -120,7 +120,7 @@ export const compileCutResultTools = (parts: CutResultToolParts): CompiledTool[]
     const sizes = `${formatNumber(tokensBefore)} ${tokensBefore === 1 ? 'token' : 'tokens'} before, ${formatNumber(tokensAfter)} after${isCut ? `, ${formatNumber(tokensShown)} shown` : ''}.`
     const ways = [
       ...(found === undefined ? [] : [`All that was found: cache_id "${found}".`]),
-      ...(source.cacheId === undefined ? [] : [`The whole answer: cache_id "${source.cacheId}".`]),
+      ...(source.cacheId === undefined ? [] : [`The whole result: cache_id "${source.cacheId}".`]),
     ]
     const notice = [sizes, ...ways].join(' ')
     const told = [...tellOf(view), notice].join('\n')

@@ -49,17 +49,17 @@ export const createResultInspector = ({
   const explain = (ending: JobEnding): InspectionRefusal => {
     switch (ending) {
       case 'queue_full':
-        return { reason: 'busy', message: 'Too many answers are being looked into. Try again later.' }
+        return { reason: 'busy', message: 'Too many results are being inspected. Try again later.' }
       case 'not_started':
-        return { reason: 'busy', message: 'The machine is too busy to look into answers. Try again later.' }
+        return { reason: 'busy', message: 'The machine is too busy to inspect results. Try again later.' }
       case 'aborted':
         return { reason: 'aborted', message: 'The call was cancelled.' }
       case 'time': {
-        const message = `Looking into this answer took longer than ${timeLimitMs} ms: ask for less of it.`
+        const message = `Inspecting this result took longer than ${timeLimitMs} ms: ask for less of it.`
         return { reason: 'time', message }
       }
       case 'memory': {
-        const message = `Looking into this answer takes more than ${heapLimitMb} MB of memory: ask the tool for less of it.`
+        const message = `Inspecting this result takes more than ${heapLimitMb} MB of memory: ask the tool for less.`
         return { reason: 'memory', message }
       }
       case 'closed':

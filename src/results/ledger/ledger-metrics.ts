@@ -14,7 +14,7 @@ export const listLedgerMetrics = ({ stats, listTools }: Pick<CallLedger, 'stats'
     {
       kind: 'counter',
       name: 'patchbay_ledger_answers_total',
-      help: 'Answers to recorded tool calls that were sent.',
+      help: 'Results sent for recorded tool calls.',
       labelNames: [],
       read: ofAll(({ counted, notCounted, waiting }) => counted + notCounted + waiting),
     },
@@ -42,21 +42,21 @@ export const listLedgerMetrics = ({ stats, listTools }: Pick<CallLedger, 'stats'
     {
       kind: 'counter',
       name: 'patchbay_answers_counted_total',
-      help: `Answers whose tokens were counted (${TOKEN_ENCODING}), by server and tool.`,
+      help: `Results whose tokens were counted (${TOKEN_ENCODING}), by server and tool.`,
       labelNames: BY_TOOL,
       read: byTool(({ counted }) => counted),
     },
     {
       kind: 'counter',
       name: 'patchbay_answer_tokens_before_total',
-      help: `Tokens (${TOKEN_ENCODING}) of the counted answers, had nothing been left out; less the tokens sent: saved.`,
+      help: `Tokens (${TOKEN_ENCODING}) of the counted results before anything was left out. Minus the tokens sent, this is the saving.`,
       labelNames: BY_TOOL,
       read: byTool(({ tokensBefore }) => tokensBefore),
     },
     {
       kind: 'counter',
       name: 'patchbay_answer_tokens_sent_total',
-      help: `Tokens (${TOKEN_ENCODING}) of the counted answers as they were sent.`,
+      help: `Tokens (${TOKEN_ENCODING}) of the counted results as sent.`,
       labelNames: BY_TOOL,
       read: byTool(({ tokensSent }) => tokensSent),
     },

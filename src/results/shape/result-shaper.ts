@@ -9,18 +9,18 @@ export const createResultShaper = ({ run, timeLimitMs, heapLimitMb }: Job<Shapin
   const explain = ({ shaping: { transform } }: ShapingJob, ending: JobEnding): string => {
     const what =
       transform === undefined
-        ? 'The shaping of answers that this tool asks for'
+        ? 'The shaping of results of this tool'
         : `The transform of this tool (${LANGUAGE_NAMES[transform.language]})`
     switch (ending) {
       case 'queue_full':
-        return 'Too many answers wait to be shaped. Try again later.'
+        return 'Too many results wait to be shaped. Try again later.'
       case 'memory':
-        return `${what} took more than ${heapLimitMb} MB of memory and was ended. Its builder has to make it take less.`
+        return `${what} took more than ${heapLimitMb} MB of memory and was ended. Its builder must simplify it.`
       case 'time':
-        return `${what} took longer than ${timeLimitMs} ms and was ended. Its builder has to make it do less.`
+        return `${what} took longer than ${timeLimitMs} ms and was ended. Its builder must simplify it.`
       case 'not_started':
       case 'aborted':
-        return `${what} could not begin in time: the machine is busy. Try again later.`
+        return `${what} could not start in time: the machine is busy. Try again later.`
       case 'closed':
         return 'Patchbay is being stopped. Try again later.'
     }

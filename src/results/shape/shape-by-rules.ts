@@ -45,7 +45,7 @@ const isHtml = (type: string | undefined): boolean | undefined =>
   type === undefined ? undefined : HTML_TYPES.has(type)
 
 const needsJson = ({ language }: NonNullable<ResultShaping['transform']>): string =>
-  `The transform of this tool (${LANGUAGE_NAMES[language]}) needs JSON, and the API answered none.`
+  `The transform of this tool (${LANGUAGE_NAMES[language]}) needs JSON, and the API returned something else.`
 
 const toResult = async (
   utf8: Buffer,

@@ -54,7 +54,7 @@ const assertFits = (text: string): void => {
   const { containers } = measureJson(text)
   if (heapOfJson(text.length, containers) <= MAX_PARSED_BYTES) return
   const much = `${containers.toLocaleString('en')} objects and lists`
-  throw new ShapingFault(`The answer is too much to be shaped: it holds ${much}. Ask for less.`)
+  throw new ShapingFault(`The result is too large to be shaped: it contains ${much}. Ask for less.`)
 }
 
 const parse = (text: string): { value: JsonValue } | undefined => {
@@ -139,7 +139,7 @@ const shapeEach = async (job: ShapingJob): Promise<string[]> => {
     made.push(parsed === undefined ? shapeText(text, job) : await shapeJson(text, parsed.value, job))
   }
   if (transform === undefined || hasJson) return made
-  throw new ShapingFault(`${transformText(transform.language)} needs JSON, and the answer is none.`)
+  throw new ShapingFault(`${transformText(transform.language)} needs JSON, and the result is something else.`)
 }
 
 const lengthOf = (texts: readonly string[]): number => texts.reduce((sum, { length }) => sum + length, 0)
@@ -159,7 +159,7 @@ const shape = async (job: ShapingJob): Promise<ShapingOutcome> => {
   }
   const utf8s = shaped.map(text => new TextEncoder().encode(text))
   if (utf8s.reduce((sum, { length }) => sum + length, 0) > job.maxBytes) {
-    throw new ShapingFault(`What this tool makes of the answer is larger than ${job.maxBytes} bytes.`)
+    throw new ShapingFault(`The shaped result is larger than ${job.maxBytes} bytes.`)
   }
   return { kind: 'shaped', utf8s, tokens: { before, after: await count(shaped, job) } }
 }
@@ -172,6 +172,6 @@ export const runShapingJob = async (job: ShapingJob): Promise<ShapingOutcome> =>
     if (error instanceof ShapingFault) return { kind: 'failed', message: error.message }
     const isTooDeep = error instanceof RangeError
     const why = isTooDeep ? 'it is nested too deeply, or too long' : 'it could not be read'
-    return { kind: 'failed', message: `The answer cannot be shaped as this tool says: ${why}.` }
+    return { kind: 'failed', message: `The result cannot be shaped: ${why}.` }
   }
 }

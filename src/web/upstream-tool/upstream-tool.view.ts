@@ -54,7 +54,7 @@ const saysReadOnly = ({ declared }: OpenTool): boolean => {
 const TOKENS_HINT =
   'Leave empty for the server’s limit; 0 means no limit. The rest of a longer result is stored for five minutes.'
 const SCHEMA_HINT =
-  ' It has an output schema, to which its answers are held, also after the steps; with a number here, clients are shown it without.'
+  ' Its results must match its output schema, also after the steps. With a number here, it is listed without the schema.'
 
 const hintsOf = (opened: OpenTool) => ({
   ...RESPONSE_HINTS,

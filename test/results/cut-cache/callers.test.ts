@@ -79,7 +79,7 @@ describe('a cut result at two replicas that share PostgreSQL', { timeout: 60_000
     ]
     const refusals = await Promise.all(outsiders.map(client => continueFrom(client, cacheId)))
     const madeUp = await continueFrom(await connect(url, owner.token), 'AAAAAAAAAAAAAAAAAAAAAA')
-    expect(madeUp).toMatchObject({ isError: true, text: expect.stringContaining('no answer with this cache_id') })
+    expect(madeUp).toMatchObject({ isError: true, text: expect.stringContaining('no result with this cache_id') })
     expect(refusals).toEqual(refusals.map(() => madeUp))
 
     for (const address of [elsewhere(url), url]) {

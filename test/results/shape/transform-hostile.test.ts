@@ -135,7 +135,7 @@ describe('a hostile transform', () => {
     const outcomes = await Promise.all(asked)
     expect(outcomes.filter(({ kind }) => kind === 'shaped')).toHaveLength(102)
     expect(
-      outcomes.filter(outcome => outcome.kind === 'failed' && /Too many answers/.test(outcome.message)),
+      outcomes.filter(outcome => outcome.kind === 'failed' && /Too many results/.test(outcome.message)),
     ).toHaveLength(48)
   })
 })
