@@ -121,7 +121,7 @@ describe.each(SDK_CLIENTS)('the official client: $name', client => {
   })
 })
 
-// What the client does here does not depend on its transport.
+// The client behaves alike over every transport here.
 const oneOfEachSdk = SDK_CLIENTS.filter(({ name }) => /2026-07-28|^SDK 1 over Streamable HTTP$/.test(name))
 
 describe.each(oneOfEachSdk)('the official client: $name', client => {

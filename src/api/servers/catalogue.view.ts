@@ -4,7 +4,7 @@ import { type CatalogueReport, findCatalogueFindings, findListCost } from '../..
 import { toFindingView } from '../toolkits/findings.view.ts'
 import type { ServerLintView, ServerTokensView } from './catalogue.schema.ts'
 
-/** What a server's tools cost and which problems they have, with the presentation set on the server. */
+/** Token costs and findings of a server's tools, in the presentation set on the server. */
 export type ServerReport = { report: CatalogueReport; presentation: Presentation }
 
 export const toServerLintView = ({ report, presentation }: ServerReport): z.infer<typeof ServerLintView> => ({

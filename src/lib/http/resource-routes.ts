@@ -12,7 +12,7 @@ import { actorOf, type RouteAccess } from './access.ts'
 import { type IdPage, idPageOf } from './id-paging.ts'
 import { type PageQuery, pageOf, pageQuery, toPage } from './paging.ts'
 
-/** What a route accepts. */
+/** The schemas of a route's request. */
 type RouteSchema = { summary?: string; params?: z.ZodType; querystring?: z.ZodType; body?: z.ZodType }
 
 type Request<S extends RouteSchema> = FastifyRequest<

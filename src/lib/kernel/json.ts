@@ -12,7 +12,7 @@ export type JsonRefusal = { reason: 'syntax' | 'depth' | 'members' | 'forbidden_
 /** Most members of all arrays and objects together: in memory each takes far more than its two bytes of text. */
 const MAX_JSON_MEMBERS = 100_000
 
-/** What a JSON text contains outside of strings: its deepest nesting, and counts of brackets, colons and commas. */
+/** Deepest nesting of a JSON text, and its opening brackets, colons and commas outside of strings. */
 export type JsonMeasure = { deepest: number; containers: number; colons: number; commas: number }
 
 /** Measures a JSON text. Linear, without recursion; stops above `maxMembers` brackets and commas together. */

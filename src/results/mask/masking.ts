@@ -28,8 +28,6 @@ export type Masker = {
   text: (text: string) => string
   /** Masks strings and member names of parsed JSON: its text may contain escapes that only a parser undoes. */
   object: (json: JsonObject) => JsonObject
-  /** Whether the UTF-8 text contains a secret. */
-  isIn: (utf8: Buffer) => boolean
   /** The same for values of any length: long ones are searched in the worker pool. */
   long: {
     text: (text: string, signal?: StopSignal) => Promise<string>
@@ -151,7 +149,6 @@ const maskerOf = (search: Search, findInPool: FindInPool | undefined): Masker =>
       const ranges = now(strings.join(SEPARATOR))
       return ranges.length === 0 ? json : replaceInObject(json, maskStrings(strings, ranges))
     },
-    isIn: utf8 => !isEmpty && now(utf8.toString('latin1')).length > 0,
     long: {
       text: async (text, signal) => maskText(text, await anyLength(text, signal)),
       json: async (json, signal) => {

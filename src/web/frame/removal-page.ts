@@ -15,15 +15,15 @@ const assertTypedName = (typed: string, name: string): void => {
   })
 }
 
-/** What the page shows in its frame: a server's tab, an account page, or a page of its own with crumbs. */
+/** Content of the page, with its frame: a server's tab, an account page, or a separate page with breadcrumbs. */
 type Shown = (
   | { server: ServerFrame }
   | ReturnType<typeof accountFrame>
   | { crumbs: readonly { href: string; text: string }[]; section: 'organizations' | 'toolkits' }
 ) & {
-  /** What follows from the removal, or why it is not possible. */
+  /** The consequences of the removal, or the reason why it is not possible. */
   text: string
-  /** What is removed too, or what is in the way. */
+  /** Things that are removed as well, or that prevent the removal. */
   items?: readonly { href?: string; text: string; note?: string | undefined }[]
   more?: string | undefined
   footnote?: string

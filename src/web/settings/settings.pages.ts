@@ -37,7 +37,7 @@ const TransferInput = z.object({
 })
 type TypedSettings = { name: string; description: string; version: string }
 
-/** What was typed into one of the page's forms. */
+/** Input of one of the page's forms. */
 type Typed = {
   settings?: TypedSettings
   limits?: TypedLimits

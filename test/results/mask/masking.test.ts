@@ -92,8 +92,6 @@ describe('masking', () => {
     const bytes = Buffer.concat([Buffer.from([0xff, 0]), Buffer.from(`sé"cret`), Buffer.from([0, 0xfe])])
     const masked = await masker.long.bytes(bytes)
     expect(masked).toEqual(Buffer.concat([Buffer.from([0xff, 0]), Buffer.from('********'), Buffer.from([0, 0xfe])]))
-    expect(masker.isIn(bytes)).toBe(true)
-    expect(masker.isIn(masked)).toBe(false)
   })
 
   it('hides secrets that are added during a request', () => {

@@ -75,7 +75,7 @@ export type Form<Shape extends z.ZodRawShape, Loaded> = FormRoute & {
     typed?: Typed<Shape>,
     error?: AppError,
   ) => FormPage | Promise<FormPage>
-  /** Does the work. Returns the path to redirect to, or the reply where there is no redirect. */
+  /** Saves the form. Returns the path to redirect to, or the reply if it has sent one. */
   save: (
     request: FastifyRequest,
     loaded: Loaded,
