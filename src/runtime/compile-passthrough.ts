@@ -4,7 +4,7 @@ import { ERROR_CHARACTERS, toMicroseconds } from '../history/execution-record.ts
 import type { Result } from '../lib/kernel/result.ts'
 import type { PassthroughRoute } from '../passthrough/route/passthroughs.ts'
 import { createMasker } from '../results/mask/masking.ts'
-import { shortenRequest } from '../results/shape/shorten-request.ts'
+import { shortenRequest } from '../results/mask/record-call.ts'
 import type { CompiledPassthrough, PassageRecord } from './call/compiled-passthrough.ts'
 
 const CLIENT_CHARACTERS = 200

@@ -11,7 +11,7 @@ import {
   type UpstreamResult,
 } from '../../runtime/call/tool-result.ts'
 import type { Masker } from '../mask/masking.ts'
-import { maskBeginning, shortenRequest } from '../shape/shorten-request.ts'
+import { maskBeginning, shortenRequest } from '../mask/record-call.ts'
 
 export type LookRecordParts = { serverId: string; recorder: Pick<Recorder, 'record'>; masker: Masker }
 

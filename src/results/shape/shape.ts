@@ -6,8 +6,8 @@ import { errorResult } from '../../runtime/call/faults.ts'
 import type { BlocksResult, ContentBlock, ToolResult } from '../../runtime/call/tool-result.ts'
 import type { SchemaCheck } from '../../tools/json-schema.ts'
 import type { Masker } from '../mask/masking.ts'
+import { maskBeginning } from '../mask/record-call.ts'
 import { splitMultipart } from './multipart.ts'
-import { maskBeginning } from './shorten-request.ts'
 
 /** Maximum characters of an error's body that the model sees. */
 const ERROR_BODY_CHARACTERS = 2_000

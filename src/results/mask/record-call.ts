@@ -1,6 +1,6 @@
 import type { MaskedRequest } from '../../history/execution-record.ts'
 import { MAX_SECRET_BYTES } from '../../lib/kernel/limits.ts'
-import type { Masker } from '../mask/masking.ts'
+import type { Masker } from './masking.ts'
 
 /** Maximum characters of a request body in the history, which also records the size of the whole. */
 const BODY_CHARACTERS = 16 * 1_024
