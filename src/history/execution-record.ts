@@ -1,5 +1,9 @@
+/** Marks masked requests, so that the compiler accepts no other. A symbol is not stored. */
+export const MASKED = Symbol('masked')
+
 /** A request as sent, with all secrets masked. */
 export type MaskedRequest = {
+  readonly [MASKED]: true
   method: string
   url: string
   headers: readonly (readonly [name: string, value: string])[]

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Database } from '../lib/db/client.ts'
 import { decodeCursor, type Page, toPage } from '../lib/http/paging.ts'
 import { MAX_PAGE_SIZE } from '../lib/kernel/limits.ts'
-import type { ExecutionGap, ExecutionRecord, MaskedRequest } from './execution-record.ts'
+import { type ExecutionGap, type ExecutionRecord, MASKED, type MaskedRequest } from './execution-record.ts'
 
 /** From the first time, up to but excluding the second. */
 type TimeRange = { from?: Date | undefined; to?: Date | undefined }
@@ -27,7 +27,7 @@ const REQUEST = z.object({
 })
 
 const toRequest = (text: string | null): MaskedRequest | undefined =>
-  text === null ? undefined : REQUEST.parse(JSON.parse(text))
+  text === null ? undefined : { ...REQUEST.parse(JSON.parse(text)), [MASKED]: true }
 
 type ExecutionRow = {
   id: string

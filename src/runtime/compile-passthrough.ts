@@ -1,10 +1,8 @@
-import { newExecutionId } from '../history/execution-id.ts'
-import type { Recorder } from '../history/execution-record.ts'
-import { ERROR_CHARACTERS, toMicroseconds } from '../history/execution-record.ts'
+import { ERROR_CHARACTERS, type Recorder } from '../history/execution-record.ts'
 import type { Result } from '../lib/kernel/result.ts'
 import type { PassthroughRoute } from '../passthrough/route/passthroughs.ts'
 import { createMasker } from '../results/mask/masking.ts'
-import { shortenRequest } from '../results/mask/record-call.ts'
+import { recordCall } from '../results/mask/record-call.ts'
 import type { CompiledPassthrough, PassageRecord } from './call/compiled-passthrough.ts'
 
 const CLIENT_CHARACTERS = 200
@@ -24,22 +22,15 @@ export const compilePassthrough = (
     route,
     holdsSecret: text => masker.text(text) !== text,
     record: passage => {
-      const { method, url, caller, client, startedAt, durationMs, status, requestBytes, responseBytes, error } = passage
-      recorder.record({
-        id: newExecutionId(),
+      const { method, url, client, error, ...rest } = passage
+      recordCall(recorder, masker, {
+        ...rest,
         serverId,
-        instanceId: undefined,
         tool: NO_TOOL,
-        userId: caller?.userId,
         client: client?.slice(0, CLIENT_CHARACTERS),
-        startedAt,
-        durationMs: toMicroseconds(durationMs),
         outcome: isFailure(passage) ? 'error' : 'ok',
-        status,
-        requestBytes,
-        responseBytes,
         error: error && masker.text(error).slice(0, ERROR_CHARACTERS),
-        request: shortenRequest({ method, url: masker.text(url), headers: [], body: undefined }),
+        request: { method, url, headers: [], body: undefined },
       })
     },
   }

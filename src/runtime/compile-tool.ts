@@ -1,9 +1,9 @@
-import { newExecutionId } from '../history/execution-id.ts'
 import type { Recorder } from '../history/execution-record.ts'
 import { DEFAULT_TOOL_TIMEOUT_MS } from '../lib/kernel/limits.ts'
 import type { HttpClient } from '../lib/outbound/http-client.ts'
 import type { ResponseCache } from '../results/cache/response-cache.ts'
 import type { Masker } from '../results/mask/masking.ts'
+import { recordCall } from '../results/mask/record-call.ts'
 import { planShaping, type ShapingPlace } from '../results/shape/shape-by-rules.ts'
 import { explainSecretAtRisk, findSecretAtRisk } from '../servers/bindings/bindings.ts'
 import type { Bindings, Instance, Server } from '../servers/server.ts'
@@ -14,7 +14,7 @@ import { type CompiledDefinition, checkDefinition } from '../tools/tool-definiti
 import { accountOf } from './account-of.ts'
 import type { CompiledTool, ToolOutcome } from './call/compiled-tool.ts'
 import type { ToolResult } from './call/tool-result.ts'
-import { type CallOutcome, type CallPlan, performCall, toExecutionRecord } from './perform-call.ts'
+import { type CallOutcome, type CallPlan, describeOutcome, performCall } from './perform-call.ts'
 import { type GlobalValues, planResolution } from './resolve.ts'
 
 export type ExecutionParts = {
@@ -147,17 +147,8 @@ export const compileTool = (
     call: async (args, context) => {
       const { caller, client, signal } = context
       const outcome = await performCall(findPlan, http, args, signal, onInternalError, cacheFor?.(caller))
-      const id = newExecutionId()
-      recorder.record(
-        toExecutionRecord(outcome, globals.masker, {
-          id,
-          serverId,
-          instanceId,
-          tool: name,
-          userId: caller?.userId,
-          client,
-        }),
-      )
+      const call = { ...describeOutcome(outcome), serverId, instanceId, tool: name, caller, client }
+      const id = recordCall(recorder, globals.masker, call)
       return {
         result: outcome.result,
         account: accountOf(id, named, isShaped ? outcome : undefined, globals.masker),

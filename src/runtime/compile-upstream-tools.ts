@@ -1,5 +1,4 @@
-import { newExecutionId } from '../history/execution-id.ts'
-import { ERROR_CHARACTERS, toMicroseconds } from '../history/execution-record.ts'
+import { ERROR_CHARACTERS } from '../history/execution-record.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/kernel/json.ts'
 import type { StopSignal } from '../lib/kernel/stop-signal.ts'
 import { mapInTurns } from '../lib/worker/pause.ts'
@@ -7,7 +6,7 @@ import type { ResultBudget } from '../results/budget/result-budget.ts'
 import { readTexts } from '../results/budget/result-parts.ts'
 import { type FreshPassedResult, isCached } from '../results/cache/response-cache.ts'
 import { type Masker, MaskingError } from '../results/mask/masking.ts'
-import { maskBeginning, shortenRequest } from '../results/mask/record-call.ts'
+import { recordCall } from '../results/mask/record-call.ts'
 import { shapePassed } from '../results/shape/shape-passed.ts'
 import { type PresentedTool, presentTools, type UpstreamSource } from '../upstreams/catalogue/present-tools.ts'
 import type { CallLink } from '../upstreams/connection/call-link.ts'
@@ -29,7 +28,6 @@ import type { ExecutionParts, OpenedGlobals } from './compile-tool.ts'
 import { connectResult } from './connect-result.ts'
 import { withLink } from './linked-request.ts'
 import { askToOpenAddresses } from './pass-addresses.ts'
-import { withCacheAge } from './perform-call.ts'
 import { planUpstreamResults, type UpstreamResultParts, type UpstreamResultRules } from './upstream-results.ts'
 
 /** `absent` are upstreams that were never fetched, so their offers are missing in the lists. */
@@ -65,13 +63,12 @@ const errorOf = (result: BlocksResult | UpstreamResult): string | undefined => {
 }
 
 /** Describes the call of an upstream for the history, which shows the request of HTTP tools in the same place. */
-const requestOf = ({ upstream, item }: UpstreamTool, body: string) =>
-  shortenRequest({
-    method: 'tools/call',
-    url: `mcp:${upstream.name}/${encodeURIComponent(item.name.toWellFormed())}`,
-    headers: [],
-    body,
-  })
+const requestOf = ({ upstream, item }: UpstreamTool, body: string) => ({
+  method: 'tools/call',
+  url: `mcp:${upstream.name}/${encodeURIComponent(item.name.toWellFormed())}`,
+  headers: [],
+  body,
+})
 
 /** Returns the result before shaping, for the ledger. */
 const toWhole = (answer: FreshPassedResult | { ageMs: number }): Pick<CallAccount, 'whole'> | undefined => {
@@ -167,16 +164,13 @@ const compileOne = (
         ? callOnce(tool, args, context, masker, parts)
         : cachedSend(cacheKeyOf(args, context), context.signal, send))
       const { result, responseBytes } = answer
-      const durationMs = toMicroseconds(performance.now() - startedMs)
+      const durationMs = performance.now() - startedMs
       const error = errorOf(result)
       const body = JSON.stringify({ name: item.name, arguments: args })
-      const executionId = newExecutionId()
-      parts.recorder.record({
-        id: executionId,
+      const executionId = recordCall(parts.recorder, masker, {
         serverId: upstream.serverId,
-        instanceId: undefined,
         tool: name,
-        userId: caller?.userId,
+        caller,
         client,
         startedAt,
         durationMs,
@@ -185,7 +179,8 @@ const compileOne = (
         requestBytes: Buffer.byteLength(body),
         responseBytes,
         error,
-        request: withCacheAge(requestOf(tool, maskBeginning(body, masker)), isCached(answer) ? answer : undefined),
+        request: requestOf(tool, body),
+        cached: isCached(answer) ? answer : undefined,
       })
       // Only a successful call proves that the tool exists.
       return { result, account: { executionId, ...(error === undefined && { tool: named, ...toWhole(answer) }) } }

@@ -1,12 +1,11 @@
-import type { ExecutionRecord, MaskedRequest } from '../history/execution-record.ts'
-import { ERROR_CHARACTERS, toMicroseconds } from '../history/execution-record.ts'
+import { ERROR_CHARACTERS } from '../history/execution-record.ts'
 import type { JsonValue } from '../lib/kernel/json.ts'
 import { failure, type Result } from '../lib/kernel/result.ts'
 import type { StopSignal } from '../lib/kernel/stop-signal.ts'
 import { type HttpClient, OutboundError, type OutboundResponse } from '../lib/outbound/http-client.ts'
 import { type CachedResult, type CachedSend, isCached } from '../results/cache/response-cache.ts'
 import { type Masker, MaskingError } from '../results/mask/masking.ts'
-import { maskBeginning, shortenRequest } from '../results/mask/record-call.ts'
+import type { CallToRecord } from '../results/mask/record-call.ts'
 import { shapeResponse } from '../results/shape/shape.ts'
 import { type PlannedShaping, shapeByRules } from '../results/shape/shape-by-rules.ts'
 import type { CompiledTemplate, RenderedRequest } from '../templates/template.ts'
@@ -43,23 +42,6 @@ export type CallOutcome = {
 }
 
 const INTERNAL_FAULT = 'Patchbay failed to run this call. The reason is in the server log.'
-
-const maskAll = (text: string, masker: Masker): string => masker.text(text)
-
-/** Masks secrets in a request that is shown or stored. */
-export const maskRequest = (
-  { method, url, headers, body }: RenderedRequest,
-  masker: Masker,
-  maskBody: (body: string, masker: Masker) => string = maskAll,
-): MaskedRequest =>
-  masker.isEmpty
-    ? { method, url, headers, body }
-    : {
-        method,
-        url: masker.text(url),
-        headers: headers.map(([name, value]) => [name, masker.text(value)] as const),
-        body: body === undefined ? undefined : maskBody(body, masker),
-      }
 
 /** Builds the request for these arguments, or returns why that is impossible. */
 export const prepareRequest = (plan: CallPlan, args: JsonValue | undefined): Result<RenderedRequest, string> => {
@@ -145,23 +127,22 @@ export const performCall = async (
 const errorOf = ({ content: [first] }: BlocksResult): string | undefined =>
   first?.type === 'text' ? first.text.slice(0, ERROR_CHARACTERS) : undefined
 
-/** Adds the age of a cached result to its request. */
-export const withCacheAge = (request: MaskedRequest, cached: { ageMs: number } | undefined): MaskedRequest =>
-  cached === undefined ? request : { ...request, answerAgeMs: Math.round(cached.ageMs) }
-
-/** Converts the outcome to a record of the history. */
-export const toExecutionRecord = (
-  { result, request, response, cached, startedAt, durationMs }: CallOutcome,
-  masker: Masker,
-  identity: Pick<ExecutionRecord, 'id' | 'serverId' | 'instanceId' | 'tool' | 'userId' | 'client'>,
-): ExecutionRecord => ({
-  ...identity,
+/** Returns what the history records of an outcome. */
+export const describeOutcome = ({
+  result,
+  request,
+  response,
+  cached,
   startedAt,
-  durationMs: toMicroseconds(durationMs),
+  durationMs,
+}: CallOutcome): Omit<CallToRecord, 'serverId' | 'instanceId' | 'tool' | 'caller' | 'client'> => ({
+  startedAt,
+  durationMs,
+  request,
+  cached,
   outcome: isFailure(result) ? 'error' : 'ok',
   status: response?.status ?? cached?.status,
   requestBytes: request?.body === undefined ? 0 : Buffer.byteLength(request.body),
   responseBytes: response?.body.length ?? cached?.responseBytes ?? 0,
   error: isFailure(result) ? errorOf(result) : undefined,
-  request: request && withCacheAge(shortenRequest(maskRequest(request, masker, maskBeginning)), cached),
 })

@@ -1,6 +1,4 @@
-import { newExecutionId } from '../../history/execution-id.ts'
-import type { Recorder } from '../../history/execution-record.ts'
-import { ERROR_CHARACTERS, toMicroseconds } from '../../history/execution-record.ts'
+import { ERROR_CHARACTERS, type Recorder } from '../../history/execution-record.ts'
 import { isJsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import type { CallContext } from '../../runtime/call/compiled-tool.ts'
 import {
@@ -11,7 +9,7 @@ import {
   type UpstreamResult,
 } from '../../runtime/call/tool-result.ts'
 import type { Masker } from '../mask/masking.ts'
-import { maskBeginning, shortenRequest } from '../mask/record-call.ts'
+import { maskBeginning, recordCall } from '../mask/record-call.ts'
 
 export type LookRecordParts = { serverId: string; recorder: Pick<Recorder, 'record'>; masker: Masker }
 
@@ -44,30 +42,21 @@ export const createLookRecords =
     const startedAt = new Date()
     const startedMs = performance.now()
     return (result: LookedInto): string => {
-      const id = newExecutionId()
       const body = JSON.stringify(withoutId(given))
       const texts = textsOf(result)
-      recorder.record({
-        id,
+      return recordCall(recorder, masker, {
         serverId,
-        instanceId: undefined,
         tool,
-        userId: caller?.userId,
+        caller,
         client,
         startedAt,
-        durationMs: toMicroseconds(performance.now() - startedMs),
+        durationMs: performance.now() - startedMs,
         outcome: isFailed(result) ? 'error' : 'ok',
         status: undefined,
         requestBytes: Buffer.byteLength(body),
         responseBytes: texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0),
         error: isFailed(result) ? maskBeginning(texts[0] ?? '', masker).slice(0, ERROR_CHARACTERS) : undefined,
-        request: shortenRequest({
-          method: 'tools/call',
-          url: `${ADDRESS}${tool}`,
-          headers: [],
-          body: maskBeginning(body, masker),
-        }),
+        request: { method: 'tools/call', url: `${ADDRESS}${tool}`, headers: [], body },
       })
-      return id
     }
   }

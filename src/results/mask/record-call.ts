@@ -1,5 +1,14 @@
-import type { MaskedRequest } from '../../history/execution-record.ts'
+import { newExecutionId } from '../../history/execution-id.ts'
+import {
+  type ExecutionRecord,
+  MASKED,
+  type MaskedRequest,
+  type Recorder,
+  toMicroseconds,
+} from '../../history/execution-record.ts'
 import { MAX_SECRET_BYTES } from '../../lib/kernel/limits.ts'
+import type { Caller } from '../../servers/access/access.ts'
+import type { RenderedRequest } from '../../templates/template.ts'
 import type { Masker } from './masking.ts'
 
 /** Maximum characters of a request body in the history, which also records the size of the whole. */
@@ -14,13 +23,29 @@ const LONGEST_FORM = 16 * MAX_SECRET_BYTES
 const MASKED_CHARACTERS = BODY_CHARACTERS + LONGEST_FORM
 
 /**
- * Masks a text. Masking all of a long text would take seconds, so only as much as the history stores is masked, and
- * LONGEST_FORM more, which is then dropped: a secret that is cut at the end is not recognized.
+ * Masks as much of a text as the history stores, because masking a long one would take seconds. A secret that is cut off
+ * at the end of the slice would not be found, so a longer slice is masked and its tail dropped.
  */
 export const maskBeginning = (text: string, masker: Masker): string =>
   text.length <= MASKED_CHARACTERS || masker.isEmpty
     ? masker.text(text)
     : `${masker.text(text.slice(0, MASKED_CHARACTERS)).slice(0, -LONGEST_FORM)}…`
+
+const maskWith = (
+  { method, url, headers, body }: RenderedRequest,
+  masker: Masker,
+  maskBody: (body: string) => string,
+): MaskedRequest => ({
+  [MASKED]: true,
+  method,
+  url: masker.text(url),
+  headers: masker.isEmpty ? headers : headers.map(([name, value]) => [name, masker.text(value)] as const),
+  body: body === undefined ? undefined : maskBody(body),
+})
+
+/** Returns the whole request for somebody who tries a tool. */
+export const maskRequest = (request: RenderedRequest, masker: Masker): MaskedRequest =>
+  maskWith(request, masker, masker.text)
 
 /** Copies the beginning, because a slice would keep the whole text in memory. */
 const shorten = (text: string, max: number): string =>
@@ -39,9 +64,46 @@ const shortenHeaders = (headers: MaskedRequest['headers']): MaskedRequest['heade
 }
 
 /** Returns a request as the history stores it. Parts that are cut end in `…`. */
-export const shortenRequest = ({ method, url, headers, body }: MaskedRequest): MaskedRequest => ({
-  method,
-  url: shorten(url, URL_CHARACTERS),
-  headers: shortenHeaders(headers),
-  body: body === undefined ? undefined : shorten(body, BODY_CHARACTERS),
-})
+const toStoredRequest = (
+  request: RenderedRequest,
+  masker: Masker,
+  cached: { ageMs: number } | undefined,
+): MaskedRequest => {
+  const { method, url, headers, body } = maskWith(request, masker, text => maskBeginning(text, masker))
+  return {
+    [MASKED]: true,
+    method,
+    url: shorten(url, URL_CHARACTERS),
+    headers: shortenHeaders(headers),
+    body: body === undefined ? undefined : shorten(body, BODY_CHARACTERS),
+    ...(cached !== undefined && { answerAgeMs: Math.round(cached.ageMs) }),
+  }
+}
+
+/** A call to record. Its error must be masked already, because the caller has received it. */
+export type CallToRecord = Omit<ExecutionRecord, 'id' | 'instanceId' | 'userId' | 'request'> & {
+  instanceId?: string
+  caller: Caller
+  /** Undefined if the call failed before there was a request. */
+  request: RenderedRequest | undefined
+  /** Set if the result came from the cache and nothing was sent. */
+  cached?: { ageMs: number } | undefined
+}
+
+/** Records a call in the history, with the secrets of its request masked. Returns the id of the execution. */
+export const recordCall = (
+  recorder: Pick<Recorder, 'record'>,
+  masker: Masker,
+  { instanceId, caller, durationMs, request, cached, ...call }: CallToRecord,
+): string => {
+  const id = newExecutionId()
+  recorder.record({
+    ...call,
+    id,
+    instanceId,
+    userId: caller?.userId,
+    durationMs: toMicroseconds(durationMs),
+    request: request && toStoredRequest(request, masker, cached),
+  })
+  return id
+}

@@ -1,16 +1,15 @@
-import { toMicroseconds } from '../../history/execution-record.ts'
+import { type MaskedRequest, toMicroseconds } from '../../history/execution-record.ts'
 import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import type { OutboundResponse } from '../../lib/outbound/http-client.ts'
 import type { Masker } from '../../results/mask/masking.ts'
+import { maskRequest } from '../../results/mask/record-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
-import { type CallOutcome, maskRequest } from '../perform-call.ts'
+import type { CallOutcome } from '../perform-call.ts'
 import { toCurl } from './curl.ts'
 
 /** The result of `POST /tools/:id/test` and of the tool editor, with secrets masked. */
 export type ToolTest = {
-  request:
-    | { method: string; url: string; headers: readonly (readonly [string, string])[]; body?: string | undefined }
-    | undefined
+  request: MaskedRequest | undefined
   response:
     | {
         status: number
