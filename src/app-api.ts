@@ -1,3 +1,4 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { accountRoutes } from './api/accounts/accounts.routes.ts'
 import { auditRoutes } from './api/accounts/audit.routes.ts'
 import { externalIdentityRoutes } from './api/accounts/external-identities.routes.ts'
@@ -28,40 +29,47 @@ import type { Settings } from './lib/process/settings.ts'
 import { VERSION } from './lib/process/version.ts'
 import type { Services } from './services.ts'
 
-export type ApiParts = { settings: Settings; services: Services; origins: OriginPolicy; sessions: SessionOptions }
+export type ApiParts = Services & {
+  settings: Settings
+  baseUrl: string
+  origins: OriginPolicy
+  sessions: SessionOptions
+}
 
-/** Each route of the API, one line a feature. */
-export const appApi =
-  ({ settings, services, origins, sessions }: ApiParts) =>
-  async (api: HttpServer): Promise<void> => {
-    const { baseUrl, limits } = settings
-    await configureApi(api, {
-      maxJsonDepth: limits.maxJsonDepth,
-      origins,
-      sessions,
-      actors: services.accounts,
-      description: { version: VERSION, baseUrl },
-    })
-    await api.register(accountRoutes(services))
-    await api.register(mailFlowRoutes(services))
-    await api.register(ownAccountRoutes(services))
-    await api.register(secondFactorRoutes(services))
-    await api.register(externalIdentityRoutes(services))
-    await api.register(auditRoutes(services))
-    await api.register(accountDeletionRoutes(services))
-    await api.register(organizationRoutes(services))
-    await api.register(organizationAuditRoutes(services))
-    await api.register(invitationRoutes(services))
-    await api.register(toolkitRoutes(services))
-    await api.register(serverRoutes({ ...services, baseUrl }))
-    await api.register(catalogueRoutes(services))
-    await api.register(serverTransferRoutes({ ...services, baseUrl }))
-    await api.register(instanceRoutes(services))
-    await api.register(upstreamRoutes({ ...services, stateOf: services.upstreamStateOf }))
-    await api.register(upstreamReviewRoutes(services))
-    await api.register(upstreamAccountRoutes({ ...services, baseUrl }))
-    await api.register(grantRoutes({ ...services, baseUrl }))
-    await api.register(oauthClientRoutes(services))
-    await api.register(executionRoutes(services))
-    await api.register(callTokensRoutes(services))
-  }
+/** The routes of the API, by feature. */
+const ROUTES: readonly FastifyPluginAsyncZod<ApiParts>[] = [
+  accountRoutes,
+  mailFlowRoutes,
+  ownAccountRoutes,
+  secondFactorRoutes,
+  externalIdentityRoutes,
+  auditRoutes,
+  accountDeletionRoutes,
+  organizationRoutes,
+  organizationAuditRoutes,
+  invitationRoutes,
+  toolkitRoutes,
+  serverRoutes,
+  catalogueRoutes,
+  serverTransferRoutes,
+  instanceRoutes,
+  upstreamRoutes,
+  upstreamReviewRoutes,
+  upstreamAccountRoutes,
+  grantRoutes,
+  oauthClientRoutes,
+  executionRoutes,
+  callTokensRoutes,
+]
+
+export const appApi = async (api: HttpServer, parts: ApiParts): Promise<void> => {
+  const { settings, accounts, origins, sessions, baseUrl } = parts
+  await configureApi(api, {
+    maxJsonDepth: settings.limits.maxJsonDepth,
+    origins,
+    sessions,
+    actors: accounts,
+    description: { version: VERSION, baseUrl },
+  })
+  for (const routes of ROUTES) await api.register(routes, parts)
+}

@@ -17,7 +17,6 @@ import { createAuthorizationServer } from './oauth/authorization-server.ts'
 import { clientEndpoints } from './oauth/clients/client-endpoints.ts'
 import { createPassthrough } from './passthrough/http/passthrough.ts'
 import type { Services } from './services.ts'
-import { authorizationPages } from './web/access/authorization.pages.ts'
 import { createLive } from './web/live/live.ts'
 
 /** A mounted server that nobody used for this long is let go. */
@@ -57,11 +56,11 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
   bus.subscribe('resync', () => registry.checkAccess(undefined))
 
   const http = createHttpServer({ trustProxy: settings.trustProxy, maxRequestBytes: limits.maxRequestBytes, logger })
-  await http.register(healthRoutes({ db, isStopping: () => isStopping }))
+  await http.register(healthRoutes, { db, isStopping: () => isStopping })
   if (settings.metricsToken !== undefined) {
     // With its library only where it is used.
     const { metricsRoutes } = await import('./api/operations/metrics.routes.ts')
-    await http.register(metricsRoutes({ ...services, token: settings.metricsToken }))
+    await http.register(metricsRoutes, { ...services, token: settings.metricsToken })
   }
   await http.register(
     mcpRoutes({
@@ -85,8 +84,8 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
     }),
   )
   const origins = createOriginPolicy({ baseUrl, allowedOrigins, listensOnLoopback })
-  await http.register(discoveryRoutes({ ...services, baseUrl, origins }))
-  await http.register(publicDocumentRoutes({ ...services, baseUrl, origins }))
+  await http.register(discoveryRoutes, { ...services, baseUrl, origins })
+  await http.register(publicDocumentRoutes, { ...services, baseUrl, origins })
   const ownOrigin = createOriginPolicy({ baseUrl, allowedOrigins: [], listensOnLoopback })
   const sessions = {
     store: services.sessionStore,
@@ -117,20 +116,16 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
     report: (error, message) => logger.error({ err: error }, message),
     now,
   })
-  await http.register(
-    appPages({
-      settings,
-      services,
-      origins: ownOrigin,
-      sessions,
-      registry,
-      live,
-      inspectorClient,
-      isStopping: () => isStopping,
-      authorizationPages: authorizationPages(oauth),
-    }),
-  )
-  await http.register(appApi({ settings, services, origins: ownOrigin, sessions }), { prefix: '/api/v1' })
+  const parts = { ...services, settings, baseUrl, origins: ownOrigin, sessions }
+  await http.register(appPages, {
+    ...parts,
+    registry,
+    live,
+    inspectorClient,
+    isStopping: () => isStopping,
+    authorizationServer: oauth,
+  })
+  await http.register(api => appApi(api, parts), { prefix: '/api/v1' })
 
   return {
     http,

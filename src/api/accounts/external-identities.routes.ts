@@ -36,34 +36,35 @@ const toIdentityView = ({ id, issuer, subject, createdAt, updatedAt }: LinkedIde
   updatedAt: updatedAt.toISOString(),
 })
 
-export const externalIdentityRoutes =
-  ({ accounts }: { accounts: AccountService }): FastifyPluginAsyncZod =>
-  async app => {
-    const routes = resourceRoutes(app, { access: 'user', tags: ['external sign-in'] })
+export const externalIdentityRoutes: FastifyPluginAsyncZod<{ accounts: AccountService }> = async (
+  app,
+  { accounts },
+) => {
+  const routes = resourceRoutes(app, { access: 'user', tags: ['external sign-in'] })
 
-    routes.list(
-      '/me/identities',
-      { summary: 'List your identities at the external provider' },
-      { schema: IdentityView, toView: toIdentityView },
-      ({ actor, page }) => accounts.listIdentities(actor, page),
-    )
-    routes.perform(
-      '/me/identities',
-      {
-        summary: 'Start linking your account to an identity at the external provider (requires a browser session)',
-        body: NewIdentity,
-      },
-      viewAsIs(NewIdentityView),
-      async ({ actor, body: { password, returnTo }, request }) => {
-        if (request.signedInBy !== 'session') {
-          throw new AppError('unauthenticated', 'Linking requires a browser session, and this request has none.')
-        }
-        const { url, secrets } = await accounts.beginLinking(actor, password)
-        saveExternalSignIn(request, { ...secrets, returnTo: parseReturnTo(returnTo), linkTo: actor.userId })
-        return { url }
-      },
-    )
-    routes.remove('/me/identities/:id', { summary: 'Unlink an identity', params: uuidParams }, ({ actor, params }) =>
-      accounts.removeIdentity(actor, params.id),
-    )
-  }
+  routes.list(
+    '/me/identities',
+    { summary: 'List your identities at the external provider' },
+    { schema: IdentityView, toView: toIdentityView },
+    ({ actor, page }) => accounts.listIdentities(actor, page),
+  )
+  routes.perform(
+    '/me/identities',
+    {
+      summary: 'Start linking your account to an identity at the external provider (requires a browser session)',
+      body: NewIdentity,
+    },
+    viewAsIs(NewIdentityView),
+    async ({ actor, body: { password, returnTo }, request }) => {
+      if (request.signedInBy !== 'session') {
+        throw new AppError('unauthenticated', 'Linking requires a browser session, and this request has none.')
+      }
+      const { url, secrets } = await accounts.beginLinking(actor, password)
+      saveExternalSignIn(request, { ...secrets, returnTo: parseReturnTo(returnTo), linkTo: actor.userId })
+      return { url }
+    },
+  )
+  routes.remove('/me/identities/:id', { summary: 'Unlink an identity', params: uuidParams }, ({ actor, params }) =>
+    accounts.removeIdentity(actor, params.id),
+  )
+}

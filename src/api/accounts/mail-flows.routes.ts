@@ -17,77 +17,75 @@ const tags = ['account']
 const bodyLimit = 16 * 1_024
 
 /** Requests with a link from an email, and the request for one by a user who cannot sign in. */
-export const mailFlowRoutes =
-  ({ accounts }: { accounts: AccountService }): FastifyPluginAsyncZod =>
-  async app => {
-    const messages = mailMessages(accounts.isMailDelivered)
+export const mailFlowRoutes: FastifyPluginAsyncZod<{ accounts: AccountService }> = async (app, { accounts }) => {
+  const messages = mailMessages(accounts.isMailDelivered)
 
-    app.post(
-      '/email-verifications',
-      {
-        bodyLimit,
-        config,
-        schema: {
-          tags,
-          summary: 'Confirm an email address with the link sent to it',
-          body: LinkToken,
-          response: { 200: EmailView },
-        },
+  app.post(
+    '/email-verifications',
+    {
+      bodyLimit,
+      config,
+      schema: {
+        tags,
+        summary: 'Confirm an email address with the link sent to it',
+        body: LinkToken,
+        response: { 200: EmailView },
       },
-      async request => ({ email: (await accounts.verifyEmail(request.body.token, request.ip)).email }),
-    )
+    },
+    async request => ({ email: (await accounts.verifyEmail(request.body.token, request.ip)).email }),
+  )
 
-    app.post(
-      '/password-resets',
-      {
-        bodyLimit,
-        config,
-        schema: {
-          tags,
-          summary: 'Request a link to set a new password; the response is the same whether or not the account exists',
-          body: ResetRequest,
-          response: { 202: MessageView },
-        },
+  app.post(
+    '/password-resets',
+    {
+      bodyLimit,
+      config,
+      schema: {
+        tags,
+        summary: 'Request a link to set a new password; the response is the same whether or not the account exists',
+        body: ResetRequest,
+        response: { 202: MessageView },
       },
-      async (request, reply) => {
-        await accounts.requestReset({ email: request.body.email, address: request.ip })
-        return reply.code(202).send({ message: messages.reset })
-      },
-    )
+    },
+    async (request, reply) => {
+      await accounts.requestReset({ email: request.body.email, address: request.ip })
+      return reply.code(202).send({ message: messages.reset })
+    },
+  )
 
-    app.put(
-      '/password-resets',
-      {
-        bodyLimit,
-        config,
-        schema: {
-          tags,
-          summary: 'Set a new password with the link; ends all sessions and revokes all applications',
-          body: PasswordReset,
-          response: { 204: z.null() },
-        },
+  app.put(
+    '/password-resets',
+    {
+      bodyLimit,
+      config,
+      schema: {
+        tags,
+        summary: 'Set a new password with the link; ends all sessions and revokes all applications',
+        body: PasswordReset,
+        response: { 204: z.null() },
       },
-      async (request, reply) => {
-        await accounts.resetPassword({ ...request.body, address: request.ip })
-        return reply.code(204).send(null)
-      },
-    )
+    },
+    async (request, reply) => {
+      await accounts.resetPassword({ ...request.body, address: request.ip })
+      return reply.code(204).send(null)
+    },
+  )
 
-    app.post(
-      '/email-changes',
-      {
-        bodyLimit,
-        config,
-        schema: {
-          tags,
-          summary: 'Change the email address with the link sent to the new one; ends all other sessions',
-          body: LinkToken,
-          response: { 200: EmailView },
-        },
+  app.post(
+    '/email-changes',
+    {
+      bodyLimit,
+      config,
+      schema: {
+        tags,
+        summary: 'Change the email address with the link sent to the new one; ends all other sessions',
+        body: LinkToken,
+        response: { 200: EmailView },
       },
-      async request => {
-        const { email } = await accounts.changeEmail(request.body.token, request.ip, sessionIdOf(request))
-        return { email }
-      },
-    )
-  }
+    },
+    async request => {
+      const { email } = await accounts.changeEmail(request.body.token, request.ip, sessionIdOf(request))
+      return { email }
+    },
+  )
+}

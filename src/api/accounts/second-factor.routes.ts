@@ -16,41 +16,39 @@ const recoveryCodesView = {
   toView: (recoveryCodes: string[]) => ({ recoveryCodes }),
 }
 
-export const secondFactorRoutes =
-  ({ accounts }: { accounts: AccountService }): FastifyPluginAsyncZod =>
-  async app => {
-    const routes = resourceRoutes(app, { access: 'user', tags: ['second factor'] })
+export const secondFactorRoutes: FastifyPluginAsyncZod<{ accounts: AccountService }> = async (app, { accounts }) => {
+  const routes = resourceRoutes(app, { access: 'user', tags: ['second factor'] })
 
-    routes.get(
-      '/me/second-factor',
-      { summary: 'Get the status of two-factor authentication' },
-      viewAsIs(SecondFactorView),
-      ({ actor }) => accounts.getSecondFactor(actor),
-    )
-    routes.create(
-      '/me/second-factor',
-      {
-        summary: 'Start setting up two-factor authentication; it takes effect once you confirm it with a code',
-        body: NewSecondFactor,
-      },
-      viewAsIs(NewSecondFactorView),
-      ({ actor, body }) => accounts.beginSecondFactor(actor, body.password),
-    )
-    routes.perform(
-      '/me/second-factor/confirmation',
-      { summary: 'Turn on two-factor authentication; ends your other sessions', body: Confirmation },
-      recoveryCodesView,
-      ({ actor, body, request }) => accounts.confirmSecondFactor(actor, body.code, sessionIdOf(request)),
-    )
-    routes.remove(
-      '/me/second-factor',
-      { summary: 'Turn off two-factor authentication; ends your other sessions', body: Proof },
-      ({ actor, body, request }) => accounts.removeSecondFactor(actor, body, sessionIdOf(request)),
-    )
-    routes.create(
-      '/me/recovery-codes',
-      { summary: 'Create new recovery codes; the existing ones stop working', body: Proof },
-      recoveryCodesView,
-      ({ actor, body }) => accounts.renewRecoveryCodes(actor, body),
-    )
-  }
+  routes.get(
+    '/me/second-factor',
+    { summary: 'Get the status of two-factor authentication' },
+    viewAsIs(SecondFactorView),
+    ({ actor }) => accounts.getSecondFactor(actor),
+  )
+  routes.create(
+    '/me/second-factor',
+    {
+      summary: 'Start setting up two-factor authentication; it takes effect once you confirm it with a code',
+      body: NewSecondFactor,
+    },
+    viewAsIs(NewSecondFactorView),
+    ({ actor, body }) => accounts.beginSecondFactor(actor, body.password),
+  )
+  routes.perform(
+    '/me/second-factor/confirmation',
+    { summary: 'Turn on two-factor authentication; ends your other sessions', body: Confirmation },
+    recoveryCodesView,
+    ({ actor, body, request }) => accounts.confirmSecondFactor(actor, body.code, sessionIdOf(request)),
+  )
+  routes.remove(
+    '/me/second-factor',
+    { summary: 'Turn off two-factor authentication; ends your other sessions', body: Proof },
+    ({ actor, body, request }) => accounts.removeSecondFactor(actor, body, sessionIdOf(request)),
+  )
+  routes.create(
+    '/me/recovery-codes',
+    { summary: 'Create new recovery codes; the existing ones stop working', body: Proof },
+    recoveryCodesView,
+    ({ actor, body }) => accounts.renewRecoveryCodes(actor, body),
+  )
+}

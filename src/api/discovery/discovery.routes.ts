@@ -31,15 +31,16 @@ const toEntry = (baseUrl: string) => (server: Server) => ({
 type Parts = { servers: ServerService; verifyMcpToken: VerifyMcpToken; baseUrl: string; origins: OriginPolicy }
 
 /** `/.well-known/mcp-servers` lists the servers that the caller's token may use; without a token, the public ones. */
-export const discoveryRoutes =
-  ({ servers, verifyMcpToken, baseUrl, origins }: Parts): FastifyPluginAsyncZod =>
-  async app => {
-    refuseForeignOrigins(app, origins)
-    app.get('/.well-known/mcp-servers', { schema: { hide: true, response: { 200: McpServers } } }, async request => {
-      const token = bearerOf(request)
-      const principal = token === undefined ? undefined : await verifyMcpToken(token)
-      const caller = principal?.isForMcp ? principal : undefined
-      const usable = await servers.listUsableServers(caller, MAX_LISTED_SERVERS)
-      return { servers: usable.map(toEntry(baseUrl)) }
-    })
-  }
+export const discoveryRoutes: FastifyPluginAsyncZod<Parts> = async (
+  app,
+  { servers, verifyMcpToken, baseUrl, origins },
+) => {
+  refuseForeignOrigins(app, origins)
+  app.get('/.well-known/mcp-servers', { schema: { hide: true, response: { 200: McpServers } } }, async request => {
+    const token = bearerOf(request)
+    const principal = token === undefined ? undefined : await verifyMcpToken(token)
+    const caller = principal?.isForMcp ? principal : undefined
+    const usable = await servers.listUsableServers(caller, MAX_LISTED_SERVERS)
+    return { servers: usable.map(toEntry(baseUrl)) }
+  })
+}

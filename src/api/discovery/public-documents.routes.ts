@@ -56,44 +56,38 @@ const params = z.object({ uuid: z.string() })
 type Parts = { servers: ServerService; baseUrl: string; origins: OriginPolicy }
 
 /** Documents that clients read without a token: where to get one for a server, and how to reach public servers. */
-export const publicDocumentRoutes =
-  ({ servers, baseUrl, origins }: Parts): FastifyPluginAsyncZod =>
-  async app => {
-    openToPages(app, origins)
+export const publicDocumentRoutes: FastifyPluginAsyncZod<Parts> = async (app, { servers, baseUrl, origins }) => {
+  openToPages(app, origins)
 
-    const getServer = async (uuid: string): Promise<Server> => {
-      const id = z.uuid().safeParse(uuid).data?.toLowerCase()
-      const server = id === undefined ? undefined : await servers.findServerOfAnybody(id)
-      if (server === undefined) throw new AppError('not_found', 'Server not found.')
-      return server
-    }
-    const cached = (reply: FastifyReply): FastifyReply =>
-      reply.header('cache-control', `public, max-age=${MAX_AGE_SECONDS}`)
-
-    // HTTP+SSE is the same resource: a token is valid for a server over either transport.
-    for (const path of [`${RESOURCE_PATH}/s/:uuid`, `${RESOURCE_PATH}/s/:uuid/sse`]) {
-      app.get(path, { schema: { ...hide, params, response: { 200: ResourceMetadata } } }, async (request, reply) => {
-        const metadata = toResourceMetadata(await getServer(request.params.uuid), baseUrl)
-        return cached(reply).send(metadata)
-      })
-    }
-
-    app.get(RESOURCE_PATH, { schema: hide }, async () => {
-      const why = `No token is valid for all servers. Each server has its own document, ${RESOURCE_PATH}/s/<id>.`
-      throw new AppError('not_found', why)
-    })
-
-    app.get(
-      REGISTRY_PATH,
-      { schema: { ...hide, params, response: { 200: RegistryEntry } } },
-      async (request, reply) => {
-        const server = await getServer(request.params.uuid)
-        if (server.access !== 'public') throw new AppError('not_found', 'Server not found.')
-        return cached(reply).send(toRegistryEntry(server, baseUrl))
-      },
-    )
-
-    for (const path of [RESOURCE_PATH, `${RESOURCE_PATH}/s/:uuid`, `${RESOURCE_PATH}/s/:uuid/sse`, REGISTRY_PATH]) {
-      app.options(path, { schema: hide }, (_request, reply) => sendPreflightResponse(reply))
-    }
+  const getServer = async (uuid: string): Promise<Server> => {
+    const id = z.uuid().safeParse(uuid).data?.toLowerCase()
+    const server = id === undefined ? undefined : await servers.findServerOfAnybody(id)
+    if (server === undefined) throw new AppError('not_found', 'Server not found.')
+    return server
   }
+  const cached = (reply: FastifyReply): FastifyReply =>
+    reply.header('cache-control', `public, max-age=${MAX_AGE_SECONDS}`)
+
+  // HTTP+SSE is the same resource: a token is valid for a server over either transport.
+  for (const path of [`${RESOURCE_PATH}/s/:uuid`, `${RESOURCE_PATH}/s/:uuid/sse`]) {
+    app.get(path, { schema: { ...hide, params, response: { 200: ResourceMetadata } } }, async (request, reply) => {
+      const metadata = toResourceMetadata(await getServer(request.params.uuid), baseUrl)
+      return cached(reply).send(metadata)
+    })
+  }
+
+  app.get(RESOURCE_PATH, { schema: hide }, async () => {
+    const why = `No token is valid for all servers. Each server has its own document, ${RESOURCE_PATH}/s/<id>.`
+    throw new AppError('not_found', why)
+  })
+
+  app.get(REGISTRY_PATH, { schema: { ...hide, params, response: { 200: RegistryEntry } } }, async (request, reply) => {
+    const server = await getServer(request.params.uuid)
+    if (server.access !== 'public') throw new AppError('not_found', 'Server not found.')
+    return cached(reply).send(toRegistryEntry(server, baseUrl))
+  })
+
+  for (const path of [RESOURCE_PATH, `${RESOURCE_PATH}/s/:uuid`, `${RESOURCE_PATH}/s/:uuid/sse`, REGISTRY_PATH]) {
+    app.options(path, { schema: hide }, (_request, reply) => sendPreflightResponse(reply))
+  }
+}

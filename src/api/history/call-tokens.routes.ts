@@ -24,19 +24,17 @@ const toCallTokensView = ({ encoding, from, to, all, days, tools }: CallTokens):
   tools: tools.map(({ tool, ...sums }) => ({ tool, ...toSumsView(sums) })),
 })
 
-export const callTokensRoutes =
-  ({ callTokens }: { callTokens: CallTokensOf }): FastifyPluginAsyncZod =>
-  async app => {
-    const routes = resourceRoutes(app, { access: 'user', tags: ['execution'] })
+export const callTokensRoutes: FastifyPluginAsyncZod<{ callTokens: CallTokensOf }> = async (app, { callTokens }) => {
+  const routes = resourceRoutes(app, { access: 'user', tags: ['execution'] })
 
-    routes.get(
-      '/servers/:uuid/executions/tokens',
-      {
-        summary: 'Get the tokens of results and the tokens saved, by tool and by day',
-        params: z.object({ uuid: uuidParam }),
-        querystring: CallTokensQuery,
-      },
-      { schema: CallTokensView, toView: toCallTokensView },
-      ({ actor, params, query }) => callTokens.ofServer(actor, params.uuid, query),
-    )
-  }
+  routes.get(
+    '/servers/:uuid/executions/tokens',
+    {
+      summary: 'Get the tokens of results and the tokens saved, by tool and by day',
+      params: z.object({ uuid: uuidParam }),
+      querystring: CallTokensQuery,
+    },
+    { schema: CallTokensView, toView: toCallTokensView },
+    ({ actor, params, query }) => callTokens.ofServer(actor, params.uuid, query),
+  )
+}

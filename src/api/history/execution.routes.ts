@@ -29,32 +29,30 @@ const executionsView = {
   }),
 }
 
-export const executionRoutes =
-  ({ execution }: { execution: ExecutionService }): FastifyPluginAsyncZod =>
-  async app => {
-    const routes = resourceRoutes(app, { access: 'user', tags: ['execution'] })
+export const executionRoutes: FastifyPluginAsyncZod<{ execution: ExecutionService }> = async (app, { execution }) => {
+  const routes = resourceRoutes(app, { access: 'user', tags: ['execution'] })
 
-    routes.perform(
-      '/tools/:id/test',
-      { params, body: TestArguments },
-      { schema: ToolTestView, toView: toToolTestView },
-      ({ actor, params, body, reply }) =>
-        execution.testTool(actor, params.id, body.arguments, body.serverId, signalOf(reply)),
-    )
-    routes.perform(
-      '/instances/:id/call',
-      { params, body: CallArguments },
-      { schema: CallToolResultView, toView: toResultView },
-      ({ actor, params, body, reply }) => execution.callInstance(actor, params.id, body.arguments, signalOf(reply)),
-    )
+  routes.perform(
+    '/tools/:id/test',
+    { params, body: TestArguments },
+    { schema: ToolTestView, toView: toToolTestView },
+    ({ actor, params, body, reply }) =>
+      execution.testTool(actor, params.id, body.arguments, body.serverId, signalOf(reply)),
+  )
+  routes.perform(
+    '/instances/:id/call',
+    { params, body: CallArguments },
+    { schema: CallToolResultView, toView: toResultView },
+    ({ actor, params, body, reply }) => execution.callInstance(actor, params.id, body.arguments, signalOf(reply)),
+  )
 
-    routes.get(
-      '/servers/:uuid/executions',
-      { params: serverParams, querystring: ExecutionQuery },
-      executionsView,
-      ({ actor, params, query }) => execution.listExecutions(actor, params.uuid, query),
-    )
-    routes.get('/executions/:id', { params }, executionView, ({ actor, params }) =>
-      execution.getExecution(actor, params.id),
-    )
-  }
+  routes.get(
+    '/servers/:uuid/executions',
+    { params: serverParams, querystring: ExecutionQuery },
+    executionsView,
+    ({ actor, params, query }) => execution.listExecutions(actor, params.uuid, query),
+  )
+  routes.get('/executions/:id', { params }, executionView, ({ actor, params }) =>
+    execution.getExecution(actor, params.id),
+  )
+}

@@ -9,33 +9,32 @@ const params = uuidParams
 const grantView = { schema: GrantView, toView: toGrantView }
 
 /** Clients connected to a server, and applications that act on behalf of the user. */
-export const grantRoutes =
-  ({ grants, baseUrl }: { grants: GrantService; baseUrl: string }): FastifyPluginAsyncZod =>
-  async app => {
-    const ofServers = resourceRoutes(app, { access: 'user', tags: ['servers'] })
-    const ofAccount = resourceRoutes(app, { access: 'user', tags: ['account'] })
+export const grantRoutes: FastifyPluginAsyncZod<{ grants: GrantService; baseUrl: string }> = async (
+  app,
+  { grants, baseUrl },
+) => {
+  const ofServers = resourceRoutes(app, { access: 'user', tags: ['servers'] })
+  const ofAccount = resourceRoutes(app, { access: 'user', tags: ['account'] })
 
-    ofServers.list(
-      '/servers/:uuid/grants',
-      { summary: 'List the clients connected to a server and their users', params: z.object({ uuid: uuidParam }) },
-      grantView,
-      ({ actor, params, page }) => grants.listServerGrants(actor, params.uuid, page),
-    )
-    ofServers.remove(
-      '/grants/:id',
-      { summary: 'Revoke a client’s access to a server for a user', params },
-      ({ actor, params }) => grants.removeGrant(actor, params.id),
-    )
+  ofServers.list(
+    '/servers/:uuid/grants',
+    { summary: 'List the clients connected to a server and their users', params: z.object({ uuid: uuidParam }) },
+    grantView,
+    ({ actor, params, page }) => grants.listServerGrants(actor, params.uuid, page),
+  )
+  ofServers.remove(
+    '/grants/:id',
+    { summary: 'Revoke a client’s access to a server for a user', params },
+    ({ actor, params }) => grants.removeGrant(actor, params.id),
+  )
 
-    ofAccount.list(
-      '/me/applications',
-      { summary: 'List the applications that act on your behalf, and their servers' },
-      { schema: ApplicationView, toView: toApplicationView(baseUrl) },
-      ({ actor, page }) => grants.listApplications(actor, page),
-    )
-    ofAccount.remove(
-      '/me/applications/:id',
-      { summary: 'Revoke an application’s access', params },
-      ({ actor, params }) => grants.removeApplication(actor, params.id),
-    )
-  }
+  ofAccount.list(
+    '/me/applications',
+    { summary: 'List the applications that act on your behalf, and their servers' },
+    { schema: ApplicationView, toView: toApplicationView(baseUrl) },
+    ({ actor, page }) => grants.listApplications(actor, page),
+  )
+  ofAccount.remove('/me/applications/:id', { summary: 'Revoke an application’s access', params }, ({ actor, params }) =>
+    grants.removeApplication(actor, params.id),
+  )
+}

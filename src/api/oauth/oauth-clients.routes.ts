@@ -18,35 +18,36 @@ const newClientView = { schema: NewOAuthClientView, toView: toNewOAuthClientView
 const READ_ONLY = ['id', 'organizationId', 'clientId', 'tokenEndpointAuthMethod'] as const
 
 /** OAuth clients registered manually by an organization, for programs that cannot register themselves. */
-export const oauthClientRoutes =
-  ({ oauthClients }: { oauthClients: OAuthClientService }): FastifyPluginAsyncZod =>
-  async app => {
-    const routes = resourceRoutes(app, { access: 'user', tags: ['organizations'] })
+export const oauthClientRoutes: FastifyPluginAsyncZod<{ oauthClients: OAuthClientService }> = async (
+  app,
+  { oauthClients },
+) => {
+  const routes = resourceRoutes(app, { access: 'user', tags: ['organizations'] })
 
-    routes.create(
-      '/organizations/:id/oauth-clients',
-      { summary: 'Register an OAuth client manually', params, body: CreateOAuthClient },
-      newClientView,
-      ({ actor, params, body }) => oauthClients.createClient(actor, params.id, body),
-    )
-    routes.list('/organizations/:id/oauth-clients', { params }, clientView, ({ actor, params, page }) =>
-      oauthClients.listClients(actor, params.id, page),
-    )
-    routes.get('/oauth-clients/:id', { params }, clientView, ({ actor, params }) =>
-      oauthClients.getClient(actor, params.id),
-    )
-    routes.update(
-      '/oauth-clients/:id',
-      { params, body: UpdateOAuthClient },
-      clientView,
-      async ({ actor, params: { id }, body }) => {
-        await assertUnchanged(READ_ONLY, body, async () => toOAuthClientView(await oauthClients.getClient(actor, id)))
-        return oauthClients.updateClient(actor, id, body)
-      },
-    )
-    routes.remove(
-      '/oauth-clients/:id',
-      { summary: 'Delete a client and revoke its access for all users', params },
-      ({ actor, params }) => oauthClients.removeClient(actor, params.id),
-    )
-  }
+  routes.create(
+    '/organizations/:id/oauth-clients',
+    { summary: 'Register an OAuth client manually', params, body: CreateOAuthClient },
+    newClientView,
+    ({ actor, params, body }) => oauthClients.createClient(actor, params.id, body),
+  )
+  routes.list('/organizations/:id/oauth-clients', { params }, clientView, ({ actor, params, page }) =>
+    oauthClients.listClients(actor, params.id, page),
+  )
+  routes.get('/oauth-clients/:id', { params }, clientView, ({ actor, params }) =>
+    oauthClients.getClient(actor, params.id),
+  )
+  routes.update(
+    '/oauth-clients/:id',
+    { params, body: UpdateOAuthClient },
+    clientView,
+    async ({ actor, params: { id }, body }) => {
+      await assertUnchanged(READ_ONLY, body, async () => toOAuthClientView(await oauthClients.getClient(actor, id)))
+      return oauthClients.updateClient(actor, id, body)
+    },
+  )
+  routes.remove(
+    '/oauth-clients/:id',
+    { summary: 'Delete a client and revoke its access for all users', params },
+    ({ actor, params }) => oauthClients.removeClient(actor, params.id),
+  )
+}

@@ -15,19 +15,17 @@ type Parts = {
 }
 
 /** `/metrics` for Prometheus, with the counters of this process. */
-export const metricsRoutes =
-  ({ token, callLedger, catalogueReports }: Parts): FastifyPluginAsync =>
-  async app => {
-    const { contentType, render } = createMetricsText([
-      ...listLedgerMetrics(callLedger),
-      ...listCatalogueMetrics(catalogueReports),
-    ])
-    app.addHook('onRequest', async (request, reply) => {
-      reply.header('cache-control', 'no-store')
-      assertBearer(request, reply, { name: 'PATCHBAY_METRICS_TOKEN', isRight: given => isSameSecret(given, token) })
-    })
-    // Open to anyone, because the hook above checks its own token.
-    app.get('/metrics', { config: { access: 'anyone' } }, async (_request, reply) =>
-      reply.type(contentType).send(await render()),
-    )
-  }
+export const metricsRoutes: FastifyPluginAsync<Parts> = async (app, { token, callLedger, catalogueReports }) => {
+  const { contentType, render } = createMetricsText([
+    ...listLedgerMetrics(callLedger),
+    ...listCatalogueMetrics(catalogueReports),
+  ])
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('cache-control', 'no-store')
+    assertBearer(request, reply, { name: 'PATCHBAY_METRICS_TOKEN', isRight: given => isSameSecret(given, token) })
+  })
+  // Open to anyone, because the hook above checks its own token.
+  app.get('/metrics', { config: { access: 'anyone' } }, async (_request, reply) =>
+    reply.type(contentType).send(await render()),
+  )
+}

@@ -87,25 +87,23 @@ const toDeletionView = (preview: DeletionPreview, hasPassword: boolean): z.infer
   refusal: preview.refusal ?? null,
 })
 
-export const accountDeletionRoutes =
-  ({ accountDeletion, accounts }: Parts): FastifyPluginAsyncZod =>
-  async app => {
-    const routes = resourceRoutes(app, { access: 'user', tags: ['account'] })
+export const accountDeletionRoutes: FastifyPluginAsyncZod<Parts> = async (app, { accountDeletion, accounts }) => {
+  const routes = resourceRoutes(app, { access: 'user', tags: ['account'] })
 
-    routes.get(
-      '/me/deletion',
-      { summary: 'Preview the deletion of your account' },
-      viewAsIs(DeletionView),
-      async ({ actor }) =>
-        toDeletionView(await accountDeletion.previewDeletion(actor), await accounts.hasPassword(actor)),
-    )
-    routes.remove(
-      '/me',
-      { summary: 'Delete your account', body: DeleteAccount },
-      async ({ actor, body: { organizations, ...proof }, request, reply }) => {
-        await accounts.proveSelf(actor, proof)
-        await accountDeletion.deleteAccount(actor, organizations)
-        if (request.signedInBy === 'session') await endSession(request, reply)
-      },
-    )
-  }
+  routes.get(
+    '/me/deletion',
+    { summary: 'Preview the deletion of your account' },
+    viewAsIs(DeletionView),
+    async ({ actor }) =>
+      toDeletionView(await accountDeletion.previewDeletion(actor), await accounts.hasPassword(actor)),
+  )
+  routes.remove(
+    '/me',
+    { summary: 'Delete your account', body: DeleteAccount },
+    async ({ actor, body: { organizations, ...proof }, request, reply }) => {
+      await accounts.proveSelf(actor, proof)
+      await accountDeletion.deleteAccount(actor, organizations)
+      if (request.signedInBy === 'session') await endSession(request, reply)
+    },
+  )
+}

@@ -16,34 +16,35 @@ const params = uuidParams
 const invitationParams = z.object({ id: uuidParam, invitationId: uuidParam })
 const invitationView = { schema: InvitationView, toView: toInvitationView }
 
-export const invitationRoutes =
-  ({ invitations }: { invitations: InvitationService }): FastifyPluginAsyncZod =>
-  async app => {
-    const routes = resourceRoutes(app, { access: 'user', tags: ['organizations'] })
+export const invitationRoutes: FastifyPluginAsyncZod<{ invitations: InvitationService }> = async (
+  app,
+  { invitations },
+) => {
+  const routes = resourceRoutes(app, { access: 'user', tags: ['organizations'] })
 
-    routes.create(
-      '/organizations/:id/invitations',
-      {
-        summary: 'Invite somebody by email; replaces an earlier invitation to the same address',
-        params,
-        body: CreateInvitation,
-      },
-      invitationView,
-      ({ actor, params, body }) => invitations.invite(actor, params.id, body),
-    )
-    routes.list(
-      '/organizations/:id/invitations',
-      { summary: 'List pending invitations', params },
-      invitationView,
-      ({ actor, params, page }) => invitations.listInvitations(actor, params.id, page),
-    )
-    routes.remove('/organizations/:id/invitations/:invitationId', { params: invitationParams }, ({ actor, params }) =>
-      invitations.withdrawInvitation(actor, params.id, params.invitationId),
-    )
-    routes.perform(
-      '/invitations/accept',
-      { summary: 'Accept an invitation to an organization', body: AcceptInvitation },
-      { schema: OrganizationView, toView: toOrganizationView },
-      ({ actor, body }) => invitations.acceptInvitation(actor, body.token),
-    )
-  }
+  routes.create(
+    '/organizations/:id/invitations',
+    {
+      summary: 'Invite somebody by email; replaces an earlier invitation to the same address',
+      params,
+      body: CreateInvitation,
+    },
+    invitationView,
+    ({ actor, params, body }) => invitations.invite(actor, params.id, body),
+  )
+  routes.list(
+    '/organizations/:id/invitations',
+    { summary: 'List pending invitations', params },
+    invitationView,
+    ({ actor, params, page }) => invitations.listInvitations(actor, params.id, page),
+  )
+  routes.remove('/organizations/:id/invitations/:invitationId', { params: invitationParams }, ({ actor, params }) =>
+    invitations.withdrawInvitation(actor, params.id, params.invitationId),
+  )
+  routes.perform(
+    '/invitations/accept',
+    { summary: 'Accept an invitation to an organization', body: AcceptInvitation },
+    { schema: OrganizationView, toView: toOrganizationView },
+    ({ actor, body }) => invitations.acceptInvitation(actor, body.token),
+  )
+}

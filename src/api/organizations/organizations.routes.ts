@@ -24,47 +24,43 @@ const memberParams = z.object({ id: uuidParam, userId: uuidParam })
 const organizationView = { schema: OrganizationView, toView: toOrganizationView }
 const memberView = { schema: MemberView, toView: toMemberView }
 
-export const organizationRoutes =
-  ({ organizations, members }: Parts): FastifyPluginAsyncZod =>
-  async app => {
-    const routes = resourceRoutes(app, { access: 'user', tags: ['organizations'] })
+export const organizationRoutes: FastifyPluginAsyncZod<Parts> = async (app, { organizations, members }) => {
+  const routes = resourceRoutes(app, { access: 'user', tags: ['organizations'] })
 
-    routes.create('/organizations', { body: CreateOrganization }, organizationView, ({ actor, body }) =>
-      organizations.createOrganization(actor, body.name),
-    )
-    routes.list('/organizations', {}, organizationView, ({ actor, page }) =>
-      organizations.listOrganizations(actor, page),
-    )
-    routes.get('/organizations/:id', { params }, organizationView, ({ actor, params }) =>
-      organizations.getOrganization(actor, params.id),
-    )
-    routes.update(
-      '/organizations/:id',
-      { params, body: UpdateOrganization },
-      organizationView,
-      async ({ actor, params: { id }, body }) => {
-        await assertUnchanged(['id', 'role'], body, () => organizations.getOrganization(actor, id))
-        return organizations.renameOrganization(actor, id, body.name)
-      },
-    )
-    routes.remove(
-      '/organizations/:id',
-      { summary: 'Delete an organization with everything in it', params, body: RemoveOrganization },
-      ({ actor, params, body }) => organizations.removeOrganization(actor, params.id, body.confirm),
-    )
+  routes.create('/organizations', { body: CreateOrganization }, organizationView, ({ actor, body }) =>
+    organizations.createOrganization(actor, body.name),
+  )
+  routes.list('/organizations', {}, organizationView, ({ actor, page }) => organizations.listOrganizations(actor, page))
+  routes.get('/organizations/:id', { params }, organizationView, ({ actor, params }) =>
+    organizations.getOrganization(actor, params.id),
+  )
+  routes.update(
+    '/organizations/:id',
+    { params, body: UpdateOrganization },
+    organizationView,
+    async ({ actor, params: { id }, body }) => {
+      await assertUnchanged(['id', 'role'], body, () => organizations.getOrganization(actor, id))
+      return organizations.renameOrganization(actor, id, body.name)
+    },
+  )
+  routes.remove(
+    '/organizations/:id',
+    { summary: 'Delete an organization with everything in it', params, body: RemoveOrganization },
+    ({ actor, params, body }) => organizations.removeOrganization(actor, params.id, body.confirm),
+  )
 
-    routes.list('/organizations/:id/members', { params }, memberView, ({ actor, params, page }) =>
-      members.listMembers(actor, params.id, page),
-    )
-    routes.put(
-      '/organizations/:id/members/:userId',
-      { summary: "Change a member's role", params: memberParams, body: ChangeRole },
-      memberView,
-      ({ actor, params, body }) => members.changeRole(actor, params.id, params.userId, body.role),
-    )
-    routes.remove(
-      '/organizations/:id/members/:userId',
-      { summary: 'Remove a member, or leave the organization', params: memberParams, body: RemoveMember },
-      ({ actor, params, body }) => members.removeMember(actor, params.id, params.userId, body?.serversTo),
-    )
-  }
+  routes.list('/organizations/:id/members', { params }, memberView, ({ actor, params, page }) =>
+    members.listMembers(actor, params.id, page),
+  )
+  routes.put(
+    '/organizations/:id/members/:userId',
+    { summary: "Change a member's role", params: memberParams, body: ChangeRole },
+    memberView,
+    ({ actor, params, body }) => members.changeRole(actor, params.id, params.userId, body.role),
+  )
+  routes.remove(
+    '/organizations/:id/members/:userId',
+    { summary: 'Remove a member, or leave the organization', params: memberParams, body: RemoveMember },
+    ({ actor, params, body }) => members.removeMember(actor, params.id, params.userId, body?.serversTo),
+  )
+}

@@ -13,28 +13,26 @@ type Parts = { servers: Pick<ServerService, 'getServer'>; catalogueReports: Cata
 
 const params = z.object({ uuid: uuidParam })
 
-export const catalogueRoutes =
-  ({ servers, catalogueReports }: Parts): FastifyPluginAsyncZod =>
-  async app => {
-    const routes = resourceRoutes(app, { access: 'user', tags: ['servers'] })
+export const catalogueRoutes: FastifyPluginAsyncZod<Parts> = async (app, { servers, catalogueReports }) => {
+  const routes = resourceRoutes(app, { access: 'user', tags: ['servers'] })
 
-    const getReport = async (actor: Actor, serverId: string): Promise<ServerReport> => {
-      const { presentation } = await servers.getServer(actor, serverId)
-      const report = await catalogueReports.find(serverId)
-      if (report === undefined) throw new AppError('not_found', 'Server not found.')
-      return { report, presentation }
-    }
-
-    routes.get(
-      '/servers/:uuid/tokens',
-      { summary: 'Get the token cost of the tool list, by tool and by presentation', params },
-      { schema: ServerTokensView, toView: toServerTokensView },
-      ({ actor, params }) => getReport(actor, params.uuid),
-    )
-    routes.get(
-      '/servers/:uuid/lint',
-      { summary: 'List known problems of the tools with clients and models', params },
-      { schema: ServerLintView, toView: toServerLintView },
-      ({ actor, params }) => getReport(actor, params.uuid),
-    )
+  const getReport = async (actor: Actor, serverId: string): Promise<ServerReport> => {
+    const { presentation } = await servers.getServer(actor, serverId)
+    const report = await catalogueReports.find(serverId)
+    if (report === undefined) throw new AppError('not_found', 'Server not found.')
+    return { report, presentation }
   }
+
+  routes.get(
+    '/servers/:uuid/tokens',
+    { summary: 'Get the token cost of the tool list, by tool and by presentation', params },
+    { schema: ServerTokensView, toView: toServerTokensView },
+    ({ actor, params }) => getReport(actor, params.uuid),
+  )
+  routes.get(
+    '/servers/:uuid/lint',
+    { summary: 'List known problems of the tools with clients and models', params },
+    { schema: ServerLintView, toView: toServerLintView },
+    ({ actor, params }) => getReport(actor, params.uuid),
+  )
+}

@@ -17,37 +17,33 @@ const bindingsView = {
   toView: (instances: readonly Instance[]) => ({ items: toBindingRows(instances), nextCursor: null }),
 }
 
-export const instanceRoutes =
-  ({ instances }: { instances: InstanceService }): FastifyPluginAsyncZod =>
-  async app => {
-    const routes = resourceRoutes(app, { access: 'user', tags: ['instances'] })
+export const instanceRoutes: FastifyPluginAsyncZod<{ instances: InstanceService }> = async (app, { instances }) => {
+  const routes = resourceRoutes(app, { access: 'user', tags: ['instances'] })
 
-    routes.create(
-      '/servers/:uuid/instances',
-      { params: serverParams, body: CreateInstance },
-      instanceView,
-      ({ actor, params, body }) =>
-        instances.createInstance(actor, params.uuid, { ...body, bindings: toBindings(body.bindings) }),
-    )
-    routes.list('/servers/:uuid/instances', { params: serverParams }, instanceView, ({ actor, params, page }) =>
-      instances.listInstances(actor, params.uuid, page),
-    )
-    routes.get('/instances/:id', { params }, instanceView, ({ actor, params }) =>
-      instances.getInstance(actor, params.id),
-    )
-    routes.update(
-      '/instances/:id',
-      { params, body: UpdateInstance },
-      instanceView,
-      async ({ actor, params: { id }, body: { bindings, ...patch } }) => {
-        await assertUnchanged(['id', 'serverId'], patch, () => instances.getInstance(actor, id))
-        const changed = bindings === undefined ? patch : { ...patch, bindings: toBindings(bindings) }
-        return instances.updateInstance(actor, id, changed)
-      },
-    )
-    routes.remove('/instances/:id', { params }, ({ actor, params }) => instances.removeInstance(actor, params.id))
+  routes.create(
+    '/servers/:uuid/instances',
+    { params: serverParams, body: CreateInstance },
+    instanceView,
+    ({ actor, params, body }) =>
+      instances.createInstance(actor, params.uuid, { ...body, bindings: toBindings(body.bindings) }),
+  )
+  routes.list('/servers/:uuid/instances', { params: serverParams }, instanceView, ({ actor, params, page }) =>
+    instances.listInstances(actor, params.uuid, page),
+  )
+  routes.get('/instances/:id', { params }, instanceView, ({ actor, params }) => instances.getInstance(actor, params.id))
+  routes.update(
+    '/instances/:id',
+    { params, body: UpdateInstance },
+    instanceView,
+    async ({ actor, params: { id }, body: { bindings, ...patch } }) => {
+      await assertUnchanged(['id', 'serverId'], patch, () => instances.getInstance(actor, id))
+      const changed = bindings === undefined ? patch : { ...patch, bindings: toBindings(bindings) }
+      return instances.updateInstance(actor, id, changed)
+    },
+  )
+  routes.remove('/instances/:id', { params }, ({ actor, params }) => instances.removeInstance(actor, params.id))
 
-    routes.get('/servers/:uuid/bindings', { params: serverParams }, bindingsView, ({ actor, params }) =>
-      instances.listAllInstances(actor, params.uuid),
-    )
-  }
+  routes.get('/servers/:uuid/bindings', { params: serverParams }, bindingsView, ({ actor, params }) =>
+    instances.listAllInstances(actor, params.uuid),
+  )
+}

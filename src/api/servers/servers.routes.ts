@@ -38,66 +38,65 @@ const globalParams = z.object({ uuid: uuidParam, key: z.string() })
 const globalView = { schema: GlobalView, toView: toGlobalView }
 const READ_ONLY = ['id', 'uuid', 'organizationId', 'ownerId', 'url', 'shownAs'] as const
 
-export const serverRoutes =
-  ({ servers, globals, toolkitUses, findShownAs, baseUrl }: Parts): FastifyPluginAsyncZod =>
-  async app => {
-    const routes = resourceRoutes(app, { ...config, tags })
-    const toView = async (server: Server) => toServerView(server, baseUrl, await findShownAsOf(server, findShownAs))
-    const serverView = { schema: ServerView, toView }
-    const listedView = { schema: ServerView, toView: (server: Server) => toServerView(server, baseUrl) }
+export const serverRoutes: FastifyPluginAsyncZod<Parts> = async (
+  app,
+  { servers, globals, toolkitUses, findShownAs, baseUrl },
+) => {
+  const routes = resourceRoutes(app, { ...config, tags })
+  const toView = async (server: Server) => toServerView(server, baseUrl, await findShownAsOf(server, findShownAs))
+  const serverView = { schema: ServerView, toView }
+  const listedView = { schema: ServerView, toView: (server: Server) => toServerView(server, baseUrl) }
 
-    routes.create('/servers', { body: CreateServer }, serverView, ({ actor, body }) =>
-      servers.createServer(actor, body),
-    )
-    routes.list('/servers', {}, listedView, ({ actor, page }) => servers.listServers(actor, page))
-    routes.get('/servers/:uuid', { params }, serverView, ({ actor, params }) => servers.getServer(actor, params.uuid))
-    routes.update('/servers/:uuid', { params, body: UpdateServer }, serverView, async ({ actor, params, body }) => {
-      const { uuid } = params
-      await assertUnchanged(READ_ONLY, body, async () => toView(await servers.getServer(actor, uuid)))
-      return servers.updateServer(actor, uuid, body)
-    })
-    routes.remove('/servers/:uuid', { params }, ({ actor, params }) => servers.removeServer(actor, params.uuid))
+  routes.create('/servers', { body: CreateServer }, serverView, ({ actor, body }) => servers.createServer(actor, body))
+  routes.list('/servers', {}, listedView, ({ actor, page }) => servers.listServers(actor, page))
+  routes.get('/servers/:uuid', { params }, serverView, ({ actor, params }) => servers.getServer(actor, params.uuid))
+  routes.update('/servers/:uuid', { params, body: UpdateServer }, serverView, async ({ actor, params, body }) => {
+    const { uuid } = params
+    await assertUnchanged(READ_ONLY, body, async () => toView(await servers.getServer(actor, uuid)))
+    return servers.updateServer(actor, uuid, body)
+  })
+  routes.remove('/servers/:uuid', { params }, ({ actor, params }) => servers.removeServer(actor, params.uuid))
 
-    routes.get(
-      '/servers/:uuid/toolkits',
-      { params, querystring: pageQuery },
-      viewAsIs(pageOf(UsedToolkitView)),
-      async ({ actor, params, query }) => {
-        const page = idPageOf(query)
-        const used = await toolkitUses.listUsedToolkits(actor, params.uuid, page)
-        const { items, nextCursor } = toPage(used, page.limit, last => last.useId)
-        return { items: items.map(toUsedToolkitView), nextCursor }
-      },
-    )
-    app.put(
-      '/servers/:uuid/toolkits/:id',
-      { config, schema: { tags, params: toolkitParams, querystring: UseToolkitQuery, response: { 204: z.null() } } },
-      async (request, reply) => {
-        const { uuid, id } = request.params
-        await toolkitUses.useToolkit(actorOf(request), uuid, id, request.query.version)
-        return reply.code(204).send(null)
-      },
-    )
-    routes.remove('/servers/:uuid/toolkits/:id', { params: toolkitParams }, ({ actor, params }) =>
-      toolkitUses.dropToolkit(actor, params.uuid, params.id),
-    )
+  routes.get(
+    '/servers/:uuid/toolkits',
+    { params, querystring: pageQuery },
+    viewAsIs(pageOf(UsedToolkitView)),
+    async ({ actor, params, query }) => {
+      const page = idPageOf(query)
+      const used = await toolkitUses.listUsedToolkits(actor, params.uuid, page)
+      const { items, nextCursor } = toPage(used, page.limit, last => last.useId)
+      return { items: items.map(toUsedToolkitView), nextCursor }
+    },
+  )
+  app.put(
+    '/servers/:uuid/toolkits/:id',
+    { config, schema: { tags, params: toolkitParams, querystring: UseToolkitQuery, response: { 204: z.null() } } },
+    async (request, reply) => {
+      const { uuid, id } = request.params
+      await toolkitUses.useToolkit(actorOf(request), uuid, id, request.query.version)
+      return reply.code(204).send(null)
+    },
+  )
+  routes.remove('/servers/:uuid/toolkits/:id', { params: toolkitParams }, ({ actor, params }) =>
+    toolkitUses.dropToolkit(actor, params.uuid, params.id),
+  )
 
-    routes.list('/servers/:uuid/globals', { params }, globalView, ({ actor, params, page }) =>
-      globals.listGlobals(actor, params.uuid, page),
-    )
-    app.put(
-      '/servers/:uuid/globals/:key',
-      {
-        config,
-        schema: { tags, params: globalParams, body: PutGlobal, response: { 200: GlobalView, 201: GlobalView } },
-      },
-      async (request, reply) => {
-        const { uuid, key } = request.params
-        const { global, isNew } = await globals.putGlobal(actorOf(request), uuid, key, request.body)
-        return reply.code(isNew ? 201 : 200).send(toGlobalView(global))
-      },
-    )
-    routes.remove('/servers/:uuid/globals/:key', { params: globalParams }, ({ actor, params }) =>
-      globals.removeGlobal(actor, params.uuid, params.key),
-    )
-  }
+  routes.list('/servers/:uuid/globals', { params }, globalView, ({ actor, params, page }) =>
+    globals.listGlobals(actor, params.uuid, page),
+  )
+  app.put(
+    '/servers/:uuid/globals/:key',
+    {
+      config,
+      schema: { tags, params: globalParams, body: PutGlobal, response: { 200: GlobalView, 201: GlobalView } },
+    },
+    async (request, reply) => {
+      const { uuid, key } = request.params
+      const { global, isNew } = await globals.putGlobal(actorOf(request), uuid, key, request.body)
+      return reply.code(isNew ? 201 : 200).send(toGlobalView(global))
+    },
+  )
+  routes.remove('/servers/:uuid/globals/:key', { params: globalParams }, ({ actor, params }) =>
+    globals.removeGlobal(actor, params.uuid, params.key),
+  )
+}

@@ -10,20 +10,21 @@ import type { ServerTransfer } from '../../servers/settings/transfer.service.ts'
 
 type Parts = { serverTransfer: ServerTransfer; findShownAs: FindShownAs; baseUrl: string }
 
-export const serverTransferRoutes =
-  ({ serverTransfer, findShownAs, baseUrl }: Parts): FastifyPluginAsyncZod =>
-  async app => {
-    const routes = resourceRoutes(app, { access: 'user', tags: ['servers'] })
-    const toView = async (server: Server) => toServerView(server, baseUrl, await findShownAsOf(server, findShownAs))
+export const serverTransferRoutes: FastifyPluginAsyncZod<Parts> = async (
+  app,
+  { serverTransfer, findShownAs, baseUrl },
+) => {
+  const routes = resourceRoutes(app, { access: 'user', tags: ['servers'] })
+  const toView = async (server: Server) => toServerView(server, baseUrl, await findShownAsOf(server, findShownAs))
 
-    routes.perform(
-      '/servers/:uuid/transfer',
-      {
-        summary: 'Move a server to another organization; the toolkits it uses become snapshots',
-        params: z.object({ uuid: uuidParam }),
-        body: TransferServer,
-      },
-      { schema: ServerView, toView },
-      ({ actor, params, body }) => serverTransfer.transferServer(actor, params.uuid, body),
-    )
-  }
+  routes.perform(
+    '/servers/:uuid/transfer',
+    {
+      summary: 'Move a server to another organization; the toolkits it uses become snapshots',
+      params: z.object({ uuid: uuidParam }),
+      body: TransferServer,
+    },
+    { schema: ServerView, toView },
+    ({ actor, params, body }) => serverTransfer.transferServer(actor, params.uuid, body),
+  )
+}

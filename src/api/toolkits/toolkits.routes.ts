@@ -25,54 +25,52 @@ const toolkitView = { schema: ToolkitView, toView: toToolkitView }
 const toolView = { schema: ToolView, toView: toToolView }
 const toolLintView = { schema: ToolLintView, toView: toToolLintView }
 
-export const toolkitRoutes =
-  ({ toolkits, tools, toolLint }: Parts): FastifyPluginAsyncZod =>
-  async app => {
-    const routes = resourceRoutes(app, { access: 'user', tags: ['toolkits'] })
+export const toolkitRoutes: FastifyPluginAsyncZod<Parts> = async (app, { toolkits, tools, toolLint }) => {
+  const routes = resourceRoutes(app, { access: 'user', tags: ['toolkits'] })
 
-    routes.create('/toolkits', { body: CreateToolkit }, toolkitView, ({ actor, body }) =>
-      toolkits.createToolkit(actor, body),
-    )
-    routes.list('/toolkits', {}, toolkitView, ({ actor, page }) => toolkits.listToolkits(actor, page))
-    routes.list('/gallery', {}, toolkitView, ({ page }) => toolkits.listGallery(page))
-    routes.get('/toolkits/:id', { params }, toolkitView, ({ actor, params }) => toolkits.getToolkit(actor, params.id))
-    routes.update(
-      '/toolkits/:id',
-      { params, body: UpdateToolkit },
-      toolkitView,
-      async ({ actor, params: { id }, body }) => {
-        await assertUnchanged(['id', 'organizationId'], body, () => toolkits.getToolkit(actor, id))
-        return toolkits.updateToolkit(actor, id, body)
-      },
-    )
-    routes.remove('/toolkits/:id', { params }, ({ actor, params }) => toolkits.removeToolkit(actor, params.id))
-    routes.perform(
-      '/toolkits/:id/transfer',
-      {
-        summary: 'Move a toolkit to another organization; none of your servers may use it',
-        params,
-        body: TransferToolkit,
-      },
-      toolkitView,
-      ({ actor, params, body }) => toolkits.transferToolkit(actor, params.id, body.organizationId),
-    )
+  routes.create('/toolkits', { body: CreateToolkit }, toolkitView, ({ actor, body }) =>
+    toolkits.createToolkit(actor, body),
+  )
+  routes.list('/toolkits', {}, toolkitView, ({ actor, page }) => toolkits.listToolkits(actor, page))
+  routes.list('/gallery', {}, toolkitView, ({ page }) => toolkits.listGallery(page))
+  routes.get('/toolkits/:id', { params }, toolkitView, ({ actor, params }) => toolkits.getToolkit(actor, params.id))
+  routes.update(
+    '/toolkits/:id',
+    { params, body: UpdateToolkit },
+    toolkitView,
+    async ({ actor, params: { id }, body }) => {
+      await assertUnchanged(['id', 'organizationId'], body, () => toolkits.getToolkit(actor, id))
+      return toolkits.updateToolkit(actor, id, body)
+    },
+  )
+  routes.remove('/toolkits/:id', { params }, ({ actor, params }) => toolkits.removeToolkit(actor, params.id))
+  routes.perform(
+    '/toolkits/:id/transfer',
+    {
+      summary: 'Move a toolkit to another organization; none of your servers may use it',
+      params,
+      body: TransferToolkit,
+    },
+    toolkitView,
+    ({ actor, params, body }) => toolkits.transferToolkit(actor, params.id, body.organizationId),
+  )
 
-    routes.create('/toolkits/:id/tools', { params, body: CreateTool }, toolView, ({ actor, params, body }) =>
-      tools.createTool(actor, params.id, body),
-    )
-    routes.list('/toolkits/:id/tools', { params }, toolView, ({ actor, params, page }) =>
-      tools.listTools(actor, params.id, page),
-    )
-    routes.get('/tools/:id', { params }, toolView, ({ actor, params }) => tools.getTool(actor, params.id))
-    routes.get(
-      '/tools/:id/lint',
-      { summary: 'List known problems of a tool with clients and models', params },
-      toolLintView,
-      ({ actor, params }) => toolLint.lintSaved(actor, params.id),
-    )
-    routes.update('/tools/:id', { params, body: UpdateTool }, toolView, async ({ actor, params: { id }, body }) => {
-      await assertUnchanged(['id', 'toolkitId'], body, () => tools.getTool(actor, id))
-      return tools.updateTool(actor, id, body)
-    })
-    routes.remove('/tools/:id', { params }, ({ actor, params }) => tools.removeTool(actor, params.id))
-  }
+  routes.create('/toolkits/:id/tools', { params, body: CreateTool }, toolView, ({ actor, params, body }) =>
+    tools.createTool(actor, params.id, body),
+  )
+  routes.list('/toolkits/:id/tools', { params }, toolView, ({ actor, params, page }) =>
+    tools.listTools(actor, params.id, page),
+  )
+  routes.get('/tools/:id', { params }, toolView, ({ actor, params }) => tools.getTool(actor, params.id))
+  routes.get(
+    '/tools/:id/lint',
+    { summary: 'List known problems of a tool with clients and models', params },
+    toolLintView,
+    ({ actor, params }) => toolLint.lintSaved(actor, params.id),
+  )
+  routes.update('/tools/:id', { params, body: UpdateTool }, toolView, async ({ actor, params: { id }, body }) => {
+    await assertUnchanged(['id', 'toolkitId'], body, () => tools.getTool(actor, id))
+    return tools.updateTool(actor, id, body)
+  })
+  routes.remove('/tools/:id', { params }, ({ actor, params }) => tools.removeTool(actor, params.id))
+}

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyPluginAsync } from 'fastify'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { clientDocumentUrl, DOCUMENT_PATH, describePatchbay } from '../../upstreams/oauth-client/patchbay-client.ts'
 
@@ -8,22 +8,20 @@ const MAX_AGE_SECONDS = 60 * 60
  * Client metadata document of Patchbay as an OAuth client. Authorization servers only fetch it over https, so there
  * is none without https.
  */
-export const clientDocumentRoutes =
-  ({ baseUrl }: { baseUrl: string }) =>
-  async (app: FastifyInstance): Promise<void> => {
-    app.get(DOCUMENT_PATH, { config: { access: 'anyone' } }, async (_request, reply) => {
-      const url = clientDocumentUrl(baseUrl)
-      if (url === undefined) throw new AppError('not_found', 'Not found.')
-      return reply
-        .header('cache-control', `public, max-age=${MAX_AGE_SECONDS}`)
-        .header('content-type', 'application/json')
-        .send(
-          JSON.stringify({
-            client_id: url,
-            ...describePatchbay(baseUrl),
-            token_endpoint_auth_method: 'none',
-            application_type: 'web',
-          }),
-        )
-    })
-  }
+export const clientDocumentRoutes: FastifyPluginAsync<{ baseUrl: string }> = async (app, { baseUrl }) => {
+  app.get(DOCUMENT_PATH, { config: { access: 'anyone' } }, async (_request, reply) => {
+    const url = clientDocumentUrl(baseUrl)
+    if (url === undefined) throw new AppError('not_found', 'Not found.')
+    return reply
+      .header('cache-control', `public, max-age=${MAX_AGE_SECONDS}`)
+      .header('content-type', 'application/json')
+      .send(
+        JSON.stringify({
+          client_id: url,
+          ...describePatchbay(baseUrl),
+          token_endpoint_auth_method: 'none',
+          application_type: 'web',
+        }),
+      )
+  })
+}

@@ -25,41 +25,42 @@ const toApproval = (body: z.infer<typeof ApproveChanges>): Approval =>
   'version' in body ? body : { tools: body.tools.map(({ name, hash }) => ({ nameHash: hashOfName(name), hash })) }
 
 /** Pending changes of an upstream whose server has changes reviewed, and their approval. */
-export const upstreamReviewRoutes =
-  ({ upstreamReviews }: { upstreamReviews: UpstreamReviews }): FastifyPluginAsyncZod =>
-  async app => {
-    const routes = resourceRoutes(app, { access: 'user', tags: ['upstreams'] })
+export const upstreamReviewRoutes: FastifyPluginAsyncZod<{ upstreamReviews: UpstreamReviews }> = async (
+  app,
+  { upstreamReviews },
+) => {
+  const routes = resourceRoutes(app, { access: 'user', tags: ['upstreams'] })
 
-    routes.get(
-      '/upstreams/:id/changes',
-      { params, querystring: pageQuery },
-      viewAsIs(UpstreamChangesView),
-      async ({ actor, params, query: { limit, cursor } }) => {
-        const review = await upstreamReviews.getReview(actor, params.id)
-        const after = decodeCursor(cursor, CURSOR)
-        const rest = review.waiting
-          .map(tool => ({ tool, position: positionOf(tool) }))
-          .filter(({ position }) => after === undefined || compare(position, after) > 0)
-          .sort((a, b) => compare(a.position, b.position))
-        const { items, nextCursor } = toPage(rest, limit, ({ position }) => position)
-        return {
-          reviewed: review.isReviewed,
-          version: review.version,
-          total: review.waiting.length,
-          items: items.map(({ tool: { name, hash, before, after: now } }) => ({
-            name,
-            hash,
-            before: before ?? null,
-            after: now,
-          })),
-          nextCursor,
-        }
-      },
-    )
-    routes.perform(
-      '/upstreams/:id/approve',
-      { params, body: ApproveChanges },
-      { schema: ApprovedView, toView: (approved: number) => ({ approved }) },
-      ({ actor, params, body }) => upstreamReviews.approve(actor, params.id, toApproval(body)),
-    )
-  }
+  routes.get(
+    '/upstreams/:id/changes',
+    { params, querystring: pageQuery },
+    viewAsIs(UpstreamChangesView),
+    async ({ actor, params, query: { limit, cursor } }) => {
+      const review = await upstreamReviews.getReview(actor, params.id)
+      const after = decodeCursor(cursor, CURSOR)
+      const rest = review.waiting
+        .map(tool => ({ tool, position: positionOf(tool) }))
+        .filter(({ position }) => after === undefined || compare(position, after) > 0)
+        .sort((a, b) => compare(a.position, b.position))
+      const { items, nextCursor } = toPage(rest, limit, ({ position }) => position)
+      return {
+        reviewed: review.isReviewed,
+        version: review.version,
+        total: review.waiting.length,
+        items: items.map(({ tool: { name, hash, before, after: now } }) => ({
+          name,
+          hash,
+          before: before ?? null,
+          after: now,
+        })),
+        nextCursor,
+      }
+    },
+  )
+  routes.perform(
+    '/upstreams/:id/approve',
+    { params, body: ApproveChanges },
+    { schema: ApprovedView, toView: (approved: number) => ({ approved }) },
+    ({ actor, params, body }) => upstreamReviews.approve(actor, params.id, toApproval(body)),
+  )
+}

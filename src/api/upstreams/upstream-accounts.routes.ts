@@ -26,41 +26,39 @@ const AccountView = z.object({
 type Parts = { upstreamAccounts: UpstreamAccounts; baseUrl: string }
 
 /** Accounts at upstreams: the user's own, and the shared account of an upstream. */
-export const upstreamAccountRoutes =
-  ({ upstreamAccounts, baseUrl }: Parts): FastifyPluginAsyncZod =>
-  async app => {
-    const ofAccount = resourceRoutes(app, { access: 'user', tags: ['account'] })
-    const ofUpstreams = resourceRoutes(app, { access: 'user', tags: ['upstreams'] })
+export const upstreamAccountRoutes: FastifyPluginAsyncZod<Parts> = async (app, { upstreamAccounts, baseUrl }) => {
+  const ofAccount = resourceRoutes(app, { access: 'user', tags: ['account'] })
+  const ofUpstreams = resourceRoutes(app, { access: 'user', tags: ['upstreams'] })
 
-    const toView = async (account: OwnAccount, actor: Actor): Promise<z.infer<typeof AccountView>> => {
-      const mayUse = await upstreamAccounts.mayUse(actor, account)
-      return {
-        id: account.id,
-        // Users who lost access must not learn the current names.
-        upstream: { id: account.upstreamId, name: mayUse ? account.upstreamName : null },
-        server: { id: account.serverId, name: mayUse ? account.serverName : null },
-        connectUrl: mayUse ? `${baseUrl}${connectPath(account.upstreamId)}` : null,
-        connectedAt: account.connectedAt.toISOString(),
-        brokenSince: account.brokenAt?.toISOString() ?? null,
-        createdAt: account.createdAt.toISOString(),
-        updatedAt: account.updatedAt.toISOString(),
-      }
+  const toView = async (account: OwnAccount, actor: Actor): Promise<z.infer<typeof AccountView>> => {
+    const mayUse = await upstreamAccounts.mayUse(actor, account)
+    return {
+      id: account.id,
+      // Users who lost access must not learn the current names.
+      upstream: { id: account.upstreamId, name: mayUse ? account.upstreamName : null },
+      server: { id: account.serverId, name: mayUse ? account.serverName : null },
+      connectUrl: mayUse ? `${baseUrl}${connectPath(account.upstreamId)}` : null,
+      connectedAt: account.connectedAt.toISOString(),
+      brokenSince: account.brokenAt?.toISOString() ?? null,
+      createdAt: account.createdAt.toISOString(),
+      updatedAt: account.updatedAt.toISOString(),
     }
-
-    ofAccount.list(
-      '/me/upstream-accounts',
-      { summary: 'List your accounts at upstreams' },
-      { schema: AccountView, toView },
-      ({ actor, page }) => upstreamAccounts.listOwn(actor, page),
-    )
-    ofAccount.remove(
-      '/me/upstream-accounts/:id',
-      { summary: 'Disconnect one of your accounts; revokes and deletes its tokens', params },
-      ({ actor, params }) => upstreamAccounts.removeOwn(actor, params.id),
-    )
-    ofUpstreams.remove(
-      '/upstreams/:id/account',
-      { summary: 'Disconnect the shared account of an upstream; revokes and deletes its tokens', params },
-      ({ actor, params }) => upstreamAccounts.disconnect(actor, params.id),
-    )
   }
+
+  ofAccount.list(
+    '/me/upstream-accounts',
+    { summary: 'List your accounts at upstreams' },
+    { schema: AccountView, toView },
+    ({ actor, page }) => upstreamAccounts.listOwn(actor, page),
+  )
+  ofAccount.remove(
+    '/me/upstream-accounts/:id',
+    { summary: 'Disconnect one of your accounts; revokes and deletes its tokens', params },
+    ({ actor, params }) => upstreamAccounts.removeOwn(actor, params.id),
+  )
+  ofUpstreams.remove(
+    '/upstreams/:id/account',
+    { summary: 'Disconnect the shared account of an upstream; revokes and deletes its tokens', params },
+    ({ actor, params }) => upstreamAccounts.disconnect(actor, params.id),
+  )
+}

@@ -20,57 +20,56 @@ type Parts = {
   upstreamCatalogues: Pick<UpstreamCatalogues, 'refresh'>
   upstreamOffers: Pick<UpstreamOffers, 'listSkipped'>
   /** State of the upstream's connection in this process. */
-  stateOf: (upstream: Upstream) => UpstreamState
+  upstreamStateOf: (upstream: Upstream) => UpstreamState
 }
 
-export const upstreamRoutes =
-  ({ upstreams, upstreamCatalogues, upstreamOffers, stateOf }: Parts): FastifyPluginAsyncZod =>
-  async app => {
-    const routes = resourceRoutes(app, { access: 'user', tags: ['upstreams'] })
-    const listViews = async (serverId: string, found: readonly UpstreamWithGlobals[]) => {
-      const skipped = await upstreamOffers.listSkipped(serverId)
-      return found.map(each => toUpstreamView(each, stateOf(each.upstream), skipped.get(each.upstream.id) ?? []))
-    }
-    const toView = async (found: UpstreamWithGlobals) => {
-      const skipped = await upstreamOffers.listSkipped(found.upstream.serverId)
-      return toUpstreamView(found, stateOf(found.upstream), skipped.get(found.upstream.id) ?? [])
-    }
-    const upstreamView = { schema: UpstreamView, toView }
-
-    routes.create(
-      '/servers/:uuid/upstreams',
-      { params: serverParams, body: CreateUpstream },
-      upstreamView,
-      ({ actor, params, body }) => upstreams.createUpstream(actor, params.uuid, body),
-    )
-    routes.get(
-      '/servers/:uuid/upstreams',
-      { params: serverParams, querystring: pageQuery },
-      viewAsIs(pageOf(UpstreamView)),
-      async ({ actor, params, query }) => {
-        const page = idPageOf(query)
-        const found = await upstreams.listUpstreams(actor, params.uuid, page)
-        const { items, nextCursor } = toPage(found, page.limit, last => last.upstream.id)
-        return { items: await listViews(params.uuid, items), nextCursor }
-      },
-    )
-    routes.get('/upstreams/:id', { params }, upstreamView, ({ actor, params }) =>
-      upstreams.getUpstream(actor, params.id),
-    )
-    routes.update(
-      '/upstreams/:id',
-      { params, body: UpdateUpstream },
-      upstreamView,
-      async ({ actor, params: { id }, body }) => {
-        await assertUnchanged(['id', 'serverId'], body, async () => (await upstreams.getUpstream(actor, id)).upstream)
-        return upstreams.updateUpstream(actor, id, body)
-      },
-    )
-    routes.perform('/upstreams/:id/refresh', { params }, viewAsIs(UpstreamOfferView), async ({ actor, params }) => {
-      const upstream = await upstreams.getUpstreamForUse(actor, params.id)
-      const refreshed = await upstreamCatalogues.refresh(upstream)
-      const skipped = await upstreamOffers.listSkipped(upstream.serverId)
-      return toOfferView(refreshed, skipped.get(upstream.id) ?? [])
-    })
-    routes.remove('/upstreams/:id', { params }, ({ actor, params }) => upstreams.removeUpstream(actor, params.id))
+export const upstreamRoutes: FastifyPluginAsyncZod<Parts> = async (
+  app,
+  { upstreams, upstreamCatalogues, upstreamOffers, upstreamStateOf },
+) => {
+  const routes = resourceRoutes(app, { access: 'user', tags: ['upstreams'] })
+  const listViews = async (serverId: string, found: readonly UpstreamWithGlobals[]) => {
+    const skipped = await upstreamOffers.listSkipped(serverId)
+    return found.map(each => toUpstreamView(each, upstreamStateOf(each.upstream), skipped.get(each.upstream.id) ?? []))
   }
+  const toView = async (found: UpstreamWithGlobals) => {
+    const skipped = await upstreamOffers.listSkipped(found.upstream.serverId)
+    return toUpstreamView(found, upstreamStateOf(found.upstream), skipped.get(found.upstream.id) ?? [])
+  }
+  const upstreamView = { schema: UpstreamView, toView }
+
+  routes.create(
+    '/servers/:uuid/upstreams',
+    { params: serverParams, body: CreateUpstream },
+    upstreamView,
+    ({ actor, params, body }) => upstreams.createUpstream(actor, params.uuid, body),
+  )
+  routes.get(
+    '/servers/:uuid/upstreams',
+    { params: serverParams, querystring: pageQuery },
+    viewAsIs(pageOf(UpstreamView)),
+    async ({ actor, params, query }) => {
+      const page = idPageOf(query)
+      const found = await upstreams.listUpstreams(actor, params.uuid, page)
+      const { items, nextCursor } = toPage(found, page.limit, last => last.upstream.id)
+      return { items: await listViews(params.uuid, items), nextCursor }
+    },
+  )
+  routes.get('/upstreams/:id', { params }, upstreamView, ({ actor, params }) => upstreams.getUpstream(actor, params.id))
+  routes.update(
+    '/upstreams/:id',
+    { params, body: UpdateUpstream },
+    upstreamView,
+    async ({ actor, params: { id }, body }) => {
+      await assertUnchanged(['id', 'serverId'], body, async () => (await upstreams.getUpstream(actor, id)).upstream)
+      return upstreams.updateUpstream(actor, id, body)
+    },
+  )
+  routes.perform('/upstreams/:id/refresh', { params }, viewAsIs(UpstreamOfferView), async ({ actor, params }) => {
+    const upstream = await upstreams.getUpstreamForUse(actor, params.id)
+    const refreshed = await upstreamCatalogues.refresh(upstream)
+    const skipped = await upstreamOffers.listSkipped(upstream.serverId)
+    return toOfferView(refreshed, skipped.get(upstream.id) ?? [])
+  })
+  routes.remove('/upstreams/:id', { params }, ({ actor, params }) => upstreams.removeUpstream(actor, params.id))
+}

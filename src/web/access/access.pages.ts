@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
@@ -74,152 +74,153 @@ const linesOf = (text: string): string[] =>
  * Registers `/servers/:uuid/access`: who may use a server, the clients connected to it, and manually created OAuth
  * clients.
  */
-export const accessPages =
-  ({ frames, servers, grants, oauthClients }: AccessPagesParts) =>
-  async (app: FastifyInstance): Promise<void> => {
-    const itemOf = (request: FastifyRequest): string => ItemParams.parse(request.params).id
-    const frameOf = (request: FastifyRequest): Promise<ServerFrame> =>
-      getServerFrame(frames, actorOf(request), serverIdOf(request), 'access')
+export const accessPages: FastifyPluginAsync<AccessPagesParts> = async (
+  app,
+  { frames, servers, grants, oauthClients },
+) => {
+  const itemOf = (request: FastifyRequest): string => ItemParams.parse(request.params).id
+  const frameOf = (request: FastifyRequest): Promise<ServerFrame> =>
+    getServerFrame(frames, actorOf(request), serverIdOf(request), 'access')
 
-    const viewerOf = (actor: Actor, frame: ServerFrame): Viewer => ({
-      userId: actor.userId,
-      mayChangeAccess: frame.mayBuild && (frame.isOwner || frame.mayManage),
-      mayBuild: frame.mayBuild,
-      mayManage: frame.mayManage,
-    })
+  const viewerOf = (actor: Actor, frame: ServerFrame): Viewer => ({
+    userId: actor.userId,
+    mayChangeAccess: frame.mayBuild && (frame.isOwner || frame.mayManage),
+    mayBuild: frame.mayBuild,
+    mayManage: frame.mayManage,
+  })
 
-    /** Throws `forbidden` for users who may not change access, before their input is examined. */
-    const frameForChange = async (request: FastifyRequest): Promise<ServerFrame> => {
-      const frame = await frameOf(request)
-      assertMay(actorOf(request), frame.organizationId, frame.isOwner ? 'build' : 'manage')
-      return frame
-    }
-
-    const listGrants = async (actor: Actor, frame: ServerFrame, viewer: Viewer, cursor: string | undefined) => {
-      if (!viewer.mayBuild) return { items: [], nextCursor: null }
-      const page = idPageOf({ limit: DEFAULT_PAGE_SIZE, cursor })
-      return toIdPage(await grants.listServerGrants(actor, frame.id, page), page, toGrantRow(viewer))
-    }
-
-    const listClients = async (actor: Actor, frame: ServerFrame, viewer: Viewer) => {
-      if (!viewer.mayManage) return []
-      const page = { limit: MAX_PAGE_SIZE, afterId: undefined }
-      return (await oauthClients.listClients(actor, frame.organizationId, page)).map(toClientView)
-    }
-
-    /** `form` is the submitted form, `typed` its values. */
-    const accessPage = async (
-      request: FastifyRequest,
-      frame: ServerFrame,
-      form: keyof typeof LABELS = 'none',
-      typed: Record<string, string> = {},
-    ): Promise<FormPage> => {
-      const actor = actorOf(request)
-      const viewer = viewerOf(actor, frame)
-      const { done, cursor } = Query.parse(request.query)
-      const path = serverTabPath(frame.id, 'access')
-      const [connected, people, clients] = await Promise.all([
-        listGrants(actor, frame, viewer, cursor),
-        viewer.mayBuild ? servers.listAllowedUsers(actor, frame.id) : [],
-        listClients(actor, frame, viewer),
-      ])
-      return {
-        view: 'access/access',
-        data: {
-          title: `Access to ${frame.name}`,
-          server: frame,
-          path,
-          viewer,
-          tiers: listTiers(frame, form === 'tier' ? typed.access : undefined),
-          people,
-          grants: connected.items,
-          next: nextAddressOf(path, connected.nextCursor),
-          isFirst: cursor === undefined,
-          clients,
-          authOptions: AUTH_OPTIONS,
-          form,
-          typed,
-          done: DONE.get(done),
-        },
-        labels: LABELS[form] ?? {},
-      }
-    }
-
-    const doneAt = ({ id }: ServerFrame, done: string): string => donePath(serverTabPath(id, 'access'), done)
-
-    app.get(PATH, serverRoute, async (request, reply) =>
-      showForm(reply, await accessPage(request, await frameOf(request))),
-    )
-
-    postForm(app, `${PATH}/tier`, {
-      ...serverRoute,
-      fields: TierForm,
-      load: frameForChange,
-      page: (request, server, typed) => accessPage(request, server, 'tier', typed),
-      save: async (request, server, typed) => {
-        await servers.updateServer(actorOf(request), server.id, parseInput(TierInput, typed))
-        return doneAt(server, 'tier')
-      },
-    })
-
-    postForm(app, `${PATH}/people`, {
-      ...serverRoute,
-      fields: PersonForm,
-      load: frameForChange,
-      page: (request, server, typed) => accessPage(request, server, 'people', typed),
-      save: async (request, server, typed) => {
-        await servers.allowUser(actorOf(request), server.id, parseInput(PersonInput, typed).email)
-        return doneAt(server, 'allowed')
-      },
-    })
-
-    app.post(`${PATH}/people/:id/removal`, itemRoute, async (request, reply) => {
-      await servers.disallowUser(actorOf(request), serverIdOf(request), itemOf(request))
-      return reply.redirect(donePath(serverTabPath(serverIdOf(request), 'access'), 'disallowed'), 303)
-    })
-
-    app.post(`${PATH}/grants/:id/removal`, itemRoute, async (request, reply) => {
-      const server = await frameOf(request)
-      await grants.removeGrant(actorOf(request), itemOf(request))
-      return reply.redirect(doneAt(server, 'revoked'), 303)
-    })
-
-    postForm(app, `${PATH}/clients`, {
-      ...serverRoute,
-      fields: ClientForm,
-      load: async request => {
-        const server = await frameOf(request)
-        assertMay(actorOf(request), server.organizationId, 'manage')
-        return server
-      },
-      page: (request, server, typed) => accessPage(request, server, 'clients', typed),
-      save: async (request, server, typed, reply) => {
-        const input = parseInput(CreateOAuthClient, { ...typed, redirectUris: linesOf(typed.redirectUris) })
-        const client = await oauthClients.createClient(actorOf(request), server.organizationId, input)
-        // No redirect: the secret is shown only once and is not stored where another page could read it.
-        const title = `${client.name} created`
-        const back = serverTabPath(server.id, 'access')
-        const { clientId, clientSecret, name } = client
-        return reply.page('access/client-made', { title, server, back, clientId, clientSecret, name }, { status: 201 })
-      },
-    })
-
-    removalPage(app, `${PATH}/clients/:id/removal`, {
-      ...itemRoute,
-      button: 'Remove client',
-      load: async request => {
-        const server = await frameOf(request)
-        return { server, client: await oauthClients.getClient(actorOf(request), itemOf(request)) }
-      },
-      nameOf: ({ client }) => client.name,
-      page: (_request, { server }) => ({
-        server,
-        text: 'The whole organization uses this client. It immediately loses access to every server, for every user, and its secret stops working.',
-        back: serverTabPath(server.id, 'access'),
-      }),
-      remove: async (request, { server, client }) => {
-        await oauthClients.removeClient(actorOf(request), client.id)
-        return doneAt(server, 'client-removed')
-      },
-    })
+  /** Throws `forbidden` for users who may not change access, before their input is examined. */
+  const frameForChange = async (request: FastifyRequest): Promise<ServerFrame> => {
+    const frame = await frameOf(request)
+    assertMay(actorOf(request), frame.organizationId, frame.isOwner ? 'build' : 'manage')
+    return frame
   }
+
+  const listGrants = async (actor: Actor, frame: ServerFrame, viewer: Viewer, cursor: string | undefined) => {
+    if (!viewer.mayBuild) return { items: [], nextCursor: null }
+    const page = idPageOf({ limit: DEFAULT_PAGE_SIZE, cursor })
+    return toIdPage(await grants.listServerGrants(actor, frame.id, page), page, toGrantRow(viewer))
+  }
+
+  const listClients = async (actor: Actor, frame: ServerFrame, viewer: Viewer) => {
+    if (!viewer.mayManage) return []
+    const page = { limit: MAX_PAGE_SIZE, afterId: undefined }
+    return (await oauthClients.listClients(actor, frame.organizationId, page)).map(toClientView)
+  }
+
+  /** `form` is the submitted form, `typed` its values. */
+  const accessPage = async (
+    request: FastifyRequest,
+    frame: ServerFrame,
+    form: keyof typeof LABELS = 'none',
+    typed: Record<string, string> = {},
+  ): Promise<FormPage> => {
+    const actor = actorOf(request)
+    const viewer = viewerOf(actor, frame)
+    const { done, cursor } = Query.parse(request.query)
+    const path = serverTabPath(frame.id, 'access')
+    const [connected, people, clients] = await Promise.all([
+      listGrants(actor, frame, viewer, cursor),
+      viewer.mayBuild ? servers.listAllowedUsers(actor, frame.id) : [],
+      listClients(actor, frame, viewer),
+    ])
+    return {
+      view: 'access/access',
+      data: {
+        title: `Access to ${frame.name}`,
+        server: frame,
+        path,
+        viewer,
+        tiers: listTiers(frame, form === 'tier' ? typed.access : undefined),
+        people,
+        grants: connected.items,
+        next: nextAddressOf(path, connected.nextCursor),
+        isFirst: cursor === undefined,
+        clients,
+        authOptions: AUTH_OPTIONS,
+        form,
+        typed,
+        done: DONE.get(done),
+      },
+      labels: LABELS[form] ?? {},
+    }
+  }
+
+  const doneAt = ({ id }: ServerFrame, done: string): string => donePath(serverTabPath(id, 'access'), done)
+
+  app.get(PATH, serverRoute, async (request, reply) =>
+    showForm(reply, await accessPage(request, await frameOf(request))),
+  )
+
+  postForm(app, `${PATH}/tier`, {
+    ...serverRoute,
+    fields: TierForm,
+    load: frameForChange,
+    page: (request, server, typed) => accessPage(request, server, 'tier', typed),
+    save: async (request, server, typed) => {
+      await servers.updateServer(actorOf(request), server.id, parseInput(TierInput, typed))
+      return doneAt(server, 'tier')
+    },
+  })
+
+  postForm(app, `${PATH}/people`, {
+    ...serverRoute,
+    fields: PersonForm,
+    load: frameForChange,
+    page: (request, server, typed) => accessPage(request, server, 'people', typed),
+    save: async (request, server, typed) => {
+      await servers.allowUser(actorOf(request), server.id, parseInput(PersonInput, typed).email)
+      return doneAt(server, 'allowed')
+    },
+  })
+
+  app.post(`${PATH}/people/:id/removal`, itemRoute, async (request, reply) => {
+    await servers.disallowUser(actorOf(request), serverIdOf(request), itemOf(request))
+    return reply.redirect(donePath(serverTabPath(serverIdOf(request), 'access'), 'disallowed'), 303)
+  })
+
+  app.post(`${PATH}/grants/:id/removal`, itemRoute, async (request, reply) => {
+    const server = await frameOf(request)
+    await grants.removeGrant(actorOf(request), itemOf(request))
+    return reply.redirect(doneAt(server, 'revoked'), 303)
+  })
+
+  postForm(app, `${PATH}/clients`, {
+    ...serverRoute,
+    fields: ClientForm,
+    load: async request => {
+      const server = await frameOf(request)
+      assertMay(actorOf(request), server.organizationId, 'manage')
+      return server
+    },
+    page: (request, server, typed) => accessPage(request, server, 'clients', typed),
+    save: async (request, server, typed, reply) => {
+      const input = parseInput(CreateOAuthClient, { ...typed, redirectUris: linesOf(typed.redirectUris) })
+      const client = await oauthClients.createClient(actorOf(request), server.organizationId, input)
+      // No redirect: the secret is shown only once and is not stored where another page could read it.
+      const title = `${client.name} created`
+      const back = serverTabPath(server.id, 'access')
+      const { clientId, clientSecret, name } = client
+      return reply.page('access/client-made', { title, server, back, clientId, clientSecret, name }, { status: 201 })
+    },
+  })
+
+  removalPage(app, `${PATH}/clients/:id/removal`, {
+    ...itemRoute,
+    button: 'Remove client',
+    load: async request => {
+      const server = await frameOf(request)
+      return { server, client: await oauthClients.getClient(actorOf(request), itemOf(request)) }
+    },
+    nameOf: ({ client }) => client.name,
+    page: (_request, { server }) => ({
+      server,
+      text: 'The whole organization uses this client. It immediately loses access to every server, for every user, and its secret stops working.',
+      back: serverTabPath(server.id, 'access'),
+    }),
+    remove: async (request, { server, client }) => {
+      await oauthClients.removeClient(actorOf(request), client.id)
+      return doneAt(server, 'client-removed')
+    },
+  })
+}

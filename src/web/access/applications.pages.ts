@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
@@ -32,29 +32,30 @@ const describeApplication = (actor: Actor, baseUrl: string) => (grant: Grant) =>
 })
 
 /** Registers the page of applications that act on the user's behalf, where they can be revoked. */
-export const applicationPages =
-  ({ grants, baseUrl }: { grants: GrantService; baseUrl: string }) =>
-  async (app: FastifyInstance): Promise<void> => {
-    const listApplications = async (request: FastifyRequest, cursor: string | undefined) => {
-      const actor = actorOf(request)
-      const page = idPageOf({ limit: DEFAULT_PAGE_SIZE, cursor })
-      return toIdPage(await grants.listApplications(actor, page), page, describeApplication(actor, baseUrl))
-    }
-
-    app.get(PATH, { config }, async (request, reply) => {
-      const { done, cursor } = Query.parse(request.query)
-      const { items, nextCursor } = await listApplications(request, cursor)
-      return reply.page('access/applications', {
-        ...accountFrame('applications'),
-        section: 'account',
-        applications: items,
-        next: nextAddressOf(PATH, nextCursor),
-        done: done === 'removed' ? 'Access revoked. The application’s tokens no longer work.' : undefined,
-      })
-    })
-
-    app.post(`${PATH}/:id/removal`, { config, schema: { params: Params } }, async (request, reply) => {
-      await grants.removeApplication(actorOf(request), Params.parse(request.params).id)
-      return reply.redirect(`${PATH}?done=removed`, 303)
-    })
+export const applicationPages: FastifyPluginAsync<{ grants: GrantService; baseUrl: string }> = async (
+  app,
+  { grants, baseUrl },
+) => {
+  const listApplications = async (request: FastifyRequest, cursor: string | undefined) => {
+    const actor = actorOf(request)
+    const page = idPageOf({ limit: DEFAULT_PAGE_SIZE, cursor })
+    return toIdPage(await grants.listApplications(actor, page), page, describeApplication(actor, baseUrl))
   }
+
+  app.get(PATH, { config }, async (request, reply) => {
+    const { done, cursor } = Query.parse(request.query)
+    const { items, nextCursor } = await listApplications(request, cursor)
+    return reply.page('access/applications', {
+      ...accountFrame('applications'),
+      section: 'account',
+      applications: items,
+      next: nextAddressOf(PATH, nextCursor),
+      done: done === 'removed' ? 'Access revoked. The application’s tokens no longer work.' : undefined,
+    })
+  })
+
+  app.post(`${PATH}/:id/removal`, { config, schema: { params: Params } }, async (request, reply) => {
+    await grants.removeApplication(actorOf(request), Params.parse(request.params).id)
+    return reply.redirect(`${PATH}?done=removed`, 303)
+  })
+}

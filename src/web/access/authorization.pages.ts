@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { dropCookies, type ForwardToLibrary } from '../../oauth/forward-to-library.ts'
@@ -40,35 +40,33 @@ const sendOutcome = (reply: FastifyReply, { outcome }: PendingAuthorization): Fa
 }
 
 /** Registers the authorization endpoint and its pages. Needs a scope set up by `configurePages`. */
-export const authorizationPages =
-  (parts: AuthorizationPagesParts) =>
-  async (app: FastifyInstance): Promise<void> => {
-    const { loadEngine, forwardToLibrary, pendingAuthorizations, limiter } = parts
-    limiter.guard(app)
+export const authorizationPages: FastifyPluginAsync<AuthorizationPagesParts> = async (app, parts) => {
+  const { loadEngine, forwardToLibrary, pendingAuthorizations, limiter } = parts
+  limiter.guard(app)
 
-    /** Drops the OAuth library's session cookie if it belongs to another user than the dashboard session. */
-    const dropForeignSession = async (request: FastifyRequest, userId: string | undefined): Promise<void> => {
-      const id = request.cookies[SESSION_COOKIE]
-      if (id === undefined) return
-      const { isSessionOf } = await loadEngine()
-      if (await isSessionOf(id, userId)) return
-      dropCookies(request, [SESSION_COOKIE, `${SESSION_COOKIE}.sig`])
-    }
-
-    const authorize = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-      if (request.url.length > MAX_ADDRESS_CHARACTERS) {
-        const message = `The application's request is longer than ${MAX_ADDRESS_CHARACTERS} characters.`
-        throw new AppError('invalid_request', message)
-      }
-      const userId = browserUserOf(request)?.userId
-      await dropForeignSession(request, userId)
-      const pending = pendingAuthorizations.begin(request.raw, userId)
-      await forwardToLibrary(request, reply)
-      return sendOutcome(reply, pending)
-    }
-
-    for (const url of [AUTHORIZE_PATH, `${AUTHORIZE_PATH}/:uid`]) {
-      app.get(url, { config: ANYONE, exposeHeadRoute: false }, authorize)
-    }
-    await app.register(consentPages({ ...parts, browserUserOf }))
+  /** Drops the OAuth library's session cookie if it belongs to another user than the dashboard session. */
+  const dropForeignSession = async (request: FastifyRequest, userId: string | undefined): Promise<void> => {
+    const id = request.cookies[SESSION_COOKIE]
+    if (id === undefined) return
+    const { isSessionOf } = await loadEngine()
+    if (await isSessionOf(id, userId)) return
+    dropCookies(request, [SESSION_COOKIE, `${SESSION_COOKIE}.sig`])
   }
+
+  const authorize = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    if (request.url.length > MAX_ADDRESS_CHARACTERS) {
+      const message = `The application's request is longer than ${MAX_ADDRESS_CHARACTERS} characters.`
+      throw new AppError('invalid_request', message)
+    }
+    const userId = browserUserOf(request)?.userId
+    await dropForeignSession(request, userId)
+    const pending = pendingAuthorizations.begin(request.raw, userId)
+    await forwardToLibrary(request, reply)
+    return sendOutcome(reply, pending)
+  }
+
+  for (const url of [AUTHORIZE_PATH, `${AUTHORIZE_PATH}/:uid`]) {
+    app.get(url, { config: ANYONE, exposeHeadRoute: false }, authorize)
+  }
+  await app.register(consentPages, { ...parts, browserUserOf })
+}

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Client } from 'oidc-provider'
 import { z } from 'zod'
 import type { Actor } from '../../lib/kernel/actor.ts'
@@ -49,85 +49,86 @@ const over = () =>
   new AppError('invalid_request', 'This connection request has expired. Start again from the application.')
 
 /** Registers the page that asks whether an application may use a server, and handles the decision. */
-export const consentPages =
-  ({ loadEngine, resources, consents, findResourceServer, browserUserOf }: ConsentPageParts) =>
-  async (app: FastifyInstance): Promise<void> => {
-    const getInteraction = async ({ raw, params }: FastifyRequest, reply: FastifyReply): Promise<Interaction> => {
-      const { findInteraction } = await loadEngine()
-      const interaction = await findInteraction(raw, reply.raw)
-      // The library looks only at the cookie, which may belong to another page's interaction.
-      if (interaction?.uid === Params.parse(params).uid) return interaction
-      throw over()
-    }
-
-    /** Restarts the authorization because the signed-in user has changed in the meantime. */
-    const restart = (reply: FastifyReply, { params }: Interaction): FastifyReply =>
-      reply.redirect(`${AUTHORIZE_PATH}?${toParameters(params)}`, 303)
-
-    const finish = async (
-      request: FastifyRequest,
-      reply: FastifyReply,
-      result: Parameters<Engine['finishInteraction']>[2],
-    ): Promise<FastifyReply> => {
-      const { finishInteraction } = await loadEngine()
-      return reply.redirect(await finishInteraction(request.raw, reply.raw, result), 303)
-    }
-
-    const readRequest = async (params: unknown) => {
-      const request = Request.parse(params)
-      const { findClient } = await loadEngine()
-      const client = await findClient(request.client_id)
-      const serverId = resources.findServerId(request.resource)
-      const server = serverId === undefined ? undefined : await findResourceServer(serverId)
-      if (client === undefined || server === undefined) throw over()
-      return { request, client, server }
-    }
-
-    const show = async (reply: FastifyReply, actor: Actor, interaction: Interaction): Promise<FastifyReply> => {
-      const { request, client, server } = await readRequest(interaction.params)
-      const view = toConsentView({
-        action: `${INTERACTION_PATH}/${interaction.uid}`,
-        returnTo: `${AUTHORIZE_PATH}?${toParameters(interaction.params)}`,
-        client,
-        redirectUri: request.redirect_uri,
-        server: mayGrant(actor, server) ? server : undefined,
-        serverUrl: resources.urlOf(server.id),
-        scopes: scopesOf(request),
-        email: actor.email,
-      })
-      return reply.page('access/consent', view, { formTargets: [formTargetOf(request.redirect_uri)] })
-    }
-
-    const agree = async (actor: Actor, params: unknown) => {
-      const { request, client, server } = await readRequest(params)
-      const grantId = await consents.give(actor, {
-        clientId: client.clientId,
-        clientName: nameOf(client),
-        serverId: server.id,
-        scopes: scopesOf(request),
-      })
-      return grantId === undefined ? NO_ACCESS : { consent: { grantId } }
-    }
-
-    app.get(`${INTERACTION_PATH}/:uid`, { config: ANYONE, exposeHeadRoute: false }, async (request, reply) => {
-      const interaction = await getInteraction(request, reply)
-      const actor = browserUserOf(request)
-      if (actor === undefined) return restart(reply, interaction)
-      if (interaction.prompt.name === 'login') {
-        return finish(request, reply, { login: { accountId: actor.userId } })
-      }
-      if (interaction.session?.accountId !== actor.userId) return restart(reply, interaction)
-      return show(reply, actor, interaction)
-    })
-
-    app.post(`${INTERACTION_PATH}/:uid`, { config: ANYONE }, async (request, reply) => {
-      const actor = browserUserOf(request)
-      const interaction = await getInteraction(request, reply)
-      if (actor === undefined || interaction.session?.accountId !== actor.userId) {
-        throw new AppError('forbidden', 'This request was made for another user. Start again from the application.')
-      }
-      if (interaction.prompt.name !== 'consent') throw over()
-      const { answer } = Answer.parse(request.body)
-      return finish(request, reply, answer === 'yes' ? await agree(actor, interaction.params) : DENIED)
-    })
+export const consentPages: FastifyPluginAsync<ConsentPageParts> = async (
+  app,
+  { loadEngine, resources, consents, findResourceServer, browserUserOf },
+) => {
+  const getInteraction = async ({ raw, params }: FastifyRequest, reply: FastifyReply): Promise<Interaction> => {
+    const { findInteraction } = await loadEngine()
+    const interaction = await findInteraction(raw, reply.raw)
+    // The library looks only at the cookie, which may belong to another page's interaction.
+    if (interaction?.uid === Params.parse(params).uid) return interaction
+    throw over()
   }
+
+  /** Restarts the authorization because the signed-in user has changed in the meantime. */
+  const restart = (reply: FastifyReply, { params }: Interaction): FastifyReply =>
+    reply.redirect(`${AUTHORIZE_PATH}?${toParameters(params)}`, 303)
+
+  const finish = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    result: Parameters<Engine['finishInteraction']>[2],
+  ): Promise<FastifyReply> => {
+    const { finishInteraction } = await loadEngine()
+    return reply.redirect(await finishInteraction(request.raw, reply.raw, result), 303)
+  }
+
+  const readRequest = async (params: unknown) => {
+    const request = Request.parse(params)
+    const { findClient } = await loadEngine()
+    const client = await findClient(request.client_id)
+    const serverId = resources.findServerId(request.resource)
+    const server = serverId === undefined ? undefined : await findResourceServer(serverId)
+    if (client === undefined || server === undefined) throw over()
+    return { request, client, server }
+  }
+
+  const show = async (reply: FastifyReply, actor: Actor, interaction: Interaction): Promise<FastifyReply> => {
+    const { request, client, server } = await readRequest(interaction.params)
+    const view = toConsentView({
+      action: `${INTERACTION_PATH}/${interaction.uid}`,
+      returnTo: `${AUTHORIZE_PATH}?${toParameters(interaction.params)}`,
+      client,
+      redirectUri: request.redirect_uri,
+      server: mayGrant(actor, server) ? server : undefined,
+      serverUrl: resources.urlOf(server.id),
+      scopes: scopesOf(request),
+      email: actor.email,
+    })
+    return reply.page('access/consent', view, { formTargets: [formTargetOf(request.redirect_uri)] })
+  }
+
+  const agree = async (actor: Actor, params: unknown) => {
+    const { request, client, server } = await readRequest(params)
+    const grantId = await consents.give(actor, {
+      clientId: client.clientId,
+      clientName: nameOf(client),
+      serverId: server.id,
+      scopes: scopesOf(request),
+    })
+    return grantId === undefined ? NO_ACCESS : { consent: { grantId } }
+  }
+
+  app.get(`${INTERACTION_PATH}/:uid`, { config: ANYONE, exposeHeadRoute: false }, async (request, reply) => {
+    const interaction = await getInteraction(request, reply)
+    const actor = browserUserOf(request)
+    if (actor === undefined) return restart(reply, interaction)
+    if (interaction.prompt.name === 'login') {
+      return finish(request, reply, { login: { accountId: actor.userId } })
+    }
+    if (interaction.session?.accountId !== actor.userId) return restart(reply, interaction)
+    return show(reply, actor, interaction)
+  })
+
+  app.post(`${INTERACTION_PATH}/:uid`, { config: ANYONE }, async (request, reply) => {
+    const actor = browserUserOf(request)
+    const interaction = await getInteraction(request, reply)
+    if (actor === undefined || interaction.session?.accountId !== actor.userId) {
+      throw new AppError('forbidden', 'This request was made for another user. Start again from the application.')
+    }
+    if (interaction.prompt.name !== 'consent') throw over()
+    const { answer } = Answer.parse(request.body)
+    return finish(request, reply, answer === 'yes' ? await agree(actor, interaction.params) : DENIED)
+  })
+}

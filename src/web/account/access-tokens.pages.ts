@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import type { AccessToken } from '../../identity/account.ts'
 import { NewToken } from '../../identity/accounts.schema.ts'
@@ -48,54 +48,52 @@ const toTokenRow = (token: AccessToken) => ({
 })
 
 /** Registers the pages that list, create and revoke the user's personal access tokens. */
-export const accessTokenPages =
-  ({ accounts }: { accounts: AccountService }) =>
-  async (app: FastifyInstance): Promise<void> => {
-    formPage(app, PATH, {
-      config,
-      fields: TokenForm,
-      load: actorOf,
-      page: async (request, actor, typed = FIRST_CHOICE) => {
-        const { done, cursor } = Query.parse(request.query)
-        const page = idPageOf({ limit: DEFAULT_PAGE_SIZE, cursor })
-        const { items, nextCursor } = toIdPage(await accounts.listTokens(actor, page), page, toTokenRow)
-        return {
-          view: 'account/access-tokens',
-          data: {
-            ...accountFrame('tokens'),
-            section: 'account',
-            tokens: items,
-            next: nextAddressOf(PATH, nextCursor),
-            typed,
-            scopes: SCOPE_CHOICES.map(choice => ({ ...choice, isChosen: typed.scopes.includes(choice.scope) })),
-            expiries: EXPIRIES,
-            done: done === 'revoked' ? 'Token revoked. It no longer works.' : undefined,
-          },
-          labels: { name: 'name', scopes: 'scopes', expiresInDays: 'expiry' },
-        }
-      },
-      save: async (_request, actor, typed, reply) => {
-        const { name, token, expiresAt } = await accounts.createToken(actor, parseInput(TokenInput, typed))
-        // No redirect: the token is shown only in this response.
-        const made = { name, token, expires: shownTime(expiresAt) }
-        return reply.page('account/access-token', { ...accountFrame('tokens'), section: 'account', made })
-      },
-    })
+export const accessTokenPages: FastifyPluginAsync<{ accounts: AccountService }> = async (app, { accounts }) => {
+  formPage(app, PATH, {
+    config,
+    fields: TokenForm,
+    load: actorOf,
+    page: async (request, actor, typed = FIRST_CHOICE) => {
+      const { done, cursor } = Query.parse(request.query)
+      const page = idPageOf({ limit: DEFAULT_PAGE_SIZE, cursor })
+      const { items, nextCursor } = toIdPage(await accounts.listTokens(actor, page), page, toTokenRow)
+      return {
+        view: 'account/access-tokens',
+        data: {
+          ...accountFrame('tokens'),
+          section: 'account',
+          tokens: items,
+          next: nextAddressOf(PATH, nextCursor),
+          typed,
+          scopes: SCOPE_CHOICES.map(choice => ({ ...choice, isChosen: typed.scopes.includes(choice.scope) })),
+          expiries: EXPIRIES,
+          done: done === 'revoked' ? 'Token revoked. It no longer works.' : undefined,
+        },
+        labels: { name: 'name', scopes: 'scopes', expiresInDays: 'expiry' },
+      }
+    },
+    save: async (_request, actor, typed, reply) => {
+      const { name, token, expiresAt } = await accounts.createToken(actor, parseInput(TokenInput, typed))
+      // No redirect: the token is shown only in this response.
+      const made = { name, token, expires: shownTime(expiresAt) }
+      return reply.page('account/access-token', { ...accountFrame('tokens'), section: 'account', made })
+    },
+  })
 
-    removalPage(app, `${PATH}/:id/removal`, {
-      config,
-      schema: { params: uuidParams },
-      button: 'Revoke token',
-      load: request => accounts.getToken(actorOf(request), uuidParams.parse(request.params).id),
-      nameOf: ({ name }) => name,
-      page: () => ({
-        ...accountFrame('tokens'),
-        text: 'Anything that uses this token stops working immediately. This cannot be undone, but you can create another token.',
-        back: PATH,
-      }),
-      remove: async (request, { id }) => {
-        await accounts.removeToken(actorOf(request), id)
-        return `${PATH}?done=revoked`
-      },
-    })
-  }
+  removalPage(app, `${PATH}/:id/removal`, {
+    config,
+    schema: { params: uuidParams },
+    button: 'Revoke token',
+    load: request => accounts.getToken(actorOf(request), uuidParams.parse(request.params).id),
+    nameOf: ({ name }) => name,
+    page: () => ({
+      ...accountFrame('tokens'),
+      text: 'Anything that uses this token stops working immediately. This cannot be undone, but you can create another token.',
+      back: PATH,
+    }),
+    remove: async (request, { id }) => {
+      await accounts.removeToken(actorOf(request), id)
+      return `${PATH}?done=revoked`
+    },
+  })
+}

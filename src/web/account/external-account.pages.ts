@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AccountService } from '../../identity/accounts.service.ts'
 import { saveExternalSignIn } from '../../identity/external/external-sign-in.session.ts'
@@ -18,47 +18,45 @@ const MAX_SHOWN = 100
 const Link = z.object({ password: ownPassword })
 
 /** Registers the page where users link and unlink their identity at the external provider. */
-export const externalAccountPages =
-  ({ accounts }: { accounts: AccountService }) =>
-  async (app: FastifyInstance): Promise<void> => {
-    const identitiesPage = async (_request: FastifyRequest, actor: Actor): Promise<FormPage> => {
-      const identities = await accounts.listIdentities(actor, { limit: MAX_SHOWN, afterId: undefined })
-      return {
-        view: 'account/external-identities',
-        data: {
-          ...accountFrame('identities'),
-          section: 'account',
-          identities: identities.slice(0, MAX_SHOWN).map(({ id, issuer, subject }) => ({ id, issuer, subject })),
-          provider: accounts.externalProviderName,
-          hasPassword: await accounts.hasPassword(actor),
-        },
-        labels: { password: 'password' },
-      }
+export const externalAccountPages: FastifyPluginAsync<{ accounts: AccountService }> = async (app, { accounts }) => {
+  const identitiesPage = async (_request: FastifyRequest, actor: Actor): Promise<FormPage> => {
+    const identities = await accounts.listIdentities(actor, { limit: MAX_SHOWN, afterId: undefined })
+    return {
+      view: 'account/external-identities',
+      data: {
+        ...accountFrame('identities'),
+        section: 'account',
+        identities: identities.slice(0, MAX_SHOWN).map(({ id, issuer, subject }) => ({ id, issuer, subject })),
+        provider: accounts.externalProviderName,
+        hasPassword: await accounts.hasPassword(actor),
+      },
+      labels: { password: 'password' },
     }
-
-    formPage(app, PATH, {
-      config,
-      fields: { password: formText },
-      load: actorOf,
-      page: identitiesPage,
-      save: async (request, actor, typed, reply) => {
-        const { password } = parseInput(Link, typed)
-        const { url, secrets } = await accounts.beginLinking(actor, password === '' ? undefined : password)
-        saveExternalSignIn(request, { ...secrets, returnTo: PATH, linkTo: actor.userId })
-        // No redirect: browsers apply `form-action` to redirects after a form, and the provider may redirect further.
-        return reply.page('account/redirecting', { title: 'Redirecting', path: url, refreshTo: url })
-      },
-    })
-
-    postForm(app, `${PATH}/:id/removal`, {
-      config,
-      schema: { params: uuidParams },
-      fields: {},
-      load: actorOf,
-      page: identitiesPage,
-      save: async (request, actor) => {
-        await accounts.removeIdentity(actor, uuidParams.parse(request.params).id)
-        return PATH
-      },
-    })
   }
+
+  formPage(app, PATH, {
+    config,
+    fields: { password: formText },
+    load: actorOf,
+    page: identitiesPage,
+    save: async (request, actor, typed, reply) => {
+      const { password } = parseInput(Link, typed)
+      const { url, secrets } = await accounts.beginLinking(actor, password === '' ? undefined : password)
+      saveExternalSignIn(request, { ...secrets, returnTo: PATH, linkTo: actor.userId })
+      // No redirect: browsers apply `form-action` to redirects after a form, and the provider may redirect further.
+      return reply.page('account/redirecting', { title: 'Redirecting', path: url, refreshTo: url })
+    },
+  })
+
+  postForm(app, `${PATH}/:id/removal`, {
+    config,
+    schema: { params: uuidParams },
+    fields: {},
+    load: actorOf,
+    page: identitiesPage,
+    save: async (request, actor) => {
+      await accounts.removeIdentity(actor, uuidParams.parse(request.params).id)
+      return PATH
+    },
+  })
+}

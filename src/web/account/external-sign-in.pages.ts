@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AccountService } from '../../identity/accounts.service.ts'
 import {
@@ -32,58 +32,56 @@ const notBegun = (): AppError =>
 const queryOf = ({ url }: FastifyRequest): URLSearchParams => new URLSearchParams(url.split('?').slice(1).join('?'))
 
 /** Registers the redirect to the external provider, its callback, and the page that links an existing account. */
-export const externalSignInPages =
-  ({ accounts }: { accounts: AccountService }) =>
-  async (app: FastifyInstance): Promise<void> => {
-    const linkPage = ({ email }: WaitingLink): FormPage => ({
-      view: 'account/external-link',
-      data: { title: 'One more step', email, provider: accounts.externalProviderName ?? '' },
-      labels: { password: 'password' },
-    })
+export const externalSignInPages: FastifyPluginAsync<{ accounts: AccountService }> = async (app, { accounts }) => {
+  const linkPage = ({ email }: WaitingLink): FormPage => ({
+    view: 'account/external-link',
+    data: { title: 'One more step', email, provider: accounts.externalProviderName ?? '' },
+    labels: { password: 'password' },
+  })
 
-    const finishLinking = async (request: FastifyRequest, reply: FastifyReply, journey: PendingExternalSignIn) => {
-      const { actor } = request
-      if (actor === undefined || actor.userId !== journey.linkTo) throw notBegun()
-      await accounts.finishLinking(actor, queryOf(request), journey)
-      return redirectAfterForm(reply, journey.returnTo)
-    }
-
-    app.get('/sign-in/external', { config: ANYONE }, async (request, reply) => {
-      const returnTo = parseReturnTo(Query.parse(request.query).return_to)
-      if (request.signedInBy === 'session') return reply.redirect(returnTo, 303)
-      const { url, secrets } = await accounts.beginExternalSignIn(request.ip)
-      saveExternalSignIn(request, { ...secrets, returnTo })
-      return reply.redirect(url, 303)
-    })
-
-    app.get(CALLBACK_PATH, { config: ANYONE }, async (request, reply) => {
-      const journey = await takeExternalSignIn(request)
-      if (journey === undefined) throw notBegun()
-      if (journey.linkTo !== undefined) return finishLinking(request, reply, journey)
-      const back = await accounts.finishExternalSignIn(queryOf(request), journey, request.ip)
-      if (back.kind === 'signed_in') return continueSignIn(request, reply, back.first, { returnTo: journey.returnTo })
-      await saveWaitingLink(request, { ...back.person, returnTo: journey.returnTo })
-      return reply.redirect('/sign-in/link', 303)
-    })
-
-    app.get('/sign-in/link', { config: STRANGERS }, async (request, reply) => {
-      const waiting = findWaitingLink(request)
-      return waiting === undefined ? reply.redirect('/sign-in', 303) : showForm(reply, linkPage(waiting))
-    })
-
-    app.post('/sign-in/link', { config: STRANGERS }, async (request, reply) => {
-      const waiting = findWaitingLink(request)
-      if (waiting === undefined) return reply.redirect('/sign-in', 303)
-      const form = parseForm({ password: formText }, request.body)
-      return submitForm(
-        reply,
-        () => linkPage(waiting),
-        async () => {
-          const { password } = parseInput(z.object({ password: ownPassword }), form)
-          const first = await accounts.linkByPassword(waiting, password, request.ip)
-          const { returnTo, identity } = waiting
-          return continueSignIn(request, reply, first, { returnTo, identity })
-        },
-      )
-    })
+  const finishLinking = async (request: FastifyRequest, reply: FastifyReply, journey: PendingExternalSignIn) => {
+    const { actor } = request
+    if (actor === undefined || actor.userId !== journey.linkTo) throw notBegun()
+    await accounts.finishLinking(actor, queryOf(request), journey)
+    return redirectAfterForm(reply, journey.returnTo)
   }
+
+  app.get('/sign-in/external', { config: ANYONE }, async (request, reply) => {
+    const returnTo = parseReturnTo(Query.parse(request.query).return_to)
+    if (request.signedInBy === 'session') return reply.redirect(returnTo, 303)
+    const { url, secrets } = await accounts.beginExternalSignIn(request.ip)
+    saveExternalSignIn(request, { ...secrets, returnTo })
+    return reply.redirect(url, 303)
+  })
+
+  app.get(CALLBACK_PATH, { config: ANYONE }, async (request, reply) => {
+    const journey = await takeExternalSignIn(request)
+    if (journey === undefined) throw notBegun()
+    if (journey.linkTo !== undefined) return finishLinking(request, reply, journey)
+    const back = await accounts.finishExternalSignIn(queryOf(request), journey, request.ip)
+    if (back.kind === 'signed_in') return continueSignIn(request, reply, back.first, { returnTo: journey.returnTo })
+    await saveWaitingLink(request, { ...back.person, returnTo: journey.returnTo })
+    return reply.redirect('/sign-in/link', 303)
+  })
+
+  app.get('/sign-in/link', { config: STRANGERS }, async (request, reply) => {
+    const waiting = findWaitingLink(request)
+    return waiting === undefined ? reply.redirect('/sign-in', 303) : showForm(reply, linkPage(waiting))
+  })
+
+  app.post('/sign-in/link', { config: STRANGERS }, async (request, reply) => {
+    const waiting = findWaitingLink(request)
+    if (waiting === undefined) return reply.redirect('/sign-in', 303)
+    const form = parseForm({ password: formText }, request.body)
+    return submitForm(
+      reply,
+      () => linkPage(waiting),
+      async () => {
+        const { password } = parseInput(z.object({ password: ownPassword }), form)
+        const first = await accounts.linkByPassword(waiting, password, request.ip)
+        const { returnTo, identity } = waiting
+        return continueSignIn(request, reply, first, { returnTo, identity })
+      },
+    )
+  })
+}

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AccountService } from '../../identity/accounts.service.ts'
 import { EmailChange, mailMessages } from '../../identity/mail/mail-flows.schema.ts'
@@ -14,56 +14,54 @@ const PATH = '/account'
 const Query = z.object({ done: formText })
 
 /** Registers the profile page: the user's email, whether it is confirmed, and the form that changes it. */
-export const ownAccountPages =
-  ({ accounts }: { accounts: AccountService }) =>
-  async (app: FastifyInstance): Promise<void> => {
-    const messages = mailMessages(accounts.isMailDelivered)
-    const notes: ReadonlyMap<string, string> = new Map([
-      ['email', messages.emailChange],
-      ['verification', messages.verification],
-    ])
+export const ownAccountPages: FastifyPluginAsync<{ accounts: AccountService }> = async (app, { accounts }) => {
+  const messages = mailMessages(accounts.isMailDelivered)
+  const notes: ReadonlyMap<string, string> = new Map([
+    ['email', messages.emailChange],
+    ['verification', messages.verification],
+  ])
 
-    const profilePage = async (request: FastifyRequest, actor: Actor, typed = ''): Promise<FormPage> => {
-      const { user } = await accounts.getMe(actor)
-      return {
-        view: 'account/profile',
-        data: {
-          ...accountFrame('profile'),
-          section: 'account',
-          user: {
-            email: user.email,
-            isVerified: user.emailVerifiedAt !== undefined,
-            isOperator: user.isOperator,
-            since: user.createdAt.toISOString().slice(0, 10),
-          },
-          typed,
-          done: notes.get(Query.parse(request.query).done),
+  const profilePage = async (request: FastifyRequest, actor: Actor, typed = ''): Promise<FormPage> => {
+    const { user } = await accounts.getMe(actor)
+    return {
+      view: 'account/profile',
+      data: {
+        ...accountFrame('profile'),
+        section: 'account',
+        user: {
+          email: user.email,
+          isVerified: user.emailVerifiedAt !== undefined,
+          isOperator: user.isOperator,
+          since: user.createdAt.toISOString().slice(0, 10),
         },
-        labels: { email: 'new email', password: 'password' },
-      }
+        typed,
+        done: notes.get(Query.parse(request.query).done),
+      },
+      labels: { email: 'new email', password: 'password' },
     }
-
-    app.get(PATH, { config }, async (request, reply) => showForm(reply, await profilePage(request, actorOf(request))))
-
-    postForm(app, `${PATH}/email-verification`, {
-      config,
-      fields: {},
-      load: actorOf,
-      page: (request, actor) => profilePage(request, actor),
-      save: async (_request, actor) => {
-        await accounts.resendVerification(actor)
-        return `${PATH}?done=verification`
-      },
-    })
-
-    postForm(app, `${PATH}/email`, {
-      config,
-      fields: { email: formText, password: formText },
-      load: actorOf,
-      page: (request, actor, typed) => profilePage(request, actor, typed?.email),
-      save: async (_request, actor, typed) => {
-        await accounts.requestEmailChange(actor, parseInput(EmailChange, typed))
-        return `${PATH}?done=email`
-      },
-    })
   }
+
+  app.get(PATH, { config }, async (request, reply) => showForm(reply, await profilePage(request, actorOf(request))))
+
+  postForm(app, `${PATH}/email-verification`, {
+    config,
+    fields: {},
+    load: actorOf,
+    page: (request, actor) => profilePage(request, actor),
+    save: async (_request, actor) => {
+      await accounts.resendVerification(actor)
+      return `${PATH}?done=verification`
+    },
+  })
+
+  postForm(app, `${PATH}/email`, {
+    config,
+    fields: { email: formText, password: formText },
+    load: actorOf,
+    page: (request, actor, typed) => profilePage(request, actor, typed?.email),
+    save: async (_request, actor, typed) => {
+      await accounts.requestEmailChange(actor, parseInput(EmailChange, typed))
+      return `${PATH}?done=email`
+    },
+  })
+}

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import type { AccountService } from '../../identity/accounts.service.ts'
 import { describeBrowser } from '../../identity/sign-in/describe-browser.ts'
@@ -28,28 +28,26 @@ const toSessionView = (session: OwnSession) => ({
 })
 
 /** Registers the page that lists the user's sessions and ends them. */
-export const ownSessionPages =
-  ({ accounts }: { accounts: AccountService }) =>
-  async (app: FastifyInstance): Promise<void> => {
-    app.get(PATH, { config }, async (request, reply) => {
-      const page = { limit: MAX_SHOWN, afterId: undefined }
-      const sessions = await accounts.listSessions(actorOf(request), page, sessionIdOf(request))
-      return reply.page('account/sessions', {
-        ...accountFrame('sessions'),
-        section: 'account',
-        sessions: sessions.slice(0, MAX_SHOWN).map(toSessionView),
-        hasOthers: sessions.some(({ isCurrent }) => !isCurrent),
-        done: Query.parse(request.query).done === 'ended' ? 'Signed out.' : undefined,
-      })
+export const ownSessionPages: FastifyPluginAsync<{ accounts: AccountService }> = async (app, { accounts }) => {
+  app.get(PATH, { config }, async (request, reply) => {
+    const page = { limit: MAX_SHOWN, afterId: undefined }
+    const sessions = await accounts.listSessions(actorOf(request), page, sessionIdOf(request))
+    return reply.page('account/sessions', {
+      ...accountFrame('sessions'),
+      section: 'account',
+      sessions: sessions.slice(0, MAX_SHOWN).map(toSessionView),
+      hasOthers: sessions.some(({ isCurrent }) => !isCurrent),
+      done: Query.parse(request.query).done === 'ended' ? 'Signed out.' : undefined,
     })
+  })
 
-    app.post(`${PATH}/end`, { config }, async (request, reply) => {
-      await accounts.endOtherSessions(actorOf(request), sessionIdOf(request))
-      return reply.redirect(`${PATH}?done=ended`, 303)
-    })
+  app.post(`${PATH}/end`, { config }, async (request, reply) => {
+    await accounts.endOtherSessions(actorOf(request), sessionIdOf(request))
+    return reply.redirect(`${PATH}?done=ended`, 303)
+  })
 
-    app.post(`${PATH}/:id/end`, { config, schema: { params: Params } }, async (request, reply) => {
-      await accounts.endOwnSession(actorOf(request), Params.parse(request.params).id)
-      return reply.redirect(`${PATH}?done=ended`, 303)
-    })
-  }
+  app.post(`${PATH}/:id/end`, { config, schema: { params: Params } }, async (request, reply) => {
+    await accounts.endOwnSession(actorOf(request), Params.parse(request.params).id)
+    return reply.redirect(`${PATH}?done=ended`, 303)
+  })
+}

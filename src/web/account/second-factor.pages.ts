@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyPluginAsync } from 'fastify'
 import type { AccountService } from '../../identity/accounts.service.ts'
 import { formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
 import { readTypedForm } from '../../lib/http/pages/typed-form.ts'
@@ -12,29 +12,27 @@ const STRANGERS = { access: 'anyone', isForStrangers: true } as const
 const CodeForm = { code: formText, typed: formText }
 
 /** Registers the page that asks for the second-factor code after the password. */
-export const secondFactorPages =
-  ({ accounts }: { accounts: AccountService }) =>
-  async (app: FastifyInstance): Promise<void> => {
-    app.get('/sign-in/code', { config: STRANGERS }, async (request, reply) =>
-      findWaitingSignIn(request) === undefined ? reply.redirect('/sign-in', 303) : showForm(reply, codePage(undefined)),
-    )
+export const secondFactorPages: FastifyPluginAsync<{ accounts: AccountService }> = async (app, { accounts }) => {
+  app.get('/sign-in/code', { config: STRANGERS }, async (request, reply) =>
+    findWaitingSignIn(request) === undefined ? reply.redirect('/sign-in', 303) : showForm(reply, codePage(undefined)),
+  )
 
-    app.post('/sign-in/code', { config: STRANGERS }, async (request, reply) => {
-      const waiting = findWaitingSignIn(request)
-      const { code, ...form } = parseForm(CodeForm, request.body)
-      const typed = readTypedForm(form.typed)
-      if (waiting === undefined) {
-        return typed === undefined ? reply.redirect('/sign-in', 303) : showForm(reply, signInAgainPage(typed))
-      }
-      return submitForm(
-        reply,
-        () => codePage(typed),
-        async () => {
-          const user = await accounts.finishSignIn(waiting, code, request.ip)
-          if (waiting.identity !== undefined) await accounts.linkAfterCode(user, waiting.identity, request.ip)
-          await beginSession(request, reply, user.id)
-          return typed === undefined ? redirectAfterForm(reply, waiting.returnTo) : offerTyped(reply, typed, user.id)
-        },
-      )
-    })
-  }
+  app.post('/sign-in/code', { config: STRANGERS }, async (request, reply) => {
+    const waiting = findWaitingSignIn(request)
+    const { code, ...form } = parseForm(CodeForm, request.body)
+    const typed = readTypedForm(form.typed)
+    if (waiting === undefined) {
+      return typed === undefined ? reply.redirect('/sign-in', 303) : showForm(reply, signInAgainPage(typed))
+    }
+    return submitForm(
+      reply,
+      () => codePage(typed),
+      async () => {
+        const user = await accounts.finishSignIn(waiting, code, request.ip)
+        if (waiting.identity !== undefined) await accounts.linkAfterCode(user, waiting.identity, request.ip)
+        await beginSession(request, reply, user.id)
+        return typed === undefined ? redirectAfterForm(reply, waiting.returnTo) : offerTyped(reply, typed, user.id)
+      },
+    )
+  })
+}

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AccountService } from '../../identity/accounts.service.ts'
 import { PASSWORD_HINT } from '../../identity/credentials.ts'
@@ -53,85 +53,81 @@ const showCodes = (reply: FastifyReply, recoveryCodes: readonly string[]): Fasti
   })
 
 /** Registers the page where users change their password and manage two-factor authentication. */
-export const securityPages =
-  ({ accounts }: { accounts: AccountService }) =>
-  async (app: FastifyInstance): Promise<void> => {
-    /** `form` is the form that was submitted and shows its errors. */
-    const pageOf =
-      (form: keyof typeof LABELS) =>
-      async (request: FastifyRequest, actor: Actor): Promise<FormPage> => {
-        const [hasPassword, factor] = await Promise.all([accounts.hasPassword(actor), accounts.getSecondFactor(actor)])
-        return {
-          view: 'account/security',
-          data: {
-            ...accountFrame('security'),
-            section: 'account',
-            email: actor.email,
-            hasPassword,
-            factor,
-            form,
-            passwordHint: PASSWORD_HINT,
-            done: NOTES.get(Query.parse(request.query).done),
-          },
-          labels: LABELS[form],
-        }
+export const securityPages: FastifyPluginAsync<{ accounts: AccountService }> = async (app, { accounts }) => {
+  /** `form` is the form that was submitted and shows its errors. */
+  const pageOf =
+    (form: keyof typeof LABELS) =>
+    async (request: FastifyRequest, actor: Actor): Promise<FormPage> => {
+      const [hasPassword, factor] = await Promise.all([accounts.hasPassword(actor), accounts.getSecondFactor(actor)])
+      return {
+        view: 'account/security',
+        data: {
+          ...accountFrame('security'),
+          section: 'account',
+          email: actor.email,
+          hasPassword,
+          factor,
+          form,
+          passwordHint: PASSWORD_HINT,
+          done: NOTES.get(Query.parse(request.query).done),
+        },
+        labels: LABELS[form],
       }
+    }
 
-    app.get(PATH, { config }, async (request, reply) =>
-      showForm(reply, await pageOf('none')(request, actorOf(request))),
-    )
+  app.get(PATH, { config }, async (request, reply) => showForm(reply, await pageOf('none')(request, actorOf(request))))
 
-    postForm(app, '/account/password', {
-      config,
-      fields: { currentPassword: formText, password: formText },
-      load: actorOf,
-      page: pageOf('password'),
-      save: async (request, actor, typed, reply) => {
-        await accounts.changePassword(actor, parseInput(PasswordChange, typed))
-        if (request.signedInBy === 'session') await beginSession(request, reply, actor.userId)
-        return `${PATH}?done=password`
-      },
-    })
+  postForm(app, '/account/password', {
+    config,
+    fields: { currentPassword: formText, password: formText },
+    load: actorOf,
+    page: pageOf('password'),
+    save: async (request, actor, typed, reply) => {
+      await accounts.changePassword(actor, parseInput(PasswordChange, typed))
+      if (request.signedInBy === 'session') await beginSession(request, reply, actor.userId)
+      return `${PATH}?done=password`
+    },
+  })
 
-    postForm(app, SECOND_FACTOR_PATH, {
-      config,
-      fields: PasswordForm,
-      load: actorOf,
-      page: pageOf('begin'),
-      save: async (_request, actor, typed, reply) => {
-        const { secret } = await accounts.beginSecondFactor(actor, parseInput(NewSecondFactor, typed).password)
-        return showForm(reply, confirmationPage(secret, actor.email))
-      },
-    })
+  postForm(app, SECOND_FACTOR_PATH, {
+    config,
+    fields: PasswordForm,
+    load: actorOf,
+    page: pageOf('begin'),
+    save: async (_request, actor, typed, reply) => {
+      const { secret } = await accounts.beginSecondFactor(actor, parseInput(NewSecondFactor, typed).password)
+      return showForm(reply, confirmationPage(secret, actor.email))
+    },
+  })
 
-    postForm(app, `${SECOND_FACTOR_PATH}/confirmation`, {
-      config,
-      fields: { code: formText, secret: formText },
-      load: actorOf,
-      page: (_request, actor, typed) => confirmationPage(typed?.secret ?? '', actor.email),
-      save: async (request, actor, { code }, reply) => {
-        const input = parseInput(Confirmation, { code })
-        return showCodes(reply, await accounts.confirmSecondFactor(actor, input.code, sessionIdOf(request)))
-      },
-    })
+  postForm(app, `${SECOND_FACTOR_PATH}/confirmation`, {
+    config,
+    fields: { code: formText, secret: formText },
+    load: actorOf,
+    page: (_request, actor, typed) => confirmationPage(typed?.secret ?? '', actor.email),
+    save: async (request, actor, { code }, reply) => {
+      const input = parseInput(Confirmation, { code })
+      return showCodes(reply, await accounts.confirmSecondFactor(actor, input.code, sessionIdOf(request)))
+    },
+  })
 
-    postForm(app, `${SECOND_FACTOR_PATH}/removal`, {
-      config,
-      fields: ProofForm,
-      load: actorOf,
-      page: pageOf('remove'),
-      save: async (request, actor, typed) => {
-        await accounts.removeSecondFactor(actor, parseInput(Proof, typed), sessionIdOf(request))
-        return `${PATH}?done=removed`
-      },
-    })
+  postForm(app, `${SECOND_FACTOR_PATH}/removal`, {
+    config,
+    fields: ProofForm,
+    load: actorOf,
+    page: pageOf('remove'),
+    save: async (request, actor, typed) => {
+      await accounts.removeSecondFactor(actor, parseInput(Proof, typed), sessionIdOf(request))
+      return `${PATH}?done=removed`
+    },
+  })
 
-    postForm(app, `${SECOND_FACTOR_PATH}/recovery-codes`, {
-      config,
-      fields: ProofForm,
-      load: actorOf,
-      page: pageOf('renew'),
-      save: async (_request, actor, typed, reply) =>
-        showCodes(reply, await accounts.renewRecoveryCodes(actor, parseInput(Proof, typed))),
-    })
-  }
+  postForm(app, `${SECOND_FACTOR_PATH}/recovery-codes`, {
+    config,
+    fields: ProofForm,
+    load: actorOf,
+    page: pageOf('renew'),
+    save: async (_request, actor, typed, reply) =>
+      showCodes(reply, await accounts.renewRecoveryCodes(actor, parseInput(Proof, typed))),
+  })
+}

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { SignIn, SignUp } from '../../identity/accounts.schema.ts'
 import type { AccountService } from '../../identity/accounts.service.ts'
@@ -29,76 +29,74 @@ const withReturnTo = (path: string, returnTo: string): string =>
 const returnToOf = (request: FastifyRequest): string => parseReturnTo(Query.parse(request.query).return_to)
 
 /** Registers the sign-in, sign-up and sign-out pages. */
-export const signInPages =
-  ({ accounts }: { accounts: AccountService }) =>
-  async (app: FastifyInstance): Promise<void> => {
-    /** Data of the external provider's button; undefined without a provider. */
-    const externalFor = (returnTo: string) => {
-      const name = accounts.externalProviderName
-      return name === undefined ? undefined : { name, href: withReturnTo('/sign-in/external', returnTo) }
-    }
-
-    const signInPage = (returnTo: string, email = ''): FormPage => {
-      const data = { title: 'Sign in', returnTo, email, signUpHref: withReturnTo('/sign-up', returnTo) }
-      return { view: 'account/sign-in', data: { ...data, external: externalFor(returnTo) }, labels: LABELS }
-    }
-
-    const signUpPage = async (returnTo: string, email = ''): Promise<FormPage> => {
-      const { closed, needsSetupToken } = await accounts.getSignUpTerms()
-      const data = { title: 'Create account', returnTo, email, signInHref: withReturnTo('/sign-in', returnTo) }
-      return {
-        view: 'account/sign-up',
-        data: { ...data, closed, needsSetupToken, passwordHint: PASSWORD_HINT, external: externalFor(returnTo) },
-        labels: LABELS,
-      }
-    }
-
-    /** Shows the page, or redirects users who are already signed in. */
-    const showToStrangers = async (
-      request: FastifyRequest,
-      reply: FastifyReply,
-      pageFor: (returnTo: string) => FormPage | Promise<FormPage>,
-    ): Promise<FastifyReply> => {
-      const returnTo = returnToOf(request)
-      if (request.signedInBy === 'session') return reply.redirect(returnTo, 303)
-      return showForm(reply, await pageFor(returnTo))
-    }
-
-    app.get('/sign-in', { config: STRANGERS }, (request, reply) => showToStrangers(request, reply, signInPage))
-
-    app.post('/sign-in', { config: STRANGERS }, (request, reply) => {
-      const form = parseForm(SignInForm, request.body)
-      const returnTo = parseReturnTo(form.return_to)
-      const typed = readTypedForm(form.typed)
-      const page = () => (typed === undefined ? signInPage(returnTo, form.email) : signInAgainPage(typed, form.email))
-      return submitForm(reply, page, async () => {
-        const first = await accounts.beginSignIn({ ...parseInput(SignIn, form), address: request.ip })
-        return continueSignIn(request, reply, first, { returnTo }, typed)
-      })
-    })
-
-    app.get('/sign-up', { config: STRANGERS }, (request, reply) => showToStrangers(request, reply, signUpPage))
-
-    app.post('/sign-up', { config: STRANGERS }, async (request, reply) => {
-      const { setup_token, ...form } = parseForm(SignUpForm, request.body)
-      const returnTo = parseReturnTo(form.return_to)
-      return submitForm(
-        reply,
-        () => signUpPage(returnTo, form.email),
-        async () => {
-          const input = parseInput(SignUp, { ...form, setupToken: setup_token === '' ? undefined : setup_token })
-          const user = await accounts.signUp({ ...input, address: request.ip })
-          await beginSession(request, reply, user.id)
-          return redirectAfterForm(reply, returnTo)
-        },
-      )
-    })
-
-    app.post('/sign-out', { config: ANYONE }, async (request, reply) => {
-      const { return_to } = parseForm(SignOutForm, request.body)
-      const actor = request.signedInBy === 'session' ? request.actor : undefined
-      await endSession(request, reply)
-      if (actor !== undefined) await accounts.noteSignOut(actor)
-      return redirectAfterForm(reply, parseReturnTo(return_to))
-    })
+export const signInPages: FastifyPluginAsync<{ accounts: AccountService }> = async (app, { accounts }) => {
+  /** Data of the external provider's button; undefined without a provider. */
+  const externalFor = (returnTo: string) => {
+    const name = accounts.externalProviderName
+    return name === undefined ? undefined : { name, href: withReturnTo('/sign-in/external', returnTo) }
   }
+
+  const signInPage = (returnTo: string, email = ''): FormPage => {
+    const data = { title: 'Sign in', returnTo, email, signUpHref: withReturnTo('/sign-up', returnTo) }
+    return { view: 'account/sign-in', data: { ...data, external: externalFor(returnTo) }, labels: LABELS }
+  }
+
+  const signUpPage = async (returnTo: string, email = ''): Promise<FormPage> => {
+    const { closed, needsSetupToken } = await accounts.getSignUpTerms()
+    const data = { title: 'Create account', returnTo, email, signInHref: withReturnTo('/sign-in', returnTo) }
+    return {
+      view: 'account/sign-up',
+      data: { ...data, closed, needsSetupToken, passwordHint: PASSWORD_HINT, external: externalFor(returnTo) },
+      labels: LABELS,
+    }
+  }
+
+  /** Shows the page, or redirects users who are already signed in. */
+  const showToStrangers = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    pageFor: (returnTo: string) => FormPage | Promise<FormPage>,
+  ): Promise<FastifyReply> => {
+    const returnTo = returnToOf(request)
+    if (request.signedInBy === 'session') return reply.redirect(returnTo, 303)
+    return showForm(reply, await pageFor(returnTo))
+  }
+
+  app.get('/sign-in', { config: STRANGERS }, (request, reply) => showToStrangers(request, reply, signInPage))
+
+  app.post('/sign-in', { config: STRANGERS }, (request, reply) => {
+    const form = parseForm(SignInForm, request.body)
+    const returnTo = parseReturnTo(form.return_to)
+    const typed = readTypedForm(form.typed)
+    const page = () => (typed === undefined ? signInPage(returnTo, form.email) : signInAgainPage(typed, form.email))
+    return submitForm(reply, page, async () => {
+      const first = await accounts.beginSignIn({ ...parseInput(SignIn, form), address: request.ip })
+      return continueSignIn(request, reply, first, { returnTo }, typed)
+    })
+  })
+
+  app.get('/sign-up', { config: STRANGERS }, (request, reply) => showToStrangers(request, reply, signUpPage))
+
+  app.post('/sign-up', { config: STRANGERS }, async (request, reply) => {
+    const { setup_token, ...form } = parseForm(SignUpForm, request.body)
+    const returnTo = parseReturnTo(form.return_to)
+    return submitForm(
+      reply,
+      () => signUpPage(returnTo, form.email),
+      async () => {
+        const input = parseInput(SignUp, { ...form, setupToken: setup_token === '' ? undefined : setup_token })
+        const user = await accounts.signUp({ ...input, address: request.ip })
+        await beginSession(request, reply, user.id)
+        return redirectAfterForm(reply, returnTo)
+      },
+    )
+  })
+
+  app.post('/sign-out', { config: ANYONE }, async (request, reply) => {
+    const { return_to } = parseForm(SignOutForm, request.body)
+    const actor = request.signedInBy === 'session' ? request.actor : undefined
+    await endSession(request, reply)
+    if (actor !== undefined) await accounts.noteSignOut(actor)
+    return redirectAfterForm(reply, parseReturnTo(return_to))
+  })
+}

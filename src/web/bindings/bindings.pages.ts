@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { listQuery } from '../../lib/http/list-query.ts'
@@ -57,52 +57,50 @@ const describeErrors = (errors: AppError['errors'] = []) => ({
 type Parts = { frames: ServerFrameParts; rewiring: RewiringService; globals: GlobalService }
 
 /** Serves the Bindings tab: a matrix of parameters and tools, in which many can be bound at once. */
-export const bindingsPages =
-  ({ frames, rewiring, globals }: Parts) =>
-  async (app: FastifyInstance): Promise<void> => {
-    const matrixFor = async (request: FastifyRequest, server: ServerFrame, selected: BindingForm) => {
-      const actor = actorOf(request)
-      const [panels, all] = await Promise.all([
-        rewiring.listPanels(actor, server.id),
-        globals.listAllGlobals(actor, server.id),
-      ])
-      return toMatrixPage(server, { panels, globals: all }, Query.parse(request.query), selected)
-    }
-
-    /** Returns the selected sockets. A row covers the tools on the page, or all that the search finds. */
-    const readSelection = async (
-      request: FastifyRequest,
-      server: ServerFrame,
-      form: BindingForm,
-    ): Promise<SocketAddress[]> => {
-      const { q, source, page } = Query.parse(request.query)
-      const panels = await rewiring.listPanels(actorOf(request), server.id)
-      const found = findCells(panels, { search: q, source })
-      const all = toMatrix(panels, found).panels
-      const { shown } = takePage(all, { page, perPage: TOOLS_PER_PAGE, path: '', query: {} })
-      const ids = new Set((form.scope === 'all' ? all : shown).map(({ id }) => id))
-      const inScope = found.filter(({ instanceId }) => ids.has(instanceId))
-      const sockets = selectedSockets(inScope, { rows: new Set(form.row), cells: form.cell })
-      if (sockets.length > 0) return sockets
-      throw new AppError('invalid_request', 'Nothing is selected. Select rows or cells first.')
-    }
-
-    formPage(app, '/servers/:uuid/bindings', {
-      ...serverRoute,
-      fields: BindingFields,
-      load: createServerTab(frames, 'bindings').frameOf,
-      page: async (request, server, typed, error) => ({
-        view: 'bindings/bindings',
-        data: {
-          ...(await matrixFor(request, server, typed ?? EMPTY_FORM)),
-          ...describeErrors(error?.errors),
-          done: doneNote(request, server, DONE),
-        },
-      }),
-      save: async (request, server, form) => {
-        const selected = { sockets: await readSelection(request, server, form), wanted: toWantedBinding(form) }
-        const { sockets } = await rewiring.bindMany(actorOf(request), server.id, selected)
-        return matrixAddress(server.id, Query.parse(request.query), { done: 'wired', count: String(sockets) })
-      },
-    })
+export const bindingsPages: FastifyPluginAsync<Parts> = async (app, { frames, rewiring, globals }) => {
+  const matrixFor = async (request: FastifyRequest, server: ServerFrame, selected: BindingForm) => {
+    const actor = actorOf(request)
+    const [panels, all] = await Promise.all([
+      rewiring.listPanels(actor, server.id),
+      globals.listAllGlobals(actor, server.id),
+    ])
+    return toMatrixPage(server, { panels, globals: all }, Query.parse(request.query), selected)
   }
+
+  /** Returns the selected sockets. A row covers the tools on the page, or all that the search finds. */
+  const readSelection = async (
+    request: FastifyRequest,
+    server: ServerFrame,
+    form: BindingForm,
+  ): Promise<SocketAddress[]> => {
+    const { q, source, page } = Query.parse(request.query)
+    const panels = await rewiring.listPanels(actorOf(request), server.id)
+    const found = findCells(panels, { search: q, source })
+    const all = toMatrix(panels, found).panels
+    const { shown } = takePage(all, { page, perPage: TOOLS_PER_PAGE, path: '', query: {} })
+    const ids = new Set((form.scope === 'all' ? all : shown).map(({ id }) => id))
+    const inScope = found.filter(({ instanceId }) => ids.has(instanceId))
+    const sockets = selectedSockets(inScope, { rows: new Set(form.row), cells: form.cell })
+    if (sockets.length > 0) return sockets
+    throw new AppError('invalid_request', 'Nothing is selected. Select rows or cells first.')
+  }
+
+  formPage(app, '/servers/:uuid/bindings', {
+    ...serverRoute,
+    fields: BindingFields,
+    load: createServerTab(frames, 'bindings').frameOf,
+    page: async (request, server, typed, error) => ({
+      view: 'bindings/bindings',
+      data: {
+        ...(await matrixFor(request, server, typed ?? EMPTY_FORM)),
+        ...describeErrors(error?.errors),
+        done: doneNote(request, server, DONE),
+      },
+    }),
+    save: async (request, server, form) => {
+      const selected = { sockets: await readSelection(request, server, form), wanted: toWantedBinding(form) }
+      const { sockets } = await rewiring.bindMany(actorOf(request), server.id, selected)
+      return matrixAddress(server.id, Query.parse(request.query), { done: 'wired', count: String(sockets) })
+    },
+  })
+}

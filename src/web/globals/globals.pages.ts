@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { formatCount } from '../../lib/http/pages/format.ts'
@@ -51,111 +51,113 @@ const withoutSecret = <T extends Pick<Typed, 'value' | 'secret'>>(typed: T): T =
   typed.secret ? { ...typed, value: '' } : typed
 
 /** Serves the Globals tab of a server. */
-export const globalsPages =
-  ({ frames, globals, rewiring }: { frames: ServerFrameParts; globals: GlobalService; rewiring: RewiringService }) =>
-  async (app: FastifyInstance): Promise<void> => {
-    const tab = createServerTab(frames, 'globals')
+export const globalsPages: FastifyPluginAsync<{
+  frames: ServerFrameParts
+  globals: GlobalService
+  rewiring: RewiringService
+}> = async (app, { frames, globals, rewiring }) => {
+  const tab = createServerTab(frames, 'globals')
 
-    formPage(app, '/servers/:uuid/globals', {
-      ...serverRoute,
-      fields: NewForm,
-      load: tab.frameOf,
-      page: async (request, server, typed): Promise<FormPage> => {
-        const actor = actorOf(request)
-        const [all, uses] = await Promise.all([
-          globals.listAllGlobals(actor, server.id),
-          rewiring.listGlobalUses(actor, server.id),
-        ])
-        const keys = new Set(all.map(({ key }) => key))
-        const { key: wanted } = PREFILL.parse(request.query)
-        return {
-          view: 'globals/globals',
-          data: {
-            title: `Globals of ${server.name}`,
-            server,
-            path: serverTabPath(server.id, 'globals'),
-            heading: formatCount(all.length, 'global'),
-            globals: all.map(global => toGlobalRow(server.id, global, usesOfKey(uses, global.key))),
-            missing: [...uses]
-              .filter(([key]) => !keys.has(key))
-              .map(([key, ofKey]) => ({ key, uses: describeUses(ofKey), href: newGlobalPath(server.id, key) })),
-            isFull: all.length >= MAX_GLOBALS_PER_SERVER,
-            typed: withoutSecret(typed ?? { key: wanted.slice(0, 64), value: '', secret: false }),
-            done: doneNote(request, server, DONE),
-          },
-          labels: LABELS,
-        }
-      },
-      save: async (request, server, { key, ...input }) => {
-        await globals.createGlobal(actorOf(request), server.id, key, input)
-        return donePath(serverTabPath(server.id, 'globals'), 'added')
-      },
-    })
-
-    const usesOf = async (request: FastifyRequest, key: string): Promise<GlobalUses> =>
-      usesOfKey(await rewiring.listGlobalUses(actorOf(request), serverIdOf(request)), key)
-
-    const withGlobal =
-      (frameOf: (request: FastifyRequest) => Promise<ServerFrame>) => async (request: FastifyRequest) => {
-        const server = await frameOf(request)
-        const { key } = Params.parse(request.params)
-        return { server, global: await globals.getGlobal(actorOf(request), server.id, key) }
-      }
-
-    const keyPath = '/servers/:uuid/globals/:key'
-    formPage(app, keyPath, {
-      ...keyRoute,
-      fields: EditForm,
-      load: withGlobal(tab.frameOf),
-      page: async (request, { server, global }, typed): Promise<FormPage> => {
-        const uses = await usesOf(request, global.key)
-        return {
-          view: 'globals/global',
-          data: {
-            title: `${global.key} in ${server.name}`,
-            server,
-            path: globalPath(server.id, global.key),
-            listHref: serverTabPath(server.id, 'globals'),
-            global: toGlobalRow(server.id, global, uses),
-            uses: toUseList(server.id, uses),
-            typed: {
-              value: global.isSecret ? '' : (typed?.value ?? global.value),
-              secret: typed?.secret ?? global.isSecret,
-            },
-            done: doneNote(request, server, DONE),
-          },
-          labels: LABELS,
-        }
-      },
-      save: async (request, { global }, typed) => {
-        const path = globalPath(global.serverId, global.key)
-        // An empty field keeps the secret.
-        if (global.isSecret && typed.secret && typed.value === '') return donePath(path, 'kept')
-        assertRetyped(global, typed)
-        await globals.putGlobal(actorOf(request), global.serverId, global.key, typed)
-        return donePath(path, 'saved')
-      },
-    })
-
-    removalPage(app, `${keyPath}/remove`, {
-      ...keyRoute,
-      button: 'Remove global',
-      load: withGlobal(tab.frameForChange),
-      nameOf: ({ global }) => global.key,
-      page: async (request, { server, global }) => {
-        const uses = await usesOf(request, global.key)
-        return {
+  formPage(app, '/servers/:uuid/globals', {
+    ...serverRoute,
+    fields: NewForm,
+    load: tab.frameOf,
+    page: async (request, server, typed): Promise<FormPage> => {
+      const actor = actorOf(request)
+      const [all, uses] = await Promise.all([
+        globals.listAllGlobals(actor, server.id),
+        rewiring.listGlobalUses(actor, server.id),
+      ])
+      const keys = new Set(all.map(({ key }) => key))
+      const { key: wanted } = PREFILL.parse(request.query)
+      return {
+        view: 'globals/globals',
+        data: {
+          title: `Globals of ${server.name}`,
           server,
-          text: !isUsed(uses)
-            ? 'No tool or MCP server uses it. Its value cannot be recovered.'
-            : `It is used by ${describeUses(uses)}. Their calls fail until you add a global with this key or change their bindings.`,
-          ...toUseList(server.id, uses),
-          back: globalPath(server.id, global.key),
-        }
-      },
-      remove: async (request, { server, global }) => {
-        await globals.removeGlobal(actorOf(request), server.id, global.key)
-        return donePath(serverTabPath(server.id, 'globals'), 'removed')
-      },
-    })
-  }
+          path: serverTabPath(server.id, 'globals'),
+          heading: formatCount(all.length, 'global'),
+          globals: all.map(global => toGlobalRow(server.id, global, usesOfKey(uses, global.key))),
+          missing: [...uses]
+            .filter(([key]) => !keys.has(key))
+            .map(([key, ofKey]) => ({ key, uses: describeUses(ofKey), href: newGlobalPath(server.id, key) })),
+          isFull: all.length >= MAX_GLOBALS_PER_SERVER,
+          typed: withoutSecret(typed ?? { key: wanted.slice(0, 64), value: '', secret: false }),
+          done: doneNote(request, server, DONE),
+        },
+        labels: LABELS,
+      }
+    },
+    save: async (request, server, { key, ...input }) => {
+      await globals.createGlobal(actorOf(request), server.id, key, input)
+      return donePath(serverTabPath(server.id, 'globals'), 'added')
+    },
+  })
+
+  const usesOf = async (request: FastifyRequest, key: string): Promise<GlobalUses> =>
+    usesOfKey(await rewiring.listGlobalUses(actorOf(request), serverIdOf(request)), key)
+
+  const withGlobal =
+    (frameOf: (request: FastifyRequest) => Promise<ServerFrame>) => async (request: FastifyRequest) => {
+      const server = await frameOf(request)
+      const { key } = Params.parse(request.params)
+      return { server, global: await globals.getGlobal(actorOf(request), server.id, key) }
+    }
+
+  const keyPath = '/servers/:uuid/globals/:key'
+  formPage(app, keyPath, {
+    ...keyRoute,
+    fields: EditForm,
+    load: withGlobal(tab.frameOf),
+    page: async (request, { server, global }, typed): Promise<FormPage> => {
+      const uses = await usesOf(request, global.key)
+      return {
+        view: 'globals/global',
+        data: {
+          title: `${global.key} in ${server.name}`,
+          server,
+          path: globalPath(server.id, global.key),
+          listHref: serverTabPath(server.id, 'globals'),
+          global: toGlobalRow(server.id, global, uses),
+          uses: toUseList(server.id, uses),
+          typed: {
+            value: global.isSecret ? '' : (typed?.value ?? global.value),
+            secret: typed?.secret ?? global.isSecret,
+          },
+          done: doneNote(request, server, DONE),
+        },
+        labels: LABELS,
+      }
+    },
+    save: async (request, { global }, typed) => {
+      const path = globalPath(global.serverId, global.key)
+      // An empty field keeps the secret.
+      if (global.isSecret && typed.secret && typed.value === '') return donePath(path, 'kept')
+      assertRetyped(global, typed)
+      await globals.putGlobal(actorOf(request), global.serverId, global.key, typed)
+      return donePath(path, 'saved')
+    },
+  })
+
+  removalPage(app, `${keyPath}/remove`, {
+    ...keyRoute,
+    button: 'Remove global',
+    load: withGlobal(tab.frameForChange),
+    nameOf: ({ global }) => global.key,
+    page: async (request, { server, global }) => {
+      const uses = await usesOf(request, global.key)
+      return {
+        server,
+        text: !isUsed(uses)
+          ? 'No tool or MCP server uses it. Its value cannot be recovered.'
+          : `It is used by ${describeUses(uses)}. Their calls fail until you add a global with this key or change their bindings.`,
+        ...toUseList(server.id, uses),
+        back: globalPath(server.id, global.key),
+      }
+    },
+    remove: async (request, { server, global }) => {
+      await globals.removeGlobal(actorOf(request), server.id, global.key)
+      return donePath(serverTabPath(server.id, 'globals'), 'removed')
+    },
+  })
+}

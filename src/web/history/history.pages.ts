@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { StoredExecution } from '../../history/executions.store.ts'
 import { actorOf } from '../../lib/http/access.ts'
@@ -56,63 +56,61 @@ const readQuery = ({ outcome, tool, from, to, cursor }: Query) => {
 export type HistoryPagesParts = { frames: ServerFrameParts; execution: ExecutionService }
 
 /** `/servers/:uuid/history`: the calls of a server, and one of them beside the others. */
-export const historyPages =
-  ({ frames, execution }: HistoryPagesParts) =>
-  async (app: FastifyInstance): Promise<void> => {
-    const show = async (
-      request: FastifyRequest,
-      reply: FastifyReply,
-      server: ServerFrame,
-      call?: StoredExecution,
-    ): Promise<FastifyReply> => {
-      const actor = actorOf(request)
-      const query = Query.parse(request.query)
-      const path = serverTabPath(server.id, 'history')
-      const { wanted, errors, isFiltered } = readQuery(query)
-      const isWrong = Object.keys(errors).length > 0
-      const found = isWrong
-        ? { items: [], gaps: [], nextCursor: null }
-        : await execution.listExecutions(actor, server.id, wanted)
-      const callers = [...found.items, ...(call === undefined ? [] : [call])].flatMap(({ userId }) => userId ?? [])
-      const { tools, names } = await execution.listNames(actor, server.id, callers)
-      const isFirst = query.cursor === ''
-      const rows = toHistoryRows({ ...found, isFirst, isLast: found.nextCursor === null }, names)
-      const data = {
-        title: call === undefined ? `History of ${server.name}` : `${calledText(call)}, a call of ${server.name}`,
-        server,
-        path,
-        query,
-        errors,
-        tools: tools.toSorted(),
-        outcomes: OUTCOMES,
-        rows: rows.map(row =>
-          'gap' in row ? row : { ...row, href: addressOf(`${path}/${row.id}`, query), isCurrent: row.id === call?.id },
-        ),
-        isFiltered,
-        isWrong,
-        isFirst,
-        newest: isFirst ? undefined : addressOf(path, { ...query, cursor: '' }),
-        older: nextAddressOf(path, found.nextCursor, { ...query }),
-        back: addressOf(path, query),
-        call: call && {
-          ...toCallView(call, names),
-          again: call.tool === '' ? undefined : addressOf(serverTabPath(server.id, 'inspector'), { tool: call.tool }),
-        },
-      }
-      return reply.page('history/history', data, { status: isWrong ? 400 : 200 })
+export const historyPages: FastifyPluginAsync<HistoryPagesParts> = async (app, { frames, execution }) => {
+  const show = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    server: ServerFrame,
+    call?: StoredExecution,
+  ): Promise<FastifyReply> => {
+    const actor = actorOf(request)
+    const query = Query.parse(request.query)
+    const path = serverTabPath(server.id, 'history')
+    const { wanted, errors, isFiltered } = readQuery(query)
+    const isWrong = Object.keys(errors).length > 0
+    const found = isWrong
+      ? { items: [], gaps: [], nextCursor: null }
+      : await execution.listExecutions(actor, server.id, wanted)
+    const callers = [...found.items, ...(call === undefined ? [] : [call])].flatMap(({ userId }) => userId ?? [])
+    const { tools, names } = await execution.listNames(actor, server.id, callers)
+    const isFirst = query.cursor === ''
+    const rows = toHistoryRows({ ...found, isFirst, isLast: found.nextCursor === null }, names)
+    const data = {
+      title: call === undefined ? `History of ${server.name}` : `${calledText(call)}, a call of ${server.name}`,
+      server,
+      path,
+      query,
+      errors,
+      tools: tools.toSorted(),
+      outcomes: OUTCOMES,
+      rows: rows.map(row =>
+        'gap' in row ? row : { ...row, href: addressOf(`${path}/${row.id}`, query), isCurrent: row.id === call?.id },
+      ),
+      isFiltered,
+      isWrong,
+      isFirst,
+      newest: isFirst ? undefined : addressOf(path, { ...query, cursor: '' }),
+      older: nextAddressOf(path, found.nextCursor, { ...query }),
+      back: addressOf(path, query),
+      call: call && {
+        ...toCallView(call, names),
+        again: call.tool === '' ? undefined : addressOf(serverTabPath(server.id, 'inspector'), { tool: call.tool }),
+      },
     }
-
-    app.get('/servers/:uuid/history', { config, schema: { params: Params } }, async (request, reply) => {
-      const { uuid } = Params.parse(request.params)
-      return show(request, reply, await getServerFrame(frames, actorOf(request), uuid, 'history'))
-    })
-
-    app.get('/servers/:uuid/history/:id', { config, schema: { params: CallParams } }, async (request, reply) => {
-      const { uuid, id } = CallParams.parse(request.params)
-      const actor = actorOf(request)
-      const server = await getServerFrame(frames, actor, uuid, 'history')
-      const call = await execution.getExecution(actor, id)
-      if (call.serverId !== server.id) throw new AppError('not_found', 'There is no such execution.')
-      return show(request, reply, server, call)
-    })
+    return reply.page('history/history', data, { status: isWrong ? 400 : 200 })
   }
+
+  app.get('/servers/:uuid/history', { config, schema: { params: Params } }, async (request, reply) => {
+    const { uuid } = Params.parse(request.params)
+    return show(request, reply, await getServerFrame(frames, actorOf(request), uuid, 'history'))
+  })
+
+  app.get('/servers/:uuid/history/:id', { config, schema: { params: CallParams } }, async (request, reply) => {
+    const { uuid, id } = CallParams.parse(request.params)
+    const actor = actorOf(request)
+    const server = await getServerFrame(frames, actor, uuid, 'history')
+    const call = await execution.getExecution(actor, id)
+    if (call.serverId !== server.id) throw new AppError('not_found', 'There is no such execution.')
+    return show(request, reply, server, call)
+  })
+}

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { signalOf } from '../../lib/http/gone.ts'
@@ -31,8 +31,8 @@ const WHOLE = 'arguments'
 
 export type InspectorPagesParts = {
   frames: ServerFrameParts
-  client: InProcessClient
-  limits: BodyLimits
+  inspectorClient: InProcessClient
+  settings: { limits: BodyLimits }
 }
 
 const userOf = (actor: Actor) => ({ userId: actor.userId, organizationIds: new Set(organizationIdsOf(actor)) })
@@ -119,84 +119,85 @@ const readForm = (fields: readonly ArgumentField[] | undefined, body: unknown, m
 }
 
 /** `/servers/:uuid/inspector`: an MCP client in the browser. It calls as the user, by the rules of `/s/:uuid`. */
-export const inspectorPages =
-  ({ frames, client, limits }: InspectorPagesParts) =>
-  async (app: FastifyInstance): Promise<void> => {
-    type Visit = { server: ServerFrame; path: string; query: Query; connection: InProcessConnection | undefined }
+export const inspectorPages: FastifyPluginAsync<InspectorPagesParts> = async (
+  app,
+  { frames, inspectorClient: client, settings: { limits } },
+) => {
+  type Visit = { server: ServerFrame; path: string; query: Query; connection: InProcessConnection | undefined }
 
-    const begin = async (request: FastifyRequest): Promise<Visit> => {
-      const actor = actorOf(request)
-      const { uuid } = Params.parse(request.params)
-      const server = await getServerFrame(frames, actor, uuid, 'inspector')
-      const visit = { server, path: serverTabPath(server.id, 'inspector'), query: Query.parse(request.query) }
-      if (server.passesOn) return { ...visit, connection: undefined }
-      const connection = await client.connect(server.id, userOf(actor))
-      try {
-        await connection.request('server/discover')
-        return { ...visit, connection }
-      } catch (error) {
-        if (error instanceof AppError && error.code === 'forbidden') return { ...visit, connection: undefined }
-        throw error
-      }
+  const begin = async (request: FastifyRequest): Promise<Visit> => {
+    const actor = actorOf(request)
+    const { uuid } = Params.parse(request.params)
+    const server = await getServerFrame(frames, actor, uuid, 'inspector')
+    const visit = { server, path: serverTabPath(server.id, 'inspector'), query: Query.parse(request.query) }
+    if (server.passesOn) return { ...visit, connection: undefined }
+    const connection = await client.connect(server.id, userOf(actor))
+    try {
+      await connection.request('server/discover')
+      return { ...visit, connection }
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'forbidden') return { ...visit, connection: undefined }
+      throw error
     }
+  }
 
-    const show = (reply: FastifyReply, { server, query, path }: Visit, data: object, status = 200): FastifyReply =>
-      reply.page(
-        'inspector/inspector',
-        { title: `Inspector of ${server.name}`, server, path, query, refusal: undefined, ...data },
-        { status },
-      )
+  const show = (reply: FastifyReply, { server, query, path }: Visit, data: object, status = 200): FastifyReply =>
+    reply.page(
+      'inspector/inspector',
+      { title: `Inspector of ${server.name}`, server, path, query, refusal: undefined, ...data },
+      { status },
+    )
 
-    app.get('/servers/:uuid/inspector', { config, schema: { params: Params } }, async (request, reply) => {
+  app.get('/servers/:uuid/inspector', { config, schema: { params: Params } }, async (request, reply) => {
+    const visit = await begin(request)
+    const { connection, path, query } = visit
+    if (connection === undefined) return show(reply, visit, { refusal: WHY_NOT[visit.server.tier] })
+    const tools = await connection.listTools()
+    const tool = tools.find(({ name }) => name === query.tool)
+    return show(
+      reply,
+      visit,
+      {
+        list: toList(tools, path, query),
+        inspected: tool && toInspected(tool, path, query, UNTYPED),
+        isUnknown: tool === undefined && query.tool !== '',
+        result: undefined,
+        messages: toMessageViews(connection.messages),
+      },
+      tool === undefined && query.tool !== '' ? 404 : 200,
+    )
+  })
+
+  app.post(
+    '/servers/:uuid/inspector',
+    { config, schema: { params: Params }, bodyLimit: limits.maxRequestBytes },
+    async (request, reply) => {
       const visit = await begin(request)
       const { connection, path, query } = visit
-      if (connection === undefined) return show(reply, visit, { refusal: WHY_NOT[visit.server.tier] })
+      if (visit.server.passesOn) throw new AppError('conflict', PASSES_ON)
+      if (connection === undefined)
+        throw new AppError('forbidden', `You cannot call this server. ${WHY_NOT[visit.server.tier]}`)
       const tools = await connection.listTools()
       const tool = tools.find(({ name }) => name === query.tool)
-      return show(
-        reply,
-        visit,
-        {
-          list: toList(tools, path, query),
-          inspected: tool && toInspected(tool, path, query, UNTYPED),
-          isUnknown: tool === undefined && query.tool !== '',
-          result: undefined,
-          messages: toMessageViews(connection.messages),
-        },
-        tool === undefined && query.tool !== '' ? 404 : 200,
-      )
-    })
-
-    app.post(
-      '/servers/:uuid/inspector',
-      { config, schema: { params: Params }, bodyLimit: limits.maxRequestBytes },
-      async (request, reply) => {
-        const visit = await begin(request)
-        const { connection, path, query } = visit
-        if (visit.server.passesOn) throw new AppError('conflict', PASSES_ON)
-        if (connection === undefined)
-          throw new AppError('forbidden', `You cannot call this server. ${WHY_NOT[visit.server.tier]}`)
-        const tools = await connection.listTools()
-        const tool = tools.find(({ name }) => name === query.tool)
-        if (tool === undefined) throw new AppError('not_found', 'The server no longer has a tool with this name.')
-        const fields = query.as === 'json' ? undefined : toFields(tool.inputSchema)
-        const { args, typed } = readForm(fields, request.body, limits.maxJsonDepth)
-        const hasErrors = typed.errors.size > 0
-        const before = connection.messages.length
-        const called = hasErrors ? undefined : await connection.callTool(tool.name, args, signalOf(reply))
-        const data = {
-          inspected: toInspected(tool, path, query, typed),
-          isUnknown: false,
-          result: called && toResultView(called),
-          messages: toMessageViews(called === undefined ? connection.messages : connection.messages.slice(before)),
-        }
-        const status = hasErrors ? 400 : 200
-        if (!isFragmentRequest(request)) {
-          return show(reply, visit, { ...data, list: toList(tools, path, query) }, status)
-        }
-        // The form itself is replaced only if it has errors.
-        if (hasErrors) reply.header('hx-retarget', '#inspected').header('hx-reswap', 'outerHTML')
-        return reply.fragment(hasErrors ? 'inspector/inspected' : 'inspector/outcome', data, status)
-      },
-    )
-  }
+      if (tool === undefined) throw new AppError('not_found', 'The server no longer has a tool with this name.')
+      const fields = query.as === 'json' ? undefined : toFields(tool.inputSchema)
+      const { args, typed } = readForm(fields, request.body, limits.maxJsonDepth)
+      const hasErrors = typed.errors.size > 0
+      const before = connection.messages.length
+      const called = hasErrors ? undefined : await connection.callTool(tool.name, args, signalOf(reply))
+      const data = {
+        inspected: toInspected(tool, path, query, typed),
+        isUnknown: false,
+        result: called && toResultView(called),
+        messages: toMessageViews(called === undefined ? connection.messages : connection.messages.slice(before)),
+      }
+      const status = hasErrors ? 400 : 200
+      if (!isFragmentRequest(request)) {
+        return show(reply, visit, { ...data, list: toList(tools, path, query) }, status)
+      }
+      // The form itself is replaced only if it has errors.
+      if (hasErrors) reply.header('hx-retarget', '#inspected').header('hx-reswap', 'outerHTML')
+      return reply.fragment(hasErrors ? 'inspector/inspected' : 'inspector/outcome', data, status)
+    },
+  )
+}

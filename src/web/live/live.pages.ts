@@ -1,5 +1,5 @@
 import { promisify } from 'node:util'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf, bearerOf } from '../../lib/http/access.ts'
 import { uuidParam } from '../../lib/http/schemas.ts'
@@ -20,51 +20,45 @@ const Params = z.object({ uuid: uuidParam })
 const SessionOfUser = z.looseObject({ userId: z.string() })
 
 /** Registers `GET /servers/:uuid/live`, which streams events of a server to its open pages. */
-export const livePages =
-  ({ live, servers, accounts, sessionStore }: Parts) =>
-  async (app: FastifyInstance): Promise<void> => {
-    const readSession = promisify(sessionStore.get.bind(sessionStore))
+export const livePages: FastifyPluginAsync<Parts> = async (app, { live, servers, accounts, sessionStore }) => {
+  const readSession = promisify(sessionStore.get.bind(sessionStore))
 
-    /** Looks up the user of the request again; undefined if they have signed out or the token was revoked. */
-    const findActor = async (request: FastifyRequest): Promise<Actor | undefined> => {
-      const sessionId = sessionIdOf(request)
-      if (sessionId === undefined) return accounts.findActorByToken(bearerOf(request) ?? '')
-      const session = SessionOfUser.safeParse(await readSession(sessionId))
-      return session.success ? accounts.findActorByUserId(session.data.userId) : undefined
-    }
-
-    const maySee = async (actor: Actor | undefined, serverId: string): Promise<boolean> => {
-      if (actor === undefined || !actor.scopes.has('read')) return false
-      try {
-        await servers.getServer(actor, serverId)
-        return true
-      } catch (error) {
-        if (error instanceof AppError && error.code === 'not_found') return false
-        throw error
-      }
-    }
-
-    app.get(
-      '/servers/:uuid/live',
-      { config: { access: 'user' }, schema: { params: Params } },
-      async (request, reply) => {
-        const actor = actorOf(request)
-        const { uuid: serverId } = Params.parse(request.params)
-        await servers.getServer(actor, serverId)
-        const signInId = sessionIdOf(request) ?? actor.userId
-        live.assertRoom({ serverId, signInId, userId: actor.userId })
-        if (request.method === 'HEAD') return reply.type('text/event-stream').send('')
-        const viewer = {
-          serverId,
-          signInId,
-          userId: actor.userId,
-          mayStay: async () => maySee(await findActor(request), serverId),
-        }
-        const closed = Promise.withResolvers<void>()
-        const stream = openLiveStream(reply, closed.resolve)
-        const detach = live.attach(viewer, stream)
-        void closed.promise.then(detach)
-        return reply
-      },
-    )
+  /** Looks up the user of the request again; undefined if they have signed out or the token was revoked. */
+  const findActor = async (request: FastifyRequest): Promise<Actor | undefined> => {
+    const sessionId = sessionIdOf(request)
+    if (sessionId === undefined) return accounts.findActorByToken(bearerOf(request) ?? '')
+    const session = SessionOfUser.safeParse(await readSession(sessionId))
+    return session.success ? accounts.findActorByUserId(session.data.userId) : undefined
   }
+
+  const maySee = async (actor: Actor | undefined, serverId: string): Promise<boolean> => {
+    if (actor === undefined || !actor.scopes.has('read')) return false
+    try {
+      await servers.getServer(actor, serverId)
+      return true
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'not_found') return false
+      throw error
+    }
+  }
+
+  app.get('/servers/:uuid/live', { config: { access: 'user' }, schema: { params: Params } }, async (request, reply) => {
+    const actor = actorOf(request)
+    const { uuid: serverId } = Params.parse(request.params)
+    await servers.getServer(actor, serverId)
+    const signInId = sessionIdOf(request) ?? actor.userId
+    live.assertRoom({ serverId, signInId, userId: actor.userId })
+    if (request.method === 'HEAD') return reply.type('text/event-stream').send('')
+    const viewer = {
+      serverId,
+      signInId,
+      userId: actor.userId,
+      mayStay: async () => maySee(await findActor(request), serverId),
+    }
+    const closed = Promise.withResolvers<void>()
+    const stream = openLiveStream(reply, closed.resolve)
+    const detach = live.attach(viewer, stream)
+    void closed.promise.then(detach)
+    return reply
+  })
+}

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import type { Recorder } from '../../history/execution-record.ts'
 import type { AuditLog } from '../../identity/audit/audit-log.ts'
 import { countAllUsers, listAllUsers } from '../../identity/user-list.store.ts'
@@ -9,6 +9,7 @@ import { listQuery, nextAddressOf } from '../../lib/http/list-query.ts'
 import { adviseOnBaseUrl } from '../../lib/process/base-url-advice.ts'
 import { watchLoopDelay } from '../../lib/process/loop-delay.ts'
 import type { Settings } from '../../lib/process/settings.ts'
+import { VERSION } from '../../lib/process/version.ts'
 import type { CallLedger } from '../../results/ledger/call-ledger.ts'
 import { countAllServers } from '../../servers/server-names.store.ts'
 import { readAuditTable } from '../frame/audit-table.ts'
@@ -20,9 +21,8 @@ type Parts = {
   callLedger: Pick<CallLedger, 'stats'>
   audit: AuditLog
   settings: Settings
-  version: string
   /** Counts of this process only. */
-  streams: { openStreamCount: () => number; mountedCount: () => number }
+  registry: { openStreamCount: () => number; mountedCount: () => number }
 }
 
 const config = { access: 'operator' } as const
@@ -49,57 +49,58 @@ const sizeOf = (db: Database): Promise<number | undefined> => measureDatabase(db
 const askedAt = ({ protocol, host }: FastifyRequest): string => `${protocol}://${host}`
 
 /** Registers the operator's read-only pages: health, accounts, settings and audit log. */
-export const operatorPages =
-  ({ db, recorder, callLedger, audit, settings, version, streams }: Parts) =>
-  async (app: FastifyInstance): Promise<void> => {
-    const loop = watchLoopDelay()
-    app.addHook('onClose', async () => loop.close())
+export const operatorPages: FastifyPluginAsync<Parts> = async (
+  app,
+  { db, recorder, callLedger, audit, settings, registry },
+) => {
+  const loop = watchLoopDelay()
+  app.addHook('onClose', async () => loop.close())
 
-    app.get('/operator', { config }, async (request, reply) => {
-      const [bytes, users, servers] = await Promise.all([sizeOf(db), countAllUsers(db), countAllServers(db)])
-      const health = toHealthView({
-        version,
-        database: { kind: db.kind, bytes },
-        users,
-        servers,
-        loop: loop.read(),
-        records: recorder.stats(),
-        ledger: callLedger.stats(),
-        openStreams: streams.openStreamCount(),
-        mountedServers: streams.mountedCount(),
-        baseUrl: { url: settings.baseUrl, advice: adviseOnBaseUrl(settings), askedAt: askedAt(request) },
-      })
-      return reply.page('operator/operator', { ...frameOf('/operator'), health })
+  app.get('/operator', { config }, async (request, reply) => {
+    const [bytes, users, servers] = await Promise.all([sizeOf(db), countAllUsers(db), countAllServers(db)])
+    const health = toHealthView({
+      version: VERSION,
+      database: { kind: db.kind, bytes },
+      users,
+      servers,
+      loop: loop.read(),
+      records: recorder.stats(),
+      ledger: callLedger.stats(),
+      openStreams: registry.openStreamCount(),
+      mountedServers: registry.mountedCount(),
+      baseUrl: { url: settings.baseUrl, advice: adviseOnBaseUrl(settings), askedAt: askedAt(request) },
     })
+    return reply.page('operator/operator', { ...frameOf('/operator'), health })
+  })
 
-    app.get('/operator/users', { config }, async (request, reply) => {
-      const { q, cursor } = listQuery.parse(request.query)
-      const page = idPageOf({ limit: USERS_PER_PAGE, cursor })
-      const { items, nextCursor } = toIdPage(await listAllUsers(db, q, page), page, toUserRow)
-      return reply.page('operator/operator-users', {
-        ...frameOf('/operator/users'),
-        users: items,
-        search: q,
-        next: nextAddressOf('/operator/users', nextCursor, { q }),
-      })
+  app.get('/operator/users', { config }, async (request, reply) => {
+    const { q, cursor } = listQuery.parse(request.query)
+    const page = idPageOf({ limit: USERS_PER_PAGE, cursor })
+    const { items, nextCursor } = toIdPage(await listAllUsers(db, q, page), page, toUserRow)
+    return reply.page('operator/operator-users', {
+      ...frameOf('/operator/users'),
+      users: items,
+      search: q,
+      next: nextAddressOf('/operator/users', nextCursor, { q }),
     })
+  })
 
-    app.get('/operator/settings', { config }, async (_request, reply) =>
-      reply.page('operator/operator-settings', {
-        ...frameOf('/operator/settings'),
-        settings: settings.origins,
-        unknown: settings.unknown,
-      }),
-    )
+  app.get('/operator/settings', { config }, async (_request, reply) =>
+    reply.page('operator/operator-settings', {
+      ...frameOf('/operator/settings'),
+      settings: settings.origins,
+      unknown: settings.unknown,
+    }),
+  )
 
-    app.get('/operator/audit', { config }, async (request, reply) => {
-      const table = await readAuditTable(audit, {
-        scope: { kind: 'installation' },
-        query: request.query,
-        path: '/operator/audit',
-        filePath: '/api/v1/audit',
-      })
-      const data = { ...frameOf('/operator/audit'), audit: table }
-      return reply.page('operator/operator-audit', data, table.isBad ? { status: 400 } : {})
+  app.get('/operator/audit', { config }, async (request, reply) => {
+    const table = await readAuditTable(audit, {
+      scope: { kind: 'installation' },
+      query: request.query,
+      path: '/operator/audit',
+      filePath: '/api/v1/audit',
     })
-  }
+    const data = { ...frameOf('/operator/audit'), audit: table }
+    return reply.page('operator/operator-audit', data, table.isBad ? { status: 400 } : {})
+  })
+}

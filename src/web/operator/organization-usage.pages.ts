@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyPluginAsync } from 'fastify'
 import { listServerUsage, type ServerUsage } from '../../history/usage.store.ts'
 import type { Database } from '../../lib/db/client.ts'
 import { actorOf } from '../../lib/http/access.ts'
@@ -41,57 +41,58 @@ const toFigures = (usage: readonly ServerUsage[]) => {
 }
 
 /** Registers the page with an organization's contents and recent usage. */
-export const organizationUsagePages =
-  ({ db, organizations, toolkitCatalogue }: Parts) =>
-  async (app: FastifyInstance): Promise<void> => {
-    app.get(
-      '/organizations/:id/usage',
-      { config: { access: 'user' }, schema: { params: uuidParams } },
-      async (request, reply) => {
-        const { id } = uuidParams.parse(request.params)
-        const frame = await getOrganizationFrame(organizations, actorOf(request), id, 'usage')
-        const [servers, { toolkits, tools }, members] = await Promise.all([
-          listServerNames(db, id),
-          toolkitCatalogue.countOf(id),
-          countMembers(db, id),
-        ])
-        const usage = await listServerUsage(
-          db,
-          servers.map(server => server.id),
-          new Date(),
-        )
-        const byServer = new Map(usage.map(one => [one.serverId, one]))
-        const { dayErrors, monthErrors, ...figures } = toFigures(usage)
-        const rows = servers
-          .map(server => ({ ...server, ...(byServer.get(server.id) ?? NEVER) }))
-          .sort((one, other) => other.month.calls - one.month.calls)
-        return reply.page('operator/organization-usage', {
-          title: `Usage of ${frame.name}`,
-          section: 'organizations',
-          organization: frame,
-          counts: [
-            { name: 'Servers', count: formatNumber(servers.length) },
-            { name: 'Toolkits', count: formatNumber(toolkits) },
-            { name: 'Tools', count: formatNumber(tools) },
-            { name: 'Members', count: formatNumber(members) },
-          ],
-          figures: {
-            ...figures,
-            dayErrors: formatNumber(dayErrors),
-            hasDayErrors: dayErrors > 0,
-            monthErrors: formatNumber(monthErrors),
-            hasMonthErrors: monthErrors > 0,
-          },
-          servers: rows.slice(0, MAX_SERVERS_SHOWN).map(({ id: serverId, name, day, month, isCut }) => ({
-            href: `/servers/${serverId}`,
-            name,
-            dayCalls: atLeast(day.calls, isCut && day.calls === month.calls),
-            dayErrors: formatNumber(day.errors),
-            monthCalls: atLeast(month.calls, isCut),
-            monthErrors: formatNumber(month.errors),
-          })),
-          moreServers: rows.length > MAX_SERVERS_SHOWN ? formatNumber(rows.length - MAX_SERVERS_SHOWN) : undefined,
-        })
-      },
-    )
-  }
+export const organizationUsagePages: FastifyPluginAsync<Parts> = async (
+  app,
+  { db, organizations, toolkitCatalogue },
+) => {
+  app.get(
+    '/organizations/:id/usage',
+    { config: { access: 'user' }, schema: { params: uuidParams } },
+    async (request, reply) => {
+      const { id } = uuidParams.parse(request.params)
+      const frame = await getOrganizationFrame(organizations, actorOf(request), id, 'usage')
+      const [servers, { toolkits, tools }, members] = await Promise.all([
+        listServerNames(db, id),
+        toolkitCatalogue.countOf(id),
+        countMembers(db, id),
+      ])
+      const usage = await listServerUsage(
+        db,
+        servers.map(server => server.id),
+        new Date(),
+      )
+      const byServer = new Map(usage.map(one => [one.serverId, one]))
+      const { dayErrors, monthErrors, ...figures } = toFigures(usage)
+      const rows = servers
+        .map(server => ({ ...server, ...(byServer.get(server.id) ?? NEVER) }))
+        .sort((one, other) => other.month.calls - one.month.calls)
+      return reply.page('operator/organization-usage', {
+        title: `Usage of ${frame.name}`,
+        section: 'organizations',
+        organization: frame,
+        counts: [
+          { name: 'Servers', count: formatNumber(servers.length) },
+          { name: 'Toolkits', count: formatNumber(toolkits) },
+          { name: 'Tools', count: formatNumber(tools) },
+          { name: 'Members', count: formatNumber(members) },
+        ],
+        figures: {
+          ...figures,
+          dayErrors: formatNumber(dayErrors),
+          hasDayErrors: dayErrors > 0,
+          monthErrors: formatNumber(monthErrors),
+          hasMonthErrors: monthErrors > 0,
+        },
+        servers: rows.slice(0, MAX_SERVERS_SHOWN).map(({ id: serverId, name, day, month, isCut }) => ({
+          href: `/servers/${serverId}`,
+          name,
+          dayCalls: atLeast(day.calls, isCut && day.calls === month.calls),
+          dayErrors: formatNumber(day.errors),
+          monthCalls: atLeast(month.calls, isCut),
+          monthErrors: formatNumber(month.errors),
+        })),
+        moreServers: rows.length > MAX_SERVERS_SHOWN ? formatNumber(rows.length - MAX_SERVERS_SHOWN) : undefined,
+      })
+    },
+  )
+}

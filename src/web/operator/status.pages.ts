@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyPluginAsync } from 'fastify'
 import type { Database } from '../../lib/db/client.ts'
 import { isAnswering } from '../../lib/db/probe.ts'
 
@@ -6,19 +6,20 @@ import { isAnswering } from '../../lib/db/probe.ts'
  * Registers `/status`, a public page that shows whether Patchbay accepts requests. `/readyz` is its counterpart for
  * programs.
  */
-export const statusPages =
-  ({ db, isStopping }: { db: Database; isStopping: () => boolean }) =>
-  async (app: FastifyInstance): Promise<void> => {
-    app.get('/status', { config: { access: 'anyone' } }, async (_request, reply) => {
-      const isDatabaseWell = await isAnswering(db)
-      const isWell = isDatabaseWell && !isStopping()
-      const data = {
-        title: 'System status',
-        width: 'narrow',
-        isWell,
-        isDatabaseWell,
-        isStopping: isStopping(),
-      } as const
-      return reply.page('operator/status', data, { status: isWell ? 200 : 503 })
-    })
-  }
+export const statusPages: FastifyPluginAsync<{ db: Database; isStopping: () => boolean }> = async (
+  app,
+  { db, isStopping },
+) => {
+  app.get('/status', { config: { access: 'anyone' } }, async (_request, reply) => {
+    const isDatabaseWell = await isAnswering(db)
+    const isWell = isDatabaseWell && !isStopping()
+    const data = {
+      title: 'System status',
+      width: 'narrow',
+      isWell,
+      isDatabaseWell,
+      isStopping: isStopping(),
+    } as const
+    return reply.page('operator/status', data, { status: isWell ? 200 : 503 })
+  })
+}

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyPluginAsync } from 'fastify'
 import { formText, parseForm } from '../../lib/http/pages/forms.ts'
 import { parseReturnTo } from '../../lib/http/pages/return-to.ts'
 import { keepTheme } from '../../lib/http/pages/views.ts'
@@ -6,13 +6,11 @@ import { keepTheme } from '../../lib/http/pages/views.ts'
 const ThemeForm = { theme: formText, return_to: formText }
 
 /** Registers the color theme switch shown in the header of every page. */
-export const themePages =
-  ({ isHttps }: { isHttps: boolean }) =>
-  async (app: FastifyInstance): Promise<void> => {
-    // No session needed: the theme is stored only in the browser.
-    app.post('/theme', { config: { access: 'anyone', isForStrangers: true } }, async (request, reply) => {
-      const { theme, return_to } = parseForm(ThemeForm, request.body)
-      keepTheme(reply, theme, isHttps)
-      return reply.redirect(parseReturnTo(return_to), 303)
-    })
-  }
+export const themePages: FastifyPluginAsync<{ sessions: { isHttps: boolean } }> = async (app, { sessions }) => {
+  // No session needed: the theme is stored only in the browser.
+  app.post('/theme', { config: { access: 'anyone', isForStrangers: true } }, async (request, reply) => {
+    const { theme, return_to } = parseForm(ThemeForm, request.body)
+    keepTheme(reply, theme, sessions.isHttps)
+    return reply.redirect(parseReturnTo(return_to), 303)
+  })
+}

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { formPage, formText, parseForm } from '../../lib/http/pages/forms.ts'
@@ -40,29 +40,30 @@ const assertDecided = (decisions: Readonly<Record<string, string>>): void => {
  * Registers the page that deletes the user's account, after they decide what happens to their organizations and
  * confirm.
  */
-export const accountDeletionPages =
-  ({ accountDeletion, accounts }: { accountDeletion: AccountDeletion; accounts: Accounts }) =>
-  async (app: FastifyInstance): Promise<void> => {
-    formPage(app, PATH, {
-      config,
-      fields: { password: formText, confirm: formText },
-      load: async request => ({
-        actor: actorOf(request),
-        preview: await accountDeletion.previewDeletion(actorOf(request)),
-      }),
-      page: async (request, { actor, preview }, typed) => {
-        const decisions = readDecisions(preview, request.body)
-        const hasPassword = await accounts.hasPassword(actor)
-        const { email } = actor
-        return toDeletionPage(preview, { hasPassword, email, typed: { decisions, confirm: typed?.confirm ?? '' } })
-      },
-      save: async (request, { actor, preview }, typed, reply) => {
-        const decisions = readDecisions(preview, request.body)
-        assertDecided(decisions)
-        await accounts.proveSelf(actor, parseInput(Proof, typed))
-        await accountDeletion.deleteAccount(actor, decisions)
-        if (request.signedInBy === 'session') await endSession(request, reply)
-        return reply.page('organizations/account-deleted', { title: 'Account deleted', email: actor.email })
-      },
-    })
-  }
+export const accountDeletionPages: FastifyPluginAsync<{
+  accountDeletion: AccountDeletion
+  accounts: Accounts
+}> = async (app, { accountDeletion, accounts }) => {
+  formPage(app, PATH, {
+    config,
+    fields: { password: formText, confirm: formText },
+    load: async request => ({
+      actor: actorOf(request),
+      preview: await accountDeletion.previewDeletion(actorOf(request)),
+    }),
+    page: async (request, { actor, preview }, typed) => {
+      const decisions = readDecisions(preview, request.body)
+      const hasPassword = await accounts.hasPassword(actor)
+      const { email } = actor
+      return toDeletionPage(preview, { hasPassword, email, typed: { decisions, confirm: typed?.confirm ?? '' } })
+    },
+    save: async (request, { actor, preview }, typed, reply) => {
+      const decisions = readDecisions(preview, request.body)
+      assertDecided(decisions)
+      await accounts.proveSelf(actor, parseInput(Proof, typed))
+      await accountDeletion.deleteAccount(actor, decisions)
+      if (request.signedInBy === 'session') await endSession(request, reply)
+      return reply.page('organizations/account-deleted', { title: 'Account deleted', email: actor.email })
+    },
+  })
+}

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { SignUp } from '../../identity/accounts.schema.ts'
 import { PASSWORD_HINT } from '../../identity/credentials.ts'
@@ -30,57 +30,55 @@ const standingOf = ({ actor, signedInBy }: FastifyRequest, email: string): 'stra
 }
 
 /** Registers the page that the link in an invitation email opens. Viewing it does not use up the invitation. */
-export const invitationPages =
-  ({ invitations, accounts }: Parts) =>
-  async (app: FastifyInstance): Promise<void> => {
-    const pageFor = async (request: FastifyRequest, token: string): Promise<FormPage> => {
-      const { organizationName, role, email, invitedBy } = await invitations.getOpenInvitation(token)
-      const path = invitationPath(token)
-      return {
-        view: 'organizations/invitation',
-        data: {
-          title: `Join ${organizationName}`,
-          organizationName,
-          role,
-          email,
-          invitedBy,
-          token,
-          path,
-          signInHref: `/sign-in?${new URLSearchParams({ return_to: path })}`,
-          standing: standingOf(request, email),
-          passwordHint: `For your new account: ${PASSWORD_HINT}`,
-        },
-        labels: { password: 'password' },
-      }
+export const invitationPages: FastifyPluginAsync<Parts> = async (app, { invitations, accounts }) => {
+  const pageFor = async (request: FastifyRequest, token: string): Promise<FormPage> => {
+    const { organizationName, role, email, invitedBy } = await invitations.getOpenInvitation(token)
+    const path = invitationPath(token)
+    return {
+      view: 'organizations/invitation',
+      data: {
+        title: `Join ${organizationName}`,
+        organizationName,
+        role,
+        email,
+        invitedBy,
+        token,
+        path,
+        signInHref: `/sign-in?${new URLSearchParams({ return_to: path })}`,
+        standing: standingOf(request, email),
+        passwordHint: `For your new account: ${PASSWORD_HINT}`,
+      },
+      labels: { password: 'password' },
     }
-
-    app.get('/invitation', { config: ANYONE }, async (request, reply) =>
-      showForm(reply, await pageFor(request, Query.parse(request.query).token)),
-    )
-
-    postForm(app, '/invitation', {
-      config: USER,
-      fields: { token: formText },
-      load: actorOf,
-      page: (request, _actor, typed) => pageFor(request, typed?.token ?? ''),
-      save: async (_request, actor, { token }, reply) => {
-        const { name, role } = await invitations.acceptInvitation(actor, token)
-        return reply.page('organizations/joined', { title: `You have joined ${name}`, name, role })
-      },
-    })
-
-    postForm(app, '/invitation/sign-up', {
-      config: STRANGERS,
-      fields: { token: formText, password: formText },
-      load: () => undefined,
-      page: (request, _loaded, typed) => pageFor(request, typed?.token ?? ''),
-      save: async (request, _loaded, { token, password }, reply) => {
-        // Uses the invited address, because no other can accept the invitation.
-        const { email } = await invitations.getOpenInvitation(token)
-        const input = { ...parseInput(SignUp, { email, password }), invitation: token, address: request.ip }
-        const user = await accounts.signUp(input)
-        await beginSession(request, reply, user.id)
-        return '/'
-      },
-    })
   }
+
+  app.get('/invitation', { config: ANYONE }, async (request, reply) =>
+    showForm(reply, await pageFor(request, Query.parse(request.query).token)),
+  )
+
+  postForm(app, '/invitation', {
+    config: USER,
+    fields: { token: formText },
+    load: actorOf,
+    page: (request, _actor, typed) => pageFor(request, typed?.token ?? ''),
+    save: async (_request, actor, { token }, reply) => {
+      const { name, role } = await invitations.acceptInvitation(actor, token)
+      return reply.page('organizations/joined', { title: `You have joined ${name}`, name, role })
+    },
+  })
+
+  postForm(app, '/invitation/sign-up', {
+    config: STRANGERS,
+    fields: { token: formText, password: formText },
+    load: () => undefined,
+    page: (request, _loaded, typed) => pageFor(request, typed?.token ?? ''),
+    save: async (request, _loaded, { token, password }, reply) => {
+      // Uses the invited address, because no other can accept the invitation.
+      const { email } = await invitations.getOpenInvitation(token)
+      const input = { ...parseInput(SignUp, { email, password }), invitation: token, address: request.ip }
+      const user = await accounts.signUp(input)
+      await beginSession(request, reply, user.id)
+      return '/'
+    },
+  })
+}

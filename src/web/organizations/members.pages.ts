@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
@@ -56,80 +56,78 @@ const toRow = (actor: Actor, frame: OrganizationFrame, { userId, email, role, cr
 }
 
 /** Registers the pages that list members, change their roles and remove them. */
-export const memberPages =
-  ({ organizations, members }: Parts) =>
-  async (app: FastifyInstance): Promise<void> => {
-    const listPage = async (request: FastifyRequest, id: string): Promise<FormPage> => {
-      const actor = actorOf(request)
-      const { cursor, done } = Query.parse(request.method === 'GET' ? request.query : {})
-      const frame = await getOrganizationFrame(organizations, actor, id, 'members')
-      const page = idPageOf({ limit: MEMBERS_PER_PAGE, cursor })
-      const listed = toIdPage(await members.listMembers(actor, id, page), page, one => toRow(actor, frame, one))
-      return {
-        view: 'organizations/members',
-        data: {
-          title: `Members of ${frame.name}`,
-          section: 'organizations',
-          organization: frame,
-          members: listed.items,
-          roles: roleOptionsFor(frame.role),
-          next: nextAddressOf(organizationPath(id, 'members'), listed.nextCursor),
-          done: DONE.get(done),
-        },
-        labels: {},
-      }
+export const memberPages: FastifyPluginAsync<Parts> = async (app, { organizations, members }) => {
+  const listPage = async (request: FastifyRequest, id: string): Promise<FormPage> => {
+    const actor = actorOf(request)
+    const { cursor, done } = Query.parse(request.method === 'GET' ? request.query : {})
+    const frame = await getOrganizationFrame(organizations, actor, id, 'members')
+    const page = idPageOf({ limit: MEMBERS_PER_PAGE, cursor })
+    const listed = toIdPage(await members.listMembers(actor, id, page), page, one => toRow(actor, frame, one))
+    return {
+      view: 'organizations/members',
+      data: {
+        title: `Members of ${frame.name}`,
+        section: 'organizations',
+        organization: frame,
+        members: listed.items,
+        roles: roleOptionsFor(frame.role),
+        next: nextAddressOf(organizationPath(id, 'members'), listed.nextCursor),
+        done: DONE.get(done),
+      },
+      labels: {},
     }
-
-    app.get(PATH, route, async (request, reply) =>
-      showForm(reply, await listPage(request, uuidParams.parse(request.params).id)),
-    )
-
-    postForm(app, `${PATH}/:userId/role`, {
-      ...memberRoute,
-      fields: { role: formText },
-      load: request => {
-        const member = memberOf(request)
-        assertMay(actorOf(request), member.id, 'manage')
-        return member
-      },
-      page: (request, { id }) => listPage(request, id),
-      save: async (request, { id, userId }, typed) => {
-        await members.changeRole(actorOf(request), id, userId, parseInput(ChangeRole, typed).role)
-        return `${organizationPath(id, 'members')}?done=role`
-      },
-    })
-
-    formPage(app, `${PATH}/:userId/removal`, {
-      ...memberRoute,
-      fields: { serversTo: formText },
-      load: memberOf,
-      page: async (request, { id, userId }, typed) => {
-        const actor = actorOf(request)
-        const frame = await getOrganizationFrame(organizations, actor, id, 'members')
-        const { member, servers, heirs, heirId } = await members.previewRemoval(actor, id, userId)
-        const isSelf = userId === actor.userId
-        return {
-          view: 'organizations/member-removal',
-          data: {
-            title: isSelf ? `Leave ${frame.name}` : `Remove ${member.email}`,
-            section: 'organizations',
-            width: 'narrow',
-            organization: frame,
-            path: memberRemovalPath(id, userId),
-            email: member.email,
-            isSelf,
-            servers: servers.map(({ id: serverId, name }) => ({ href: `/servers/${serverId}`, name })),
-            heirs: heirs.map(({ userId: heir, email, role }) => ({ value: heir, text: `${email}, ${role}` })),
-            serversTo: typed?.serversTo || heirId,
-          },
-          labels: { serversTo: 'member' },
-        }
-      },
-      save: async (request, { id, userId }, { serversTo }) => {
-        const actor = actorOf(request)
-        const input = parseInput(RemoveMember, { serversTo: serversTo || undefined })
-        await members.removeMember(actor, id, userId, input?.serversTo)
-        return userId === actor.userId ? '/organizations?done=left' : `${organizationPath(id, 'members')}?done=removed`
-      },
-    })
   }
+
+  app.get(PATH, route, async (request, reply) =>
+    showForm(reply, await listPage(request, uuidParams.parse(request.params).id)),
+  )
+
+  postForm(app, `${PATH}/:userId/role`, {
+    ...memberRoute,
+    fields: { role: formText },
+    load: request => {
+      const member = memberOf(request)
+      assertMay(actorOf(request), member.id, 'manage')
+      return member
+    },
+    page: (request, { id }) => listPage(request, id),
+    save: async (request, { id, userId }, typed) => {
+      await members.changeRole(actorOf(request), id, userId, parseInput(ChangeRole, typed).role)
+      return `${organizationPath(id, 'members')}?done=role`
+    },
+  })
+
+  formPage(app, `${PATH}/:userId/removal`, {
+    ...memberRoute,
+    fields: { serversTo: formText },
+    load: memberOf,
+    page: async (request, { id, userId }, typed) => {
+      const actor = actorOf(request)
+      const frame = await getOrganizationFrame(organizations, actor, id, 'members')
+      const { member, servers, heirs, heirId } = await members.previewRemoval(actor, id, userId)
+      const isSelf = userId === actor.userId
+      return {
+        view: 'organizations/member-removal',
+        data: {
+          title: isSelf ? `Leave ${frame.name}` : `Remove ${member.email}`,
+          section: 'organizations',
+          width: 'narrow',
+          organization: frame,
+          path: memberRemovalPath(id, userId),
+          email: member.email,
+          isSelf,
+          servers: servers.map(({ id: serverId, name }) => ({ href: `/servers/${serverId}`, name })),
+          heirs: heirs.map(({ userId: heir, email, role }) => ({ value: heir, text: `${email}, ${role}` })),
+          serversTo: typed?.serversTo || heirId,
+        },
+        labels: { serversTo: 'member' },
+      }
+    },
+    save: async (request, { id, userId }, { serversTo }) => {
+      const actor = actorOf(request)
+      const input = parseInput(RemoveMember, { serversTo: serversTo || undefined })
+      await members.removeMember(actor, id, userId, input?.serversTo)
+      return userId === actor.userId ? '/organizations?done=left' : `${organizationPath(id, 'members')}?done=removed`
+    },
+  })
+}

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyPluginAsync } from 'fastify'
 import type { AuditLog } from '../../identity/audit/audit-log.ts'
 import { actorOf } from '../../lib/http/access.ts'
 import { uuidParams } from '../../lib/http/schemas.ts'
@@ -11,29 +11,30 @@ import { getOrganizationFrame, organizationPath } from './organization-frame.ts'
 const KINDS = ['organization', 'member', 'invitation', 'toolkit', 'server', 'global', 'secret', 'oauth_client', 'grant']
 
 /** Registers an organization's audit log page, for its admins and owners. */
-export const organizationAuditPages =
-  ({ organizations, audit }: { organizations: OrganizationService; audit: AuditLog }) =>
-  async (app: FastifyInstance): Promise<void> => {
-    app.get(
-      '/organizations/:id/audit',
-      { config: { access: 'user' }, schema: { params: uuidParams } },
-      async (request, reply) => {
-        const actor = actorOf(request)
-        const { id } = uuidParams.parse(request.params)
-        assertMay(actor, id, 'manage')
-        const frame = await getOrganizationFrame(organizations, actor, id, 'audit')
-        const table = await readAuditTable(audit, {
-          scope: { kind: 'organization', organizationId: id },
-          query: request.query,
-          path: organizationPath(id, 'audit'),
-          filePath: `/api/v1/organizations/${id}/audit`,
-          kinds: KINDS,
-        })
-        return reply.page(
-          'organizations/audit',
-          { title: `Audit of ${frame.name}`, section: 'organizations', organization: frame, audit: table },
-          table.isBad ? { status: 400 } : {},
-        )
-      },
-    )
-  }
+export const organizationAuditPages: FastifyPluginAsync<{
+  organizations: OrganizationService
+  audit: AuditLog
+}> = async (app, { organizations, audit }) => {
+  app.get(
+    '/organizations/:id/audit',
+    { config: { access: 'user' }, schema: { params: uuidParams } },
+    async (request, reply) => {
+      const actor = actorOf(request)
+      const { id } = uuidParams.parse(request.params)
+      assertMay(actor, id, 'manage')
+      const frame = await getOrganizationFrame(organizations, actor, id, 'audit')
+      const table = await readAuditTable(audit, {
+        scope: { kind: 'organization', organizationId: id },
+        query: request.query,
+        path: organizationPath(id, 'audit'),
+        filePath: `/api/v1/organizations/${id}/audit`,
+        kinds: KINDS,
+      })
+      return reply.page(
+        'organizations/audit',
+        { title: `Audit of ${frame.name}`, section: 'organizations', organization: frame, audit: table },
+        table.isBad ? { status: 400 } : {},
+      )
+    },
+  )
+}

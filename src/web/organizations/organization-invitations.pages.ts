@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
@@ -46,81 +46,82 @@ const toRow = (frame: OrganizationFrame, { id, email, role, updatedAt, expiresAt
 })
 
 /** Registers the pages where admins send, resend and withdraw invitations. */
-export const organizationInvitationPages =
-  ({ organizations, invitations, mailer }: Parts) =>
-  async (app: FastifyInstance): Promise<void> => {
-    const sent = mailer.isDelivering
-      ? 'Invitation sent.'
-      : 'Invitation created. The email with the link was saved to the outbox/ folder next to the database.'
-    const notes: ReadonlyMap<string, string> = new Map([
-      ['made', 'Organization created. Invite the people you work with.'],
-      ['sent', sent],
-      ['withdrawn', 'Invitation withdrawn. Its link no longer works.'],
-    ])
+export const organizationInvitationPages: FastifyPluginAsync<Parts> = async (
+  app,
+  { organizations, invitations, mailer },
+) => {
+  const sent = mailer.isDelivering
+    ? 'Invitation sent.'
+    : 'Invitation created. The email with the link was saved to the outbox/ folder next to the database.'
+  const notes: ReadonlyMap<string, string> = new Map([
+    ['made', 'Organization created. Invite the people you work with.'],
+    ['sent', sent],
+    ['withdrawn', 'Invitation withdrawn. Its link no longer works.'],
+  ])
 
-    const manager = (request: FastifyRequest) => {
-      const { id } = uuidParams.parse(request.params)
-      assertMay(actorOf(request), id, 'manage')
-      return { actor: actorOf(request), id }
-    }
-
-    const listPage = async (
-      request: FastifyRequest,
-      { actor, id }: ReturnType<typeof manager>,
-      typed = { email: '', role: 'builder' },
-    ): Promise<FormPage> => {
-      const { cursor, done } = Query.parse(request.method === 'GET' ? request.query : {})
-      const frame = await getOrganizationFrame(organizations, actor, id, 'invitations')
-      const page = idPageOf({ limit: INVITATIONS_PER_PAGE, cursor })
-      const listed = toIdPage(await invitations.listInvitations(actor, id, page), page, one => toRow(frame, one))
-      return {
-        view: 'organizations/invitations',
-        data: {
-          title: `Invitations to ${frame.name}`,
-          section: 'organizations',
-          organization: frame,
-          invitations: listed.items,
-          next: nextAddressOf(organizationPath(id, 'invitations'), listed.nextCursor),
-          roles: roleOptionsFor(frame.role),
-          typed,
-          isMailDelivered: mailer.isDelivering,
-          done: notes.get(done),
-        },
-        labels: { email: 'email', role: 'role' },
-      }
-    }
-    const doneAt = (id: string, done: string): string => `${organizationPath(id, 'invitations')}?done=${done}`
-
-    formPage(app, PATH, {
-      ...route,
-      fields: InvitationForm,
-      load: manager,
-      page: listPage,
-      save: async (_request, { actor, id }, typed) => {
-        await invitations.invite(actor, id, parseInput(CreateInvitation, typed))
-        return doneAt(id, 'sent')
-      },
-    })
-
-    postForm(app, `${PATH}/:invitationId/renewal`, {
-      ...invitationRoute,
-      fields: {},
-      load: manager,
-      page: (request, loaded) => listPage(request, loaded),
-      save: async (request, { actor, id }) => {
-        await invitations.renewInvitation(actor, id, invitationIdOf(request))
-        return doneAt(id, 'sent')
-      },
-    })
-
-    postForm(app, `${PATH}/:invitationId/removal`, {
-      ...invitationRoute,
-      fields: {},
-      load: manager,
-      page: (request, loaded) => listPage(request, loaded),
-      save: async (request, { actor, id }) => {
-        await invitations.withdrawInvitation(actor, id, invitationIdOf(request))
-        return doneAt(id, 'withdrawn')
-      },
-    })
+  const manager = (request: FastifyRequest) => {
+    const { id } = uuidParams.parse(request.params)
+    assertMay(actorOf(request), id, 'manage')
+    return { actor: actorOf(request), id }
   }
+
+  const listPage = async (
+    request: FastifyRequest,
+    { actor, id }: ReturnType<typeof manager>,
+    typed = { email: '', role: 'builder' },
+  ): Promise<FormPage> => {
+    const { cursor, done } = Query.parse(request.method === 'GET' ? request.query : {})
+    const frame = await getOrganizationFrame(organizations, actor, id, 'invitations')
+    const page = idPageOf({ limit: INVITATIONS_PER_PAGE, cursor })
+    const listed = toIdPage(await invitations.listInvitations(actor, id, page), page, one => toRow(frame, one))
+    return {
+      view: 'organizations/invitations',
+      data: {
+        title: `Invitations to ${frame.name}`,
+        section: 'organizations',
+        organization: frame,
+        invitations: listed.items,
+        next: nextAddressOf(organizationPath(id, 'invitations'), listed.nextCursor),
+        roles: roleOptionsFor(frame.role),
+        typed,
+        isMailDelivered: mailer.isDelivering,
+        done: notes.get(done),
+      },
+      labels: { email: 'email', role: 'role' },
+    }
+  }
+  const doneAt = (id: string, done: string): string => `${organizationPath(id, 'invitations')}?done=${done}`
+
+  formPage(app, PATH, {
+    ...route,
+    fields: InvitationForm,
+    load: manager,
+    page: listPage,
+    save: async (_request, { actor, id }, typed) => {
+      await invitations.invite(actor, id, parseInput(CreateInvitation, typed))
+      return doneAt(id, 'sent')
+    },
+  })
+
+  postForm(app, `${PATH}/:invitationId/renewal`, {
+    ...invitationRoute,
+    fields: {},
+    load: manager,
+    page: (request, loaded) => listPage(request, loaded),
+    save: async (request, { actor, id }) => {
+      await invitations.renewInvitation(actor, id, invitationIdOf(request))
+      return doneAt(id, 'sent')
+    },
+  })
+
+  postForm(app, `${PATH}/:invitationId/removal`, {
+    ...invitationRoute,
+    fields: {},
+    load: manager,
+    page: (request, loaded) => listPage(request, loaded),
+    save: async (request, { actor, id }) => {
+      await invitations.withdrawInvitation(actor, id, invitationIdOf(request))
+      return doneAt(id, 'withdrawn')
+    },
+  })
+}

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { formatCount } from '../../lib/http/pages/format.ts'
@@ -13,7 +13,7 @@ import type { OrganizationService } from '../../tenancy/organizations.service.ts
 import { removalPage } from '../frame/removal-page.ts'
 import { getOrganizationFrame, organizationPath } from './organization-frame.ts'
 
-type Parts = { organizations: OrganizationService; members: MemberService; tenancy: Tenancy }
+type Parts = { organizations: OrganizationService; members: MemberService; settings: { tenancy: Tenancy } }
 
 const route = { config: { access: 'user' }, schema: { params: uuidParams } } as const
 /** Members offered as the next owner. */
@@ -25,85 +25,86 @@ const OwnerInput = z.object({ userId: uuidParam })
 const idOf = ({ params }: FastifyRequest): string => uuidParams.parse(params).id
 
 /** Registers the pages that rename, transfer and delete an organization. */
-export const organizationSettingsPages =
-  ({ organizations, members, tenancy }: Parts) =>
-  async (app: FastifyInstance): Promise<void> => {
-    const actorWho = (permission: 'manage' | 'own') => (request: FastifyRequest) => {
-      assertMay(actorOf(request), idOf(request), permission)
-      return actorOf(request)
-    }
-
-    const settingsPage = async (request: FastifyRequest, actor: Actor, typedName?: string): Promise<FormPage> => {
-      const id = idOf(request)
-      const frame = await getOrganizationFrame(organizations, actor, id, 'settings')
-      const page = { limit: MAX_HEIRS_SHOWN, afterId: undefined }
-      const others = frame.mayOwn ? await members.listMembers(actor, id, page) : []
-      const { done } = parseForm(Query, request.method === 'GET' ? request.query : {})
-      return {
-        view: 'organizations/settings',
-        data: {
-          title: `Settings of ${frame.name}`,
-          section: 'organizations',
-          organization: frame,
-          typed: typedName ?? frame.name,
-          heirs: others
-            .filter(({ userId }) => userId !== actor.userId)
-            .map(({ userId, email, role }) => ({ value: userId, text: `${email}, ${role}` })),
-          mayMakeAnother: tenancy === 'multi',
-          done: done === 'renamed' ? 'Organization renamed.' : undefined,
-        },
-        labels: { name: 'name', userId: 'member' },
-      }
-    }
-
-    formPage(app, '/organizations/:id/settings', {
-      ...route,
-      fields: { name: formText },
-      load: actorWho('manage'),
-      page: (request, actor, typed) => settingsPage(request, actor, typed?.name),
-      save: async (request, actor, typed) => {
-        const { name } = parseInput(CreateOrganization, typed)
-        await organizations.renameOrganization(actor, idOf(request), name)
-        return `${organizationPath(idOf(request), 'settings')}?done=renamed`
-      },
-    })
-
-    postForm(app, '/organizations/:id/owner', {
-      ...route,
-      fields: { userId: formText },
-      load: actorWho('own'),
-      page: (request, actor) => settingsPage(request, actor),
-      save: async (request, actor, typed) => {
-        await members.transferOwnership(actor, idOf(request), parseInput(OwnerInput, typed).userId)
-        return `${organizationPath(idOf(request), 'members')}?done=given`
-      },
-    })
-
-    removalPage(app, '/organizations/:id/removal', {
-      ...route,
-      button: 'Delete organization',
-      load: async request => {
-        const actor = actorOf(request)
-        // Throws for users who may not delete it.
-        const preview = await organizations.previewRemoval(actor, idOf(request))
-        return { ...preview, ...(await organizations.getOrganization(actor, idOf(request))) }
-      },
-      nameOf: ({ name }) => name,
-      page: (_request, { id, name, servers, toolkits, refusal }) => ({
-        section: 'organizations',
-        crumbs: [
-          { href: `/organizations/${id}`, text: name },
-          { href: organizationPath(id, 'settings'), text: 'Settings' },
-        ],
-        text:
-          refusal ??
-          `This immediately stops and deletes ${formatCount(servers, 'server')}, and deletes ${formatCount(toolkits, 'toolkit')} and all globals, secrets and history. Members lose access. This cannot be undone.`,
-        isBlocked: refusal !== undefined,
-        back: organizationPath(id, 'settings'),
-      }),
-      remove: async (request, { id, name }) => {
-        await organizations.removeOrganization(actorOf(request), id, name)
-        return '/organizations?done=removed'
-      },
-    })
+export const organizationSettingsPages: FastifyPluginAsync<Parts> = async (
+  app,
+  { organizations, members, settings: { tenancy } },
+) => {
+  const actorWho = (permission: 'manage' | 'own') => (request: FastifyRequest) => {
+    assertMay(actorOf(request), idOf(request), permission)
+    return actorOf(request)
   }
+
+  const settingsPage = async (request: FastifyRequest, actor: Actor, typedName?: string): Promise<FormPage> => {
+    const id = idOf(request)
+    const frame = await getOrganizationFrame(organizations, actor, id, 'settings')
+    const page = { limit: MAX_HEIRS_SHOWN, afterId: undefined }
+    const others = frame.mayOwn ? await members.listMembers(actor, id, page) : []
+    const { done } = parseForm(Query, request.method === 'GET' ? request.query : {})
+    return {
+      view: 'organizations/settings',
+      data: {
+        title: `Settings of ${frame.name}`,
+        section: 'organizations',
+        organization: frame,
+        typed: typedName ?? frame.name,
+        heirs: others
+          .filter(({ userId }) => userId !== actor.userId)
+          .map(({ userId, email, role }) => ({ value: userId, text: `${email}, ${role}` })),
+        mayMakeAnother: tenancy === 'multi',
+        done: done === 'renamed' ? 'Organization renamed.' : undefined,
+      },
+      labels: { name: 'name', userId: 'member' },
+    }
+  }
+
+  formPage(app, '/organizations/:id/settings', {
+    ...route,
+    fields: { name: formText },
+    load: actorWho('manage'),
+    page: (request, actor, typed) => settingsPage(request, actor, typed?.name),
+    save: async (request, actor, typed) => {
+      const { name } = parseInput(CreateOrganization, typed)
+      await organizations.renameOrganization(actor, idOf(request), name)
+      return `${organizationPath(idOf(request), 'settings')}?done=renamed`
+    },
+  })
+
+  postForm(app, '/organizations/:id/owner', {
+    ...route,
+    fields: { userId: formText },
+    load: actorWho('own'),
+    page: (request, actor) => settingsPage(request, actor),
+    save: async (request, actor, typed) => {
+      await members.transferOwnership(actor, idOf(request), parseInput(OwnerInput, typed).userId)
+      return `${organizationPath(idOf(request), 'members')}?done=given`
+    },
+  })
+
+  removalPage(app, '/organizations/:id/removal', {
+    ...route,
+    button: 'Delete organization',
+    load: async request => {
+      const actor = actorOf(request)
+      // Throws for users who may not delete it.
+      const preview = await organizations.previewRemoval(actor, idOf(request))
+      return { ...preview, ...(await organizations.getOrganization(actor, idOf(request))) }
+    },
+    nameOf: ({ name }) => name,
+    page: (_request, { id, name, servers, toolkits, refusal }) => ({
+      section: 'organizations',
+      crumbs: [
+        { href: `/organizations/${id}`, text: name },
+        { href: organizationPath(id, 'settings'), text: 'Settings' },
+      ],
+      text:
+        refusal ??
+        `This immediately stops and deletes ${formatCount(servers, 'server')}, and deletes ${formatCount(toolkits, 'toolkit')} and all globals, secrets and history. Members lose access. This cannot be undone.`,
+      isBlocked: refusal !== undefined,
+      back: organizationPath(id, 'settings'),
+    }),
+    remove: async (request, { id, name }) => {
+      await organizations.removeOrganization(actorOf(request), id, name)
+      return '/organizations?done=removed'
+    },
+  })
+}

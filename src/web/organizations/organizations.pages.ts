@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyPluginAsync } from 'fastify'
 import { actorOf } from '../../lib/http/access.ts'
 import { addressOf } from '../../lib/http/list-query.ts'
 import { formPage, formText, parseForm } from '../../lib/http/pages/forms.ts'
@@ -9,7 +9,7 @@ import { CreateOrganization } from '../../tenancy/organizations.schema.ts'
 import type { OrganizationService } from '../../tenancy/organizations.service.ts'
 import { organizationPath } from './organization-frame.ts'
 
-type Parts = { organizations: OrganizationService; tenancy: Tenancy }
+type Parts = { organizations: OrganizationService; settings: { tenancy: Tenancy } }
 
 const config = { access: 'user' } as const
 /** More than enough: users can create at most 100 organizations. */
@@ -22,49 +22,47 @@ const DONE: ReadonlyMap<string, string> = new Map([
 ])
 
 /** Registers the list of the user's organizations and the form that creates one. */
-export const organizationsPages =
-  ({ organizations, tenancy }: Parts) =>
-  async (app: FastifyInstance): Promise<void> => {
-    app.get('/organizations', { config }, async (request, reply) => {
-      const { done } = parseForm(Query, request.query)
-      const own = await organizations.listOrganizations(actorOf(request), { limit: MAX_SHOWN, afterId: undefined })
-      const [first, second] = own
-      if (first !== undefined && second === undefined) {
-        return reply.redirect(addressOf(organizationPath(first.id, 'members'), { done }), 303)
-      }
-      return reply.page('organizations/organizations', {
-        title: 'Organizations',
+export const organizationsPages: FastifyPluginAsync<Parts> = async (app, { organizations, settings: { tenancy } }) => {
+  app.get('/organizations', { config }, async (request, reply) => {
+    const { done } = parseForm(Query, request.query)
+    const own = await organizations.listOrganizations(actorOf(request), { limit: MAX_SHOWN, afterId: undefined })
+    const [first, second] = own
+    if (first !== undefined && second === undefined) {
+      return reply.redirect(addressOf(organizationPath(first.id, 'members'), { done }), 303)
+    }
+    return reply.page('organizations/organizations', {
+      title: 'Organizations',
+      section: 'organizations',
+      organizations: own.map(({ id, name, role }) => ({ href: organizationPath(id, 'members'), name, role })),
+      mayMake: tenancy === 'multi',
+      done: DONE.get(done),
+    })
+  })
+
+  formPage(app, '/organizations/new', {
+    config,
+    fields: { name: formText },
+    load: actorOf,
+    page: (_request, _actor, typed) => ({
+      view: 'organizations/new',
+      data: {
+        title: 'New organization',
         section: 'organizations',
-        organizations: own.map(({ id, name, role }) => ({ href: organizationPath(id, 'members'), name, role })),
-        mayMake: tenancy === 'multi',
-        done: DONE.get(done),
-      })
-    })
-
-    formPage(app, '/organizations/new', {
-      config,
-      fields: { name: formText },
-      load: actorOf,
-      page: (_request, _actor, typed) => ({
-        view: 'organizations/new',
-        data: {
-          title: 'New organization',
-          section: 'organizations',
-          width: 'narrow',
-          typed: typed?.name ?? '',
-          isOnlyOne: tenancy === 'single',
-        },
-        labels: { name: 'name' },
-      }),
-      save: async (_request, actor, typed) => {
-        const { id } = await organizations.createOrganization(actor, parseInput(CreateOrganization, typed).name)
-        return `${organizationPath(id, 'invitations')}?done=made`
+        width: 'narrow',
+        typed: typed?.name ?? '',
+        isOnlyOne: tenancy === 'single',
       },
-    })
+      labels: { name: 'name' },
+    }),
+    save: async (_request, actor, typed) => {
+      const { id } = await organizations.createOrganization(actor, parseInput(CreateOrganization, typed).name)
+      return `${organizationPath(id, 'invitations')}?done=made`
+    },
+  })
 
-    app.get('/organizations/:id', { config, schema: { params: uuidParams } }, async (request, reply) => {
-      const { id } = uuidParams.parse(request.params)
-      await organizations.getOrganization(actorOf(request), id)
-      return reply.redirect(organizationPath(id, 'members'), 303)
-    })
-  }
+  app.get('/organizations/:id', { config, schema: { params: uuidParams } }, async (request, reply) => {
+    const { id } = uuidParams.parse(request.params)
+    await organizations.getOrganization(actorOf(request), id)
+    return reply.redirect(organizationPath(id, 'members'), 303)
+  })
+}

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyPluginAsync } from 'fastify'
 import { actorOf } from '../../lib/http/access.ts'
 import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
 import { listQuery, nextAddressOf } from '../../lib/http/list-query.ts'
@@ -21,20 +21,21 @@ const toRow =
   })
 
 /** Registers the account page that lists the user's organizations. Leaving one removes the user as a member. */
-export const ownOrganizationPages =
-  ({ organizations }: { organizations: OrganizationService }) =>
-  async (app: FastifyInstance): Promise<void> => {
-    app.get(PATH, { config }, async (request, reply) => {
-      const { cursor } = listQuery.parse(request.query)
-      const actor = actorOf(request)
-      const page = idPageOf({ limit: DEFAULT_PAGE_SIZE, cursor })
-      const listed = await organizations.listOrganizations(actor, page)
-      const { items, nextCursor } = toIdPage(listed, page, toRow(actor.userId))
-      return reply.page('organizations/own-organizations', {
-        ...accountFrame('organizations'),
-        section: 'account',
-        organizations: items,
-        next: nextAddressOf(PATH, nextCursor),
-      })
+export const ownOrganizationPages: FastifyPluginAsync<{ organizations: OrganizationService }> = async (
+  app,
+  { organizations },
+) => {
+  app.get(PATH, { config }, async (request, reply) => {
+    const { cursor } = listQuery.parse(request.query)
+    const actor = actorOf(request)
+    const page = idPageOf({ limit: DEFAULT_PAGE_SIZE, cursor })
+    const listed = await organizations.listOrganizations(actor, page)
+    const { items, nextCursor } = toIdPage(listed, page, toRow(actor.userId))
+    return reply.page('organizations/own-organizations', {
+      ...accountFrame('organizations'),
+      section: 'account',
+      organizations: items,
+      next: nextAddressOf(PATH, nextCursor),
     })
-  }
+  })
+}

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { createCallFigureStore } from '../../history/call-figures.store.ts'
 import { actorOf } from '../../lib/http/access.ts'
@@ -29,7 +29,7 @@ type Parts = {
   servers: Pick<ServerService, 'getServer'>
   catalogueReports: { find: FindCatalogueReport }
   /** Returns the connection state of an upstream. */
-  stateOf: (upstream: Upstream) => UpstreamState
+  upstreamStateOf: (upstream: Upstream) => UpstreamState
   baseUrl: string
 }
 
@@ -50,52 +50,53 @@ const NOTES = new Map([
 ])
 
 /** Registers a server's overview page: its address, wiring and health. */
-export const overviewPages =
-  ({ frames, execution, callTokens, upstreamOffers, servers, catalogueReports, stateOf, baseUrl }: Parts) =>
-  async (app: FastifyInstance): Promise<void> => {
-    const figures = createCallFigureStore(frames.db)
-    const readWiring = createServerWiring(frames)
+export const overviewPages: FastifyPluginAsync<Parts> = async (
+  app,
+  { frames, execution, callTokens, upstreamOffers, servers, catalogueReports, upstreamStateOf, baseUrl },
+) => {
+  const figures = createCallFigureStore(frames.db)
+  const readWiring = createServerWiring(frames)
 
-    app.get('/servers/:uuid', { config, schema: { params: Params } }, async (request, reply) => {
-      const actor = actorOf(request)
-      const { uuid } = Params.parse(request.params)
-      const { done } = Query.parse(request.query)
-      // Must come first: the calls below do not check access to the server.
-      const server = await getServerFrame(frames, actor, uuid, 'overview')
-      const now = new Date()
-      const [wiring, presented, health, tools, clients, recent, { presentation }, report, tokens] = await Promise.all([
-        readWiring(actor, uuid),
-        server.passesOn ? upstreamOffers.listPassthrough(uuid) : upstreamOffers.listPresented(uuid),
-        figures.ofServer(uuid, now),
-        figures.ofTools(uuid, now),
-        figures.ofClients(uuid, now),
-        execution.listExecutions(actor, uuid, { limit: RECENT_CALLS }),
-        servers.getServer(actor, uuid),
-        findReportWithin(catalogueReports.find, uuid, REPORT_WAIT_MS),
-        callTokens.ofServer(actor, uuid, {}),
-      ])
-      const upstreams = presented.map(each => ({ ...each, state: stateOf(each.upstream) }))
-      const callers = toPatchCallers(clients)
-      const url = serverUrl(baseUrl, uuid)
-      return reply.page('overview/overview', {
-        title: server.name,
-        server,
-        note: NOTES.get(done),
-        url,
-        urlLead: serverUrl(baseUrl, ''),
-        connect: toConnectPanel({ id: uuid, name: server.name, tier: server.tier, url }),
-        patch: toPatchFigure(buildServerPatch({ wiring, figures: tools, upstreams, callers })),
-        health: toHealthView(health),
-        // A passthrough server runs no tools itself, so it has no token counts.
-        tokens: presentation === 'passthrough' ? undefined : toCallTokensPage(tokens),
-        tokensPath: `/api/v1/servers/${uuid}/executions/tokens`,
-        calls: recent.items.map(toCallView),
-        historyPath: historyPath(uuid),
-        catalogue: {
-          text: report && toCatalogueSentence(report, presentation),
-          href: `${serverTabPath(uuid, 'tools')}#catalogue`,
-        },
-        isEmpty: server.counts.tools === 0 && upstreams.length === 0,
-      })
+  app.get('/servers/:uuid', { config, schema: { params: Params } }, async (request, reply) => {
+    const actor = actorOf(request)
+    const { uuid } = Params.parse(request.params)
+    const { done } = Query.parse(request.query)
+    // Must come first: the calls below do not check access to the server.
+    const server = await getServerFrame(frames, actor, uuid, 'overview')
+    const now = new Date()
+    const [wiring, presented, health, tools, clients, recent, { presentation }, report, tokens] = await Promise.all([
+      readWiring(actor, uuid),
+      server.passesOn ? upstreamOffers.listPassthrough(uuid) : upstreamOffers.listPresented(uuid),
+      figures.ofServer(uuid, now),
+      figures.ofTools(uuid, now),
+      figures.ofClients(uuid, now),
+      execution.listExecutions(actor, uuid, { limit: RECENT_CALLS }),
+      servers.getServer(actor, uuid),
+      findReportWithin(catalogueReports.find, uuid, REPORT_WAIT_MS),
+      callTokens.ofServer(actor, uuid, {}),
+    ])
+    const upstreams = presented.map(each => ({ ...each, state: upstreamStateOf(each.upstream) }))
+    const callers = toPatchCallers(clients)
+    const url = serverUrl(baseUrl, uuid)
+    return reply.page('overview/overview', {
+      title: server.name,
+      server,
+      note: NOTES.get(done),
+      url,
+      urlLead: serverUrl(baseUrl, ''),
+      connect: toConnectPanel({ id: uuid, name: server.name, tier: server.tier, url }),
+      patch: toPatchFigure(buildServerPatch({ wiring, figures: tools, upstreams, callers })),
+      health: toHealthView(health),
+      // A passthrough server runs no tools itself, so it has no token counts.
+      tokens: presentation === 'passthrough' ? undefined : toCallTokensPage(tokens),
+      tokensPath: `/api/v1/servers/${uuid}/executions/tokens`,
+      calls: recent.items.map(toCallView),
+      historyPath: historyPath(uuid),
+      catalogue: {
+        text: report && toCatalogueSentence(report, presentation),
+        href: `${serverTabPath(uuid, 'tools')}#catalogue`,
+      },
+      isEmpty: server.counts.tools === 0 && upstreams.length === 0,
     })
-  }
+  })
+}

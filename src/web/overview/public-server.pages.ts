@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { addressOf } from '../../lib/http/list-query.ts'
 import { formatCount } from '../../lib/http/pages/format.ts'
@@ -37,72 +37,71 @@ const HOW_TO_GET_IN: Readonly<Record<Server['access'], string>> = {
   private: 'To get access, ask the person who gave you the address to add the email of your account here.',
 }
 
-export type PublicServerParts = { servers: ServerService; client: InProcessClient; baseUrl: string }
+export type PublicServerParts = { servers: ServerService; inspectorClient: InProcessClient; baseUrl: string }
 
 /**
  * Registers `GET /s/:uuid` for browsers: the server's tools and how to connect, or a notice for users without access.
  */
-export const publicServerPages =
-  ({ servers, client, baseUrl }: PublicServerParts) =>
-  async (app: FastifyInstance): Promise<void> => {
-    const userOf = ({ actor }: FastifyRequest) =>
-      actor?.scopes.has('mcp')
-        ? { userId: actor.userId, organizationIds: new Set(organizationIdsOf(actor)) }
-        : undefined
+export const publicServerPages: FastifyPluginAsync<PublicServerParts> = async (
+  app,
+  { servers, inspectorClient: client, baseUrl },
+) => {
+  const userOf = ({ actor }: FastifyRequest) =>
+    actor?.scopes.has('mcp') ? { userId: actor.userId, organizationIds: new Set(organizationIdsOf(actor)) } : undefined
 
-    const listTools = async (request: FastifyRequest, serverId: string) => {
-      const connection = await client.connect(serverId, userOf(request))
-      const { page } = Query.parse(request.query)
-      const pages = Math.max(1, Math.ceil(connection.toolCount / TOOLS_SHOWN))
-      const current = Math.min(page, pages)
-      const tools = await connection.listTools(current * TOOLS_SHOWN)
-      const to = (wanted: number) => addressOf(`/s/${serverId}`, { page: wanted === 1 ? undefined : String(wanted) })
-      return {
-        count: formatCount(connection.toolCount, 'tool'),
-        tools: tools
-          .slice((current - 1) * TOOLS_SHOWN, current * TOOLS_SHOWN)
-          .map(({ name, title, description }) => ({ name, title, description: description && shorten(description) })),
-        pager:
-          pages === 1
-            ? undefined
-            : {
-                text: `Page ${current} of ${pages}`,
-                previous: current > 1 ? to(current - 1) : undefined,
-                next: current < pages ? to(current + 1) : undefined,
-              },
-      }
+  const listTools = async (request: FastifyRequest, serverId: string) => {
+    const connection = await client.connect(serverId, userOf(request))
+    const { page } = Query.parse(request.query)
+    const pages = Math.max(1, Math.ceil(connection.toolCount / TOOLS_SHOWN))
+    const current = Math.min(page, pages)
+    const tools = await connection.listTools(current * TOOLS_SHOWN)
+    const to = (wanted: number) => addressOf(`/s/${serverId}`, { page: wanted === 1 ? undefined : String(wanted) })
+    return {
+      count: formatCount(connection.toolCount, 'tool'),
+      tools: tools
+        .slice((current - 1) * TOOLS_SHOWN, current * TOOLS_SHOWN)
+        .map(({ name, title, description }) => ({ name, title, description: description && shorten(description) })),
+      pager:
+        pages === 1
+          ? undefined
+          : {
+              text: `Page ${current} of ${pages}`,
+              previous: current > 1 ? to(current - 1) : undefined,
+              next: current < pages ? to(current + 1) : undefined,
+            },
     }
-
-    app.get(
-      '/s/:uuid',
-      {
-        constraints: FOR_PERSON,
-        exposeHeadRoute: false,
-        config: { access: 'anyone' },
-        schema: { params: Params },
-      },
-      async (request, reply) => {
-        reply.header('vary', 'Accept')
-        const { actor } = request
-        const server = await servers.findServerOfAnybody(Params.parse(request.params).uuid.toLowerCase())
-        if (server === undefined) throw new AppError('not_found', 'There is no server at this address.')
-        const url = serverUrl(baseUrl, server.id)
-        const tier = server.access
-        if (!checkUserAccess(policyOf(server), userOf(request)).ok) {
-          const signInHref = `/sign-in?${new URLSearchParams({ return_to: `/s/${server.id}` })}`
-          const who = { isSignedIn: actor !== undefined, email: actor?.email, signInHref }
-          const data = { title: 'MCP server', tier, url, who, about: TIER_WORDS[tier], how: HOW_TO_GET_IN[tier] }
-          return reply.page('overview/closed-server', { ...data, width: 'narrow' }, { status: 403 })
-        }
-        const { id, name, description } = server
-        return reply.page('overview/public-server', {
-          title: name,
-          server: { name, description, tier, about: TIER_WORDS[tier] },
-          url,
-          connect: toConnectPanel({ id, name, tier, url }),
-          ...(await listTools(request, id)),
-          dashboardHref: actor?.memberships.has(server.organizationId) ? serverTabPath(id, 'overview') : undefined,
-        })
-      },
-    )
   }
+
+  app.get(
+    '/s/:uuid',
+    {
+      constraints: FOR_PERSON,
+      exposeHeadRoute: false,
+      config: { access: 'anyone' },
+      schema: { params: Params },
+    },
+    async (request, reply) => {
+      reply.header('vary', 'Accept')
+      const { actor } = request
+      const server = await servers.findServerOfAnybody(Params.parse(request.params).uuid.toLowerCase())
+      if (server === undefined) throw new AppError('not_found', 'There is no server at this address.')
+      const url = serverUrl(baseUrl, server.id)
+      const tier = server.access
+      if (!checkUserAccess(policyOf(server), userOf(request)).ok) {
+        const signInHref = `/sign-in?${new URLSearchParams({ return_to: `/s/${server.id}` })}`
+        const who = { isSignedIn: actor !== undefined, email: actor?.email, signInHref }
+        const data = { title: 'MCP server', tier, url, who, about: TIER_WORDS[tier], how: HOW_TO_GET_IN[tier] }
+        return reply.page('overview/closed-server', { ...data, width: 'narrow' }, { status: 403 })
+      }
+      const { id, name, description } = server
+      return reply.page('overview/public-server', {
+        title: name,
+        server: { name, description, tier, about: TIER_WORDS[tier] },
+        url,
+        connect: toConnectPanel({ id, name, tier, url }),
+        ...(await listTools(request, id)),
+        dashboardHref: actor?.memberships.has(server.organizationId) ? serverTabPath(id, 'overview') : undefined,
+      })
+    },
+  )
+}

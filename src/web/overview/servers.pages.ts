@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyPluginAsync } from 'fastify'
 import { type CallFigureStore, createCallFigureStore } from '../../history/call-figures.store.ts'
 import type { Database } from '../../lib/db/client.ts'
 import { actorOf } from '../../lib/http/access.ts'
@@ -65,88 +65,86 @@ const listOf = (cards: readonly ServerCard[], figures: CallFigureStore) =>
   )
 
 /** Registers the list of servers and the form that creates one. */
-export const serversPages =
-  (parts: Parts) =>
-  async (app: FastifyInstance): Promise<void> => {
-    const { db, servers, organizations, upstreamOffers, upstreamConnections, upstreamStateOf, baseUrl } = parts
-    const figures = createCallFigureStore(db)
-    const emptyPatch = toPatchFigure(EMPTY_PATCH)
+export const serversPages: FastifyPluginAsync<Parts> = async (app, parts) => {
+  const { db, servers, organizations, upstreamOffers, upstreamConnections, upstreamStateOf, baseUrl } = parts
+  const figures = createCallFigureStore(db)
+  const emptyPatch = toPatchFigure(EMPTY_PATCH)
 
-    /** Returns the upstreams that this process could not reach, grouped by server ID. */
-    const findUpstreamsDown = () => {
-      const down = upstreamConnections.listKnown().filter(({ upstream }) => upstreamStateOf(upstream).kind === 'failed')
-      return Map.groupBy(down, ({ upstream }) => upstream.serverId)
-    }
-
-    app.get('/servers', { config }, async (request, reply) => {
-      const actor = actorOf(request)
-      const { q: search, cursor, done } = listQuery.extend({ done: formText }).parse(request.query)
-      const query = { search, cursor, limit: PAGE_SIZE }
-      const { items, nextCursor } = await listServerCards(db, organizationIdsOf(actor), query)
-      const throughUpstreams = await upstreamOffers.countTools(items.map(({ id }) => id))
-      const cards = items.map(card => ({ ...card, tools: card.tools + (throughUpstreams.get(card.id) ?? 0) }))
-      const counts = await listOf(cards, figures)
-      const isWhole = search === '' && cursor === undefined && nextCursor === null
-      const isFirst = isWhole && cards.length === 0
-      const isOfSeveral = actor.memberships.size > 1
-      const down = findUpstreamsDown()
-      return reply.page('overview/servers', {
-        title: 'Servers',
-        section: 'servers',
-        search,
-        isFirst,
-        emptyPatch,
-        isSearchable: !isWhole || cards.length >= SEARCHABLE_FROM,
-        mayBuild: buildableIdsOf(actor).length > 0,
-        summary: isWhole && !isFirst ? summarizeServers(cards, counts) : undefined,
-        note: NOTES.get(done),
-        cards: cards.flatMap(card => {
-          const own = counts.get(card.id)
-          if (own === undefined) return []
-          return [toServerCardView(card, own, { baseUrl, isOfSeveral, upstreamsDown: down.get(card.id)?.length ?? 0 })]
-        }),
-        next: nextAddressOf('/servers', nextCursor, { q: search }),
-      })
-    })
-
-    formPage(app, '/servers/new', {
-      config,
-      fields: NewServerForm,
-      load: request => {
-        const actor = actorOf(request)
-        const ids = buildableIdsOf(actor)
-        if (ids.length === 0) throw new AppError('forbidden', 'Your role in your organizations does not allow this.')
-        return { actor, ids }
-      },
-      page: async (_request, { actor, ids }, typed) => {
-        const all = await organizations.listOrganizations(actor, { limit: MAX_ORGANIZATIONS, afterId: undefined })
-        const buildable = all.filter(({ id }) => ids.includes(id)).map(({ id, name }) => ({ value: id, text: name }))
-        return {
-          view: 'overview/new-server',
-          data: {
-            title: 'New server',
-            section: 'servers',
-            width: 'narrow',
-            tiers: TIERS,
-            typed: typed ?? {},
-            tier: typed?.access ?? 'private',
-            organizations: buildable.length > 1 ? buildable : [],
-          },
-          labels: LABELS,
-        }
-      },
-      save: async (_request, { actor, ids: [only] }, { organizationId, ...form }) => {
-        const input = { ...form, organizationId: organizationId === '' ? only : organizationId }
-        const server = await servers.createServer(actor, parseInput(CreateServer, input))
-        return `${serverTabPath(server.id, 'overview')}?done=made`
-      },
-    })
-
-    app.post('/servers/sample', { config }, async (request, reply) => {
-      const actor = actorOf(request)
-      const [organizationId] = buildableIdsOf(actor)
-      if (organizationId === undefined) throw new AppError('forbidden', 'Your role does not allow this.')
-      const serverId = await createSampleServer(parts, actor, organizationId)
-      return reply.redirect(`${serverTabPath(serverId, 'overview')}?done=sample`, 303)
-    })
+  /** Returns the upstreams that this process could not reach, grouped by server ID. */
+  const findUpstreamsDown = () => {
+    const down = upstreamConnections.listKnown().filter(({ upstream }) => upstreamStateOf(upstream).kind === 'failed')
+    return Map.groupBy(down, ({ upstream }) => upstream.serverId)
   }
+
+  app.get('/servers', { config }, async (request, reply) => {
+    const actor = actorOf(request)
+    const { q: search, cursor, done } = listQuery.extend({ done: formText }).parse(request.query)
+    const query = { search, cursor, limit: PAGE_SIZE }
+    const { items, nextCursor } = await listServerCards(db, organizationIdsOf(actor), query)
+    const throughUpstreams = await upstreamOffers.countTools(items.map(({ id }) => id))
+    const cards = items.map(card => ({ ...card, tools: card.tools + (throughUpstreams.get(card.id) ?? 0) }))
+    const counts = await listOf(cards, figures)
+    const isWhole = search === '' && cursor === undefined && nextCursor === null
+    const isFirst = isWhole && cards.length === 0
+    const isOfSeveral = actor.memberships.size > 1
+    const down = findUpstreamsDown()
+    return reply.page('overview/servers', {
+      title: 'Servers',
+      section: 'servers',
+      search,
+      isFirst,
+      emptyPatch,
+      isSearchable: !isWhole || cards.length >= SEARCHABLE_FROM,
+      mayBuild: buildableIdsOf(actor).length > 0,
+      summary: isWhole && !isFirst ? summarizeServers(cards, counts) : undefined,
+      note: NOTES.get(done),
+      cards: cards.flatMap(card => {
+        const own = counts.get(card.id)
+        if (own === undefined) return []
+        return [toServerCardView(card, own, { baseUrl, isOfSeveral, upstreamsDown: down.get(card.id)?.length ?? 0 })]
+      }),
+      next: nextAddressOf('/servers', nextCursor, { q: search }),
+    })
+  })
+
+  formPage(app, '/servers/new', {
+    config,
+    fields: NewServerForm,
+    load: request => {
+      const actor = actorOf(request)
+      const ids = buildableIdsOf(actor)
+      if (ids.length === 0) throw new AppError('forbidden', 'Your role in your organizations does not allow this.')
+      return { actor, ids }
+    },
+    page: async (_request, { actor, ids }, typed) => {
+      const all = await organizations.listOrganizations(actor, { limit: MAX_ORGANIZATIONS, afterId: undefined })
+      const buildable = all.filter(({ id }) => ids.includes(id)).map(({ id, name }) => ({ value: id, text: name }))
+      return {
+        view: 'overview/new-server',
+        data: {
+          title: 'New server',
+          section: 'servers',
+          width: 'narrow',
+          tiers: TIERS,
+          typed: typed ?? {},
+          tier: typed?.access ?? 'private',
+          organizations: buildable.length > 1 ? buildable : [],
+        },
+        labels: LABELS,
+      }
+    },
+    save: async (_request, { actor, ids: [only] }, { organizationId, ...form }) => {
+      const input = { ...form, organizationId: organizationId === '' ? only : organizationId }
+      const server = await servers.createServer(actor, parseInput(CreateServer, input))
+      return `${serverTabPath(server.id, 'overview')}?done=made`
+    },
+  })
+
+  app.post('/servers/sample', { config }, async (request, reply) => {
+    const actor = actorOf(request)
+    const [organizationId] = buildableIdsOf(actor)
+    if (organizationId === undefined) throw new AppError('forbidden', 'Your role does not allow this.')
+    const serverId = await createSampleServer(parts, actor, organizationId)
+    return reply.redirect(`${serverTabPath(serverId, 'overview')}?done=sample`, 303)
+  })
+}

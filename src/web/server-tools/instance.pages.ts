@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { isFragmentRequest } from '../../lib/http/pages/views.ts'
@@ -47,119 +47,120 @@ type Parts = {
 }
 
 /** Serves the page of one tool of a server: its name, its description and its bindings. */
-export const instancePages =
-  ({ frames, instances, globals, rewiring, countTokens }: Parts) =>
-  async (app: FastifyInstance): Promise<void> => {
-    const tab = createServerTab(frames, 'tools')
+export const instancePages: FastifyPluginAsync<Parts> = async (
+  app,
+  { frames, instances, globals, rewiring, countTokens },
+) => {
+  const tab = createServerTab(frames, 'tools')
 
-    const instanceOf = async (request: FastifyRequest, server: ServerFrame): Promise<Instance> => {
-      const instance = await instances.getInstance(actorOf(request), Params.parse(request.params).instanceId)
-      if (instance.serverId === server.id) return instance
-      throw new AppError('not_found', 'This server has no such tool.')
-    }
+  const instanceOf = async (request: FastifyRequest, server: ServerFrame): Promise<Instance> => {
+    const instance = await instances.getInstance(actorOf(request), Params.parse(request.params).instanceId)
+    if (instance.serverId === server.id) return instance
+    throw new AppError('not_found', 'This server has no such tool.')
+  }
 
-    const open = async (request: FastifyRequest, server: ServerFrame): Promise<OpenInstance> => {
-      const instance = await instanceOf(request, server)
-      const known = knownGlobalsOf(await globals.listAllGlobals(actorOf(request), server.id))
-      return { instance, compiled: assertDefinition(instance.tool), globals: known }
-    }
+  const open = async (request: FastifyRequest, server: ServerFrame): Promise<OpenInstance> => {
+    const instance = await instanceOf(request, server)
+    const known = knownGlobalsOf(await globals.listAllGlobals(actorOf(request), server.id))
+    return { instance, compiled: assertDefinition(instance.tool), globals: known }
+  }
 
-    const show = async (
-      { request, reply }: { request: FastifyRequest; reply: FastifyReply },
-      server: ServerFrame,
-      {
-        opened,
-        typed,
-        status = 200,
-        ...outcome
-      }: FormOutcome & { opened: OpenInstance; typed: InstanceForm; status?: number },
-    ): Promise<FastifyReply> => {
-      const draft = { draftOwner: actorOf(request).userId, isUnsaved: request.method === 'POST' }
-      const page = await toInstancePage(server, opened, typed, { ...outcome, ...draft }, countTokens)
-      return reply.page('server-tools/instance', page, { status })
-    }
+  const show = async (
+    { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+    server: ServerFrame,
+    {
+      opened,
+      typed,
+      status = 200,
+      ...outcome
+    }: FormOutcome & { opened: OpenInstance; typed: InstanceForm; status?: number },
+  ): Promise<FastifyReply> => {
+    const draft = { draftOwner: actorOf(request).userId, isUnsaved: request.method === 'POST' }
+    const page = await toInstancePage(server, opened, typed, { ...outcome, ...draft }, countTokens)
+    return reply.page('server-tools/instance', page, { status })
+  }
 
-    app.get(PATH, route, async (request, reply) => {
-      const server = await tab.frameOf(request)
-      const opened = await open(request, server)
-      const typed = toInstanceForm(opened.instance, opened.compiled.parameters)
-      return show({ request, reply }, server, { opened, typed, done: doneNote(request, server, DONE) })
+  app.get(PATH, route, async (request, reply) => {
+    const server = await tab.frameOf(request)
+    const opened = await open(request, server)
+    const typed = toInstanceForm(opened.instance, opened.compiled.parameters)
+    return show({ request, reply }, server, { opened, typed, done: doneNote(request, server, DONE) })
+  })
+
+  const save = async (
+    request: FastifyRequest,
+    { instance, compiled }: OpenInstance,
+    typed: InstanceForm,
+  ): Promise<void> => {
+    assertGlobalsChosen(typed)
+    const { name, description, maxResponseTokens } = parseInput(InstanceInput, {
+      name: typed.name,
+      description: typed.description === '' ? null : typed.description,
+      maxResponseTokens: typed.maxResponseTokens,
     })
-
-    const save = async (
-      request: FastifyRequest,
-      { instance, compiled }: OpenInstance,
-      typed: InstanceForm,
-    ): Promise<void> => {
-      assertGlobalsChosen(typed)
-      const { name, description, maxResponseTokens } = parseInput(InstanceInput, {
-        name: typed.name,
-        description: typed.description === '' ? null : typed.description,
-        maxResponseTokens: typed.maxResponseTokens,
-      })
-      await rewiring.saveInstance(actorOf(request), instance.id, {
-        patch: {
-          name,
-          description,
-          maxResponseTokens: maxResponseTokens ?? null,
-          bindings: bindingsFrom(typed, compiled.parameters),
-        },
-        newGlobals: newGlobalsFrom(typed),
-        ifUnchangedSince: parseVersion(typed.version),
-      })
-    }
-
-    app.post(PATH, route, async (request, reply) => {
-      const server = await tab.frameForChange(request)
-      const opened = await open(request, server)
-      const typed = readInstanceForm(request.body, opened.compiled.parameters)
-      try {
-        await save(request, opened, typed)
-        return reply.redirect(donePath(instancePath(server.id, opened.instance.id), 'saved'), 303)
-      } catch (error) {
-        if (!(error instanceof AppError) || error.code === 'internal') throw error
-        const isConflict = error.errors?.some(({ path }) => path === VERSION_CONFLICT) === true
-        // The other user may have saved after we read the instance.
-        const current = isConflict ? await open(request, server) : opened
-        // Only a user who was shown the other version may overwrite it.
-        const version = isConflict ? current.instance.updatedAt : parseVersion(typed.version)
-        return show({ request, reply }, server, {
-          opened: current,
-          typed,
-          status: error.status,
-          isConflict,
-          version,
-          ...placeErrors(error),
-        })
-      }
-    })
-
-    app.post(`${PATH}/preview`, route, async (request, reply) => {
-      const server = await tab.frameForChange(request)
-      const opened = await open(request, server)
-      const typed = readInstanceForm(request.body, opened.compiled.parameters)
-      if (!isFragmentRequest(request))
-        return show({ request, reply }, server, { opened, typed, version: parseVersion(typed.version) })
-      const page = await toInstancePage(server, opened, typed, {}, countTokens)
-      return reply.fragment('server-tools/instance-preview', page)
-    })
-
-    removalPage(app, `${PATH}/remove`, {
-      ...route,
-      button: 'Remove tool',
-      load: async request => {
-        const server = await tab.frameForChange(request)
-        return { server, instance: await instanceOf(request, server) }
+    await rewiring.saveInstance(actorOf(request), instance.id, {
+      patch: {
+        name,
+        description,
+        maxResponseTokens: maxResponseTokens ?? null,
+        bindings: bindingsFrom(typed, compiled.parameters),
       },
-      nameOf: ({ instance }) => instance.name,
-      page: (_request, { server, instance }) => ({
-        server,
-        text: `Clients of ${server.name} can no longer call it. Its bindings are deleted. The tool stays in its toolkit, and its calls stay in the history.`,
-        back: instancePath(server.id, instance.id),
-      }),
-      remove: async (request, { server, instance }) => {
-        await instances.removeInstance(actorOf(request), instance.id)
-        return donePath(serverTabPath(server.id, 'tools'), 'removed')
-      },
+      newGlobals: newGlobalsFrom(typed),
+      ifUnchangedSince: parseVersion(typed.version),
     })
   }
+
+  app.post(PATH, route, async (request, reply) => {
+    const server = await tab.frameForChange(request)
+    const opened = await open(request, server)
+    const typed = readInstanceForm(request.body, opened.compiled.parameters)
+    try {
+      await save(request, opened, typed)
+      return reply.redirect(donePath(instancePath(server.id, opened.instance.id), 'saved'), 303)
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code === 'internal') throw error
+      const isConflict = error.errors?.some(({ path }) => path === VERSION_CONFLICT) === true
+      // The other user may have saved after we read the instance.
+      const current = isConflict ? await open(request, server) : opened
+      // Only a user who was shown the other version may overwrite it.
+      const version = isConflict ? current.instance.updatedAt : parseVersion(typed.version)
+      return show({ request, reply }, server, {
+        opened: current,
+        typed,
+        status: error.status,
+        isConflict,
+        version,
+        ...placeErrors(error),
+      })
+    }
+  })
+
+  app.post(`${PATH}/preview`, route, async (request, reply) => {
+    const server = await tab.frameForChange(request)
+    const opened = await open(request, server)
+    const typed = readInstanceForm(request.body, opened.compiled.parameters)
+    if (!isFragmentRequest(request))
+      return show({ request, reply }, server, { opened, typed, version: parseVersion(typed.version) })
+    const page = await toInstancePage(server, opened, typed, {}, countTokens)
+    return reply.fragment('server-tools/instance-preview', page)
+  })
+
+  removalPage(app, `${PATH}/remove`, {
+    ...route,
+    button: 'Remove tool',
+    load: async request => {
+      const server = await tab.frameForChange(request)
+      return { server, instance: await instanceOf(request, server) }
+    },
+    nameOf: ({ instance }) => instance.name,
+    page: (_request, { server, instance }) => ({
+      server,
+      text: `Clients of ${server.name} can no longer call it. Its bindings are deleted. The tool stays in its toolkit, and its calls stay in the history.`,
+      back: instancePath(server.id, instance.id),
+    }),
+    remove: async (request, { server, instance }) => {
+      await instances.removeInstance(actorOf(request), instance.id)
+      return donePath(serverTabPath(server.id, 'tools'), 'removed')
+    },
+  })
+}

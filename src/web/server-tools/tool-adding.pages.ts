@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { addressOf, listQuery } from '../../lib/http/list-query.ts'
@@ -50,52 +50,53 @@ const toGroups = (tools: readonly OfferedTool[], toolkits: readonly OfferedToolk
   })
 
 /** Serves the page that adds several tools to a server at once. */
-export const toolAddingPages =
-  ({ frames, toolAdding }: { frames: ServerFrameParts; toolAdding: ToolAdding }) =>
-  async (app: FastifyInstance): Promise<void> => {
-    const pageFor = async (
-      request: FastifyRequest,
-      server: ServerFrame,
-      selected: readonly ToolPick[],
-    ): Promise<FormPage> => {
-      const { q, page, toolkit } = Query.parse(request.query)
-      const window = { search: q, skip: (page - 1) * TOOLS_PER_PAGE, take: TOOLS_PER_PAGE }
-      const offer = await toolAdding.listOffer(actorOf(request), server.id, { toolkitId: toolkit, ...window })
-      const path = `${serverTabPath(server.id, 'tools')}/new`
-      const query = { q, toolkit: toolkit ?? '' }
-      const counts = { page, perPage: TOOLS_PER_PAGE, total: offer.total, shown: offer.tools.length }
-      return {
-        view: 'server-tools/tools-new',
-        data: {
-          title: `Add tools to ${server.name}`,
-          server,
-          path,
-          action: addressOf(path, { ...query, page: page === 1 ? '' : String(page) }),
-          search: q,
-          toolkit: toolkit ?? '',
-          toolkits: [
-            { value: '', text: 'All toolkits' },
-            ...offer.toolkits.map(({ id, title, tools }) => ({
-              value: id,
-              text: `${title}, ${formatCount(tools, 'tool')}`,
-            })),
-          ],
-          hasToolkits: offer.toolkits.length > 0,
-          groups: toGroups(offer.tools, offer.toolkits, new Set(selected.map(({ toolId }) => toolId))),
-          pager: pagerOf(counts, { path, query }),
-          sourcesHref: serverTabPath(server.id, 'sources'),
-        },
-      }
-    }
-
-    formPage(app, '/servers/:uuid/tools/new', {
-      ...serverRoute,
-      fields: SelectionForm,
-      load: createServerTab(frames, 'tools').frameForChange,
-      page: (request, server, typed) => pageFor(request, server, typed?.tool ?? []),
-      save: async (request, server, { tool: selected }) => {
-        await toolAdding.addTools(actorOf(request), server.id, selected)
-        return donePath(serverTabPath(server.id, 'tools'), 'added', selected.length)
+export const toolAddingPages: FastifyPluginAsync<{ frames: ServerFrameParts; toolAdding: ToolAdding }> = async (
+  app,
+  { frames, toolAdding },
+) => {
+  const pageFor = async (
+    request: FastifyRequest,
+    server: ServerFrame,
+    selected: readonly ToolPick[],
+  ): Promise<FormPage> => {
+    const { q, page, toolkit } = Query.parse(request.query)
+    const window = { search: q, skip: (page - 1) * TOOLS_PER_PAGE, take: TOOLS_PER_PAGE }
+    const offer = await toolAdding.listOffer(actorOf(request), server.id, { toolkitId: toolkit, ...window })
+    const path = `${serverTabPath(server.id, 'tools')}/new`
+    const query = { q, toolkit: toolkit ?? '' }
+    const counts = { page, perPage: TOOLS_PER_PAGE, total: offer.total, shown: offer.tools.length }
+    return {
+      view: 'server-tools/tools-new',
+      data: {
+        title: `Add tools to ${server.name}`,
+        server,
+        path,
+        action: addressOf(path, { ...query, page: page === 1 ? '' : String(page) }),
+        search: q,
+        toolkit: toolkit ?? '',
+        toolkits: [
+          { value: '', text: 'All toolkits' },
+          ...offer.toolkits.map(({ id, title, tools }) => ({
+            value: id,
+            text: `${title}, ${formatCount(tools, 'tool')}`,
+          })),
+        ],
+        hasToolkits: offer.toolkits.length > 0,
+        groups: toGroups(offer.tools, offer.toolkits, new Set(selected.map(({ toolId }) => toolId))),
+        pager: pagerOf(counts, { path, query }),
+        sourcesHref: serverTabPath(server.id, 'sources'),
       },
-    })
+    }
   }
+
+  formPage(app, '/servers/:uuid/tools/new', {
+    ...serverRoute,
+    fields: SelectionForm,
+    load: createServerTab(frames, 'tools').frameForChange,
+    page: (request, server, typed) => pageFor(request, server, typed?.tool ?? []),
+    save: async (request, server, { tool: selected }) => {
+      await toolAdding.addTools(actorOf(request), server.id, selected)
+      return donePath(serverTabPath(server.id, 'tools'), 'added', selected.length)
+    },
+  })
+}

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyPluginAsync } from 'fastify'
 import { actorOf } from '../../lib/http/access.ts'
 import { addressOf, listQuery } from '../../lib/http/list-query.ts'
 import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
@@ -61,56 +61,49 @@ const toRow = (
 }
 
 /** Serves the Tools tab of a server. */
-export const serverToolsPages =
-  ({
-    frames,
-    rewiring,
-    servers,
-    catalogueReports,
-  }: {
-    frames: ServerFrameParts
-    rewiring: RewiringService
-    servers: Pick<ServerService, 'getServer'>
-    catalogueReports: { find: FindCatalogueReport }
-  }) =>
-  async (app: FastifyInstance): Promise<void> => {
-    const tab = createServerTab(frames, 'tools')
+export const serverToolsPages: FastifyPluginAsync<{
+  frames: ServerFrameParts
+  rewiring: RewiringService
+  servers: Pick<ServerService, 'getServer'>
+  catalogueReports: { find: FindCatalogueReport }
+}> = async (app, { frames, rewiring, servers, catalogueReports }) => {
+  const tab = createServerTab(frames, 'tools')
 
-    app.get('/servers/:uuid/tools', serverRoute, async (request, reply) => {
-      const server = await tab.frameOf(request)
-      const { q, page } = Query.parse(request.query)
-      const panels = await rewiring.listPanels(actorOf(request), server.id)
-      const found = q === '' ? panels : panels.filter(panel => matches(panel, q.toLowerCase()))
-      const path = serverTabPath(server.id, 'tools')
-      const { shown, pager } = takePage(found, { page, perPage: TOOLS_PER_PAGE, path, query: { q } })
-      const instances = await rewiring.listInstancesById(
-        actorOf(request),
-        server.id,
-        shown.map(({ id }) => id),
-      )
-      const { presentation } = await servers.getServer(actorOf(request), server.id)
-      const report = await findReportWithin(catalogueReports.find, server.id, REPORT_WAIT_MS)
-      const costs = report && toToolCosts(report)
-      const byName = new Map(panels.map(({ id, name }) => [name, instancePath(server.id, id)]))
-      return reply.page('server-tools/tools', {
-        title: `Tools of ${server.name}`,
-        server,
-        path,
-        done: doneNote(request, server, DONE),
-        search: q,
-        heading: formatCount(found.length, 'tool'),
-        isEmpty: panels.length === 0,
-        tools: shown.map(panel =>
-          toRow(
-            server.id,
-            panel,
-            instances.find(({ id }) => id === panel.id),
-            costs?.get(panel.name),
-          ),
+  app.get('/servers/:uuid/tools', serverRoute, async (request, reply) => {
+    const server = await tab.frameOf(request)
+    const { q, page } = Query.parse(request.query)
+    const panels = await rewiring.listPanels(actorOf(request), server.id)
+    const found = q === '' ? panels : panels.filter(panel => matches(panel, q.toLowerCase()))
+    const path = serverTabPath(server.id, 'tools')
+    const { shown, pager } = takePage(found, { page, perPage: TOOLS_PER_PAGE, path, query: { q } })
+    const instances = await rewiring.listInstancesById(
+      actorOf(request),
+      server.id,
+      shown.map(({ id }) => id),
+    )
+    const { presentation } = await servers.getServer(actorOf(request), server.id)
+    const report = await findReportWithin(catalogueReports.find, server.id, REPORT_WAIT_MS)
+    const costs = report && toToolCosts(report)
+    const byName = new Map(panels.map(({ id, name }) => [name, instancePath(server.id, id)]))
+    return reply.page('server-tools/tools', {
+      title: `Tools of ${server.name}`,
+      server,
+      path,
+      done: doneNote(request, server, DONE),
+      search: q,
+      heading: formatCount(found.length, 'tool'),
+      isEmpty: panels.length === 0,
+      tools: shown.map(panel =>
+        toRow(
+          server.id,
+          panel,
+          instances.find(({ id }) => id === panel.id),
+          costs?.get(panel.name),
         ),
-        pager,
-        catalogue: report && toCatalogueView(report, presentation, name => byName.get(name)),
-        addHref: addressOf(`${path}/new`, {}),
-      })
+      ),
+      pager,
+      catalogue: report && toCatalogueView(report, presentation, name => byName.get(name)),
+      addHref: addressOf(`${path}/new`, {}),
     })
-  }
+  })
+}

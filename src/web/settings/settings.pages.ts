@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
@@ -8,6 +8,7 @@ import { parseInput } from '../../lib/http/validation.ts'
 import { compareVersions, parseVersion } from '../../lib/http/versions.ts'
 import { type Actor, assertMay } from '../../lib/kernel/actor.ts'
 import { mayRole, type Role } from '../../lib/kernel/roles.ts'
+import type { ExecutionService } from '../../runtime/execution.service.ts'
 import type { Server } from '../../servers/server.ts'
 import { CreateServer } from '../../servers/servers.schema.ts'
 import type { ServerService } from '../../servers/servers.service.ts'
@@ -73,8 +74,7 @@ export type SettingsPagesParts = {
   frames: ServerFrameParts
   servers: ServerService
   serverTransfer: ServerTransfer
-  /** Returns the names of all tools that clients can see, including those of upstreams. */
-  listToolNames: (actor: Actor, serverId: string) => Promise<readonly string[]>
+  execution: Pick<ExecutionService, 'listNames'>
   findShownAs: FindShownAs
   accounts: {
     getMe: (actor: Actor) => Promise<{ organizations: readonly { id: string; name: string; role: Role }[] }>
@@ -100,167 +100,169 @@ const isSame = (a: TypedSettings, b: TypedSettings): boolean =>
   a.name.trim() === b.name && descriptionOf(a.description) === descriptionOf(b.description)
 
 /** Registers the Settings tab: a server's name, its results, where it belongs, and its deletion. */
-export const settingsPages =
-  ({ frames, servers, serverTransfer, accounts, listToolNames, findShownAs }: SettingsPagesParts) =>
-  async (app: FastifyInstance): Promise<void> => {
-    const tab = createServerTab(frames, 'settings')
+export const settingsPages: FastifyPluginAsync<SettingsPagesParts> = async (
+  app,
+  { frames, servers, serverTransfer, accounts, execution, findShownAs },
+) => {
+  const tab = createServerTab(frames, 'settings')
 
-    const listPlaces = async (actor: Actor, server: ServerFrame) => {
-      const { organizations } = await accounts.getMe(actor)
-      return organizations
-        .filter(({ id, role }) => id !== server.organizationId && mayRole(role, 'build'))
-        .map(({ id, name }) => ({ value: id, text: name }))
-    }
-
-    const settingsPage = async (request: FastifyRequest, frame: ServerFrame, typed: Typed = {}): Promise<FormPage> => {
-      const actor = actorOf(request)
-      const saved = await servers.getServer(actor, frame.id)
-      const now = typedOf(saved)
-      const mine = typed.settings
-      const isOverwritten = mine !== undefined && mine.version !== now.version && !isSame(mine, now)
-      return {
-        view: 'settings/settings',
-        data: {
-          title: `Settings of ${frame.name}`,
-          server: frame,
-          path: serverTabPath(frame.id, 'settings'),
-          typed: mine ?? now,
-          // The user has now seen this version, so the next submission may overwrite it.
-          version: now.version,
-          versions: isOverwritten
-            ? compareVersions([
-                { label: 'Name', mine: mine.name, theirs: now.name },
-                { label: 'Description', mine: mine.description, theirs: now.description },
-              ])
-            : undefined,
-          isReviewed: saved.reviewUpstreamChanges,
-          isTabled: saved.compactTables,
-          limits: toLimitsForm(saved, typed.limits),
-          presentation: toPresentationForm(saved, await findShownAsOf(saved, findShownAs), typed.presentation),
-          moving: typed.transfer ?? {},
-          places: frame.mayManage ? await listPlaces(actor, frame) : [],
-          mayRemove: frame.mayBuild && (frame.isOwner || frame.mayManage),
-          made: shownTime(saved.createdAt),
-          changed: shownTime(saved.updatedAt),
-          done: DONE.get(Query.parse(request.query).done),
-        },
-        labels: LABELS,
-      }
-    }
-
-    const doneAt = ({ id }: ServerFrame, done: string): string => donePath(serverTabPath(id, 'settings'), done)
-
-    formPage(app, PATH, {
-      ...serverRoute,
-      fields: EditForm,
-      load: tab.frameOf,
-      page: (request, server, settings) => settingsPage(request, server, settings && { settings }),
-      save: async (request, server, typed) => {
-        const input = parseInput(EditInput, { name: typed.name, description: descriptionOf(typed.description) })
-        const change = { name: input.name, description: input.description ?? null }
-        const ifUnchangedSince = parseVersion(typed.version)
-        await servers.updateServer(actorOf(request), server.id, change, { ifUnchangedSince })
-        return doneAt(server, 'saved')
-      },
-    })
-
-    postForm(app, `${PATH}/review`, {
-      ...serverRoute,
-      fields: { review: formFlag },
-      load: tab.frameForChange,
-      page: (request, server) => settingsPage(request, server),
-      save: async (request, server, { review }) => {
-        await servers.updateServer(actorOf(request), server.id, { reviewUpstreamChanges: review })
-        return doneAt(server, review ? 'reviewed' : 'unreviewed')
-      },
-    })
-
-    postForm(app, `${PATH}/tables`, {
-      ...serverRoute,
-      fields: { tables: formFlag },
-      load: tab.frameForChange,
-      page: (request, server) => settingsPage(request, server),
-      save: async (request, server, { tables }) => {
-        await servers.updateServer(actorOf(request), server.id, { compactTables: tables })
-        return doneAt(server, tables ? 'tabled' : 'untabled')
-      },
-    })
-
-    postForm(app, `${PATH}/limits`, {
-      ...serverRoute,
-      fields: LimitsForm,
-      load: tab.frameForChange,
-      page: (request, server, limits) => settingsPage(request, server, limits && { limits }),
-      save: async (request, server, typed) => {
-        await servers.updateServer(actorOf(request), server.id, parseInput(LimitsInput, typed))
-        return doneAt(server, 'limited')
-      },
-    })
-
-    postForm(app, `${PATH}/presentation`, {
-      ...serverRoute,
-      fields: PresentationForm,
-      load: tab.frameForChange,
-      page: (request, server, presentation) => settingsPage(request, server, presentation && { presentation }),
-      save: async (request, server, typed) => {
-        const actor = actorOf(request)
-        const input = parseInput(PresentationInput, typed)
-        if (input.pinnedTools.length > 0) {
-          const saved = await servers.getServer(actor, server.id)
-          assertToolNames(input.pinnedTools, await listToolNames(actor, server.id), saved)
-        }
-        await servers.updateServer(actor, server.id, input)
-        return doneAt(server, 'presented')
-      },
-    })
-
-    postForm(app, `${PATH}/transfer`, {
-      ...serverRoute,
-      fields: TransferForm,
-      load: async request => {
-        const server = await tab.frameOf(request)
-        assertMay(actorOf(request), server.organizationId, 'manage')
-        return server
-      },
-      page: (request, server, transfer) => settingsPage(request, server, transfer && { transfer }),
-      save: async (request, server, typed) => {
-        const { organizationId, ownerEmail } = parseInput(TransferInput, typed)
-        const target = { organizationId, ownerEmail: ownerEmail.trim() === '' ? undefined : ownerEmail }
-        await serverTransfer.transferServer(actorOf(request), server.id, target)
-        return doneAt(server, 'moved')
-      },
-    })
-
-    removalPage(app, `${PATH}/removal`, {
-      ...serverRoute,
-      button: 'Delete server',
-      load: tab.frameOf,
-      nameOf: ({ name }) => name,
-      page: async (request, server) => {
-        const calls = await servers.countCalls(actorOf(request), server.id, MAX_COUNTED_CALLS)
-        const items = [
-          ...countOf(server.counts.tools, 'tool'),
-          ...countOf(server.counts.globals, 'global'),
-          ...countOf(server.counts.upstreams, 'attached MCP server'),
-          ...(calls === MAX_COUNTED_CALLS
-            ? [{ text: `more than ${formatNumber(calls)} recorded calls` }]
-            : countOf(calls, 'recorded call')),
-          ...countOf(frames.openStreams(server.id), 'open connection'),
-        ]
-        return {
-          server,
-          text:
-            items.length === 0
-              ? 'Its address stops working immediately. There is nothing else to delete.'
-              : 'Its address stops working immediately. These are deleted with it and cannot be restored:',
-          items,
-          footnote: 'Toolkits are not deleted. Clients will report that the server does not exist.',
-          back: serverTabPath(server.id, 'settings'),
-        }
-      },
-      remove: async (request, { id }) => {
-        await servers.removeServer(actorOf(request), id)
-        return donePath('/servers', 'removed')
-      },
-    })
+  const listPlaces = async (actor: Actor, server: ServerFrame) => {
+    const { organizations } = await accounts.getMe(actor)
+    return organizations
+      .filter(({ id, role }) => id !== server.organizationId && mayRole(role, 'build'))
+      .map(({ id, name }) => ({ value: id, text: name }))
   }
+
+  const settingsPage = async (request: FastifyRequest, frame: ServerFrame, typed: Typed = {}): Promise<FormPage> => {
+    const actor = actorOf(request)
+    const saved = await servers.getServer(actor, frame.id)
+    const now = typedOf(saved)
+    const mine = typed.settings
+    const isOverwritten = mine !== undefined && mine.version !== now.version && !isSame(mine, now)
+    return {
+      view: 'settings/settings',
+      data: {
+        title: `Settings of ${frame.name}`,
+        server: frame,
+        path: serverTabPath(frame.id, 'settings'),
+        typed: mine ?? now,
+        // The user has now seen this version, so the next submission may overwrite it.
+        version: now.version,
+        versions: isOverwritten
+          ? compareVersions([
+              { label: 'Name', mine: mine.name, theirs: now.name },
+              { label: 'Description', mine: mine.description, theirs: now.description },
+            ])
+          : undefined,
+        isReviewed: saved.reviewUpstreamChanges,
+        isTabled: saved.compactTables,
+        limits: toLimitsForm(saved, typed.limits),
+        presentation: toPresentationForm(saved, await findShownAsOf(saved, findShownAs), typed.presentation),
+        moving: typed.transfer ?? {},
+        places: frame.mayManage ? await listPlaces(actor, frame) : [],
+        mayRemove: frame.mayBuild && (frame.isOwner || frame.mayManage),
+        made: shownTime(saved.createdAt),
+        changed: shownTime(saved.updatedAt),
+        done: DONE.get(Query.parse(request.query).done),
+      },
+      labels: LABELS,
+    }
+  }
+
+  const doneAt = ({ id }: ServerFrame, done: string): string => donePath(serverTabPath(id, 'settings'), done)
+
+  formPage(app, PATH, {
+    ...serverRoute,
+    fields: EditForm,
+    load: tab.frameOf,
+    page: (request, server, settings) => settingsPage(request, server, settings && { settings }),
+    save: async (request, server, typed) => {
+      const input = parseInput(EditInput, { name: typed.name, description: descriptionOf(typed.description) })
+      const change = { name: input.name, description: input.description ?? null }
+      const ifUnchangedSince = parseVersion(typed.version)
+      await servers.updateServer(actorOf(request), server.id, change, { ifUnchangedSince })
+      return doneAt(server, 'saved')
+    },
+  })
+
+  postForm(app, `${PATH}/review`, {
+    ...serverRoute,
+    fields: { review: formFlag },
+    load: tab.frameForChange,
+    page: (request, server) => settingsPage(request, server),
+    save: async (request, server, { review }) => {
+      await servers.updateServer(actorOf(request), server.id, { reviewUpstreamChanges: review })
+      return doneAt(server, review ? 'reviewed' : 'unreviewed')
+    },
+  })
+
+  postForm(app, `${PATH}/tables`, {
+    ...serverRoute,
+    fields: { tables: formFlag },
+    load: tab.frameForChange,
+    page: (request, server) => settingsPage(request, server),
+    save: async (request, server, { tables }) => {
+      await servers.updateServer(actorOf(request), server.id, { compactTables: tables })
+      return doneAt(server, tables ? 'tabled' : 'untabled')
+    },
+  })
+
+  postForm(app, `${PATH}/limits`, {
+    ...serverRoute,
+    fields: LimitsForm,
+    load: tab.frameForChange,
+    page: (request, server, limits) => settingsPage(request, server, limits && { limits }),
+    save: async (request, server, typed) => {
+      await servers.updateServer(actorOf(request), server.id, parseInput(LimitsInput, typed))
+      return doneAt(server, 'limited')
+    },
+  })
+
+  postForm(app, `${PATH}/presentation`, {
+    ...serverRoute,
+    fields: PresentationForm,
+    load: tab.frameForChange,
+    page: (request, server, presentation) => settingsPage(request, server, presentation && { presentation }),
+    save: async (request, server, typed) => {
+      const actor = actorOf(request)
+      const input = parseInput(PresentationInput, typed)
+      if (input.pinnedTools.length > 0) {
+        const saved = await servers.getServer(actor, server.id)
+        const { tools } = await execution.listNames(actor, server.id, [])
+        assertToolNames(input.pinnedTools, tools, saved)
+      }
+      await servers.updateServer(actor, server.id, input)
+      return doneAt(server, 'presented')
+    },
+  })
+
+  postForm(app, `${PATH}/transfer`, {
+    ...serverRoute,
+    fields: TransferForm,
+    load: async request => {
+      const server = await tab.frameOf(request)
+      assertMay(actorOf(request), server.organizationId, 'manage')
+      return server
+    },
+    page: (request, server, transfer) => settingsPage(request, server, transfer && { transfer }),
+    save: async (request, server, typed) => {
+      const { organizationId, ownerEmail } = parseInput(TransferInput, typed)
+      const target = { organizationId, ownerEmail: ownerEmail.trim() === '' ? undefined : ownerEmail }
+      await serverTransfer.transferServer(actorOf(request), server.id, target)
+      return doneAt(server, 'moved')
+    },
+  })
+
+  removalPage(app, `${PATH}/removal`, {
+    ...serverRoute,
+    button: 'Delete server',
+    load: tab.frameOf,
+    nameOf: ({ name }) => name,
+    page: async (request, server) => {
+      const calls = await servers.countCalls(actorOf(request), server.id, MAX_COUNTED_CALLS)
+      const items = [
+        ...countOf(server.counts.tools, 'tool'),
+        ...countOf(server.counts.globals, 'global'),
+        ...countOf(server.counts.upstreams, 'attached MCP server'),
+        ...(calls === MAX_COUNTED_CALLS
+          ? [{ text: `more than ${formatNumber(calls)} recorded calls` }]
+          : countOf(calls, 'recorded call')),
+        ...countOf(frames.openStreams(server.id), 'open connection'),
+      ]
+      return {
+        server,
+        text:
+          items.length === 0
+            ? 'Its address stops working immediately. There is nothing else to delete.'
+            : 'Its address stops working immediately. These are deleted with it and cannot be restored:',
+        items,
+        footnote: 'Toolkits are not deleted. Clients will report that the server does not exist.',
+        back: serverTabPath(server.id, 'settings'),
+      }
+    },
+    remove: async (request, { id }) => {
+      await servers.removeServer(actorOf(request), id)
+      return donePath('/servers', 'removed')
+    },
+  })
+}

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { signalOf } from '../../lib/http/gone.ts'
@@ -12,11 +12,10 @@ import { toPatchFigure } from '../diagram/figure.ts'
 import { EMPTY_PATCH } from '../diagram/landing-patch.ts'
 import { serverTabPath } from '../frame/server-frame.ts'
 import { toConnectPanel } from '../overview/connect.ts'
-import type { FirstRun } from './first-run.ts'
+import { createFirstRun, type FirstRunParts } from './first-run.ts'
 
-type Parts = {
-  firstRun: FirstRun
-  instances: Pick<InstanceService, 'listAllInstances'>
+type Parts = FirstRunParts & {
+  instances: Pick<InstanceService, 'createInstance' | 'listAllInstances'>
   execution: Pick<ExecutionService, 'callInstance' | 'listExecutions'>
   baseUrl: string
 }
@@ -32,93 +31,88 @@ const TOOL = 'convert_currency'
 const Text = z.object({ type: z.literal('text'), text: z.string() })
 
 /** Registers the first-run page: add the sample API, connect a client, call a tool. */
-export const firstRunPages =
-  ({ firstRun, instances, execution, baseUrl }: Parts) =>
-  async (app: FastifyInstance): Promise<void> => {
-    const emptyPatch = toPatchFigure(EMPTY_PATCH)
-    const base = { title: 'Get started', section: 'servers', baseUrl, emptyPatch, tool: TOOL } as const
+export const firstRunPages: FastifyPluginAsync<Parts> = async (app, parts) => {
+  const { instances, execution, baseUrl } = parts
+  const firstRun = createFirstRun(parts)
+  const emptyPatch = toPatchFigure(EMPTY_PATCH)
+  const base = { title: 'Get started', section: 'servers', baseUrl, emptyPatch, tool: TOOL } as const
 
-    const startPage: FormPage = { view: 'start/first-run', data: { ...base, isPlugged: false }, labels: {} }
+  const startPage: FormPage = { view: 'start/first-run', data: { ...base, isPlugged: false }, labels: {} }
 
-    const pluggedPage = (serverId: string, more: { typed?: typeof TYPED; result?: string }): FormPage => {
-      const url = serverUrl(baseUrl, serverId)
-      const { clients } = toConnectPanel({ id: serverId, name: 'Sample desk', tier: 'public', url })
-      const command = clients.find(({ id }) => id === 'connect-claude-code')?.snippets[0]?.code
-      return {
-        view: 'start/first-run',
-        data: {
-          ...base,
-          isPlugged: true,
-          url,
-          urlLead: serverUrl(baseUrl, ''),
-          command,
-          live: `${serverTabPath(serverId, 'overview')}/live`,
-          serverPath: serverTabPath(serverId, 'overview'),
-          typed: more.typed ?? TYPED,
-          result: more.result,
-          scripts: ['server-live'],
-        },
-        labels: LABELS,
-      }
+  const pluggedPage = (serverId: string, more: { typed?: typeof TYPED; result?: string }): FormPage => {
+    const url = serverUrl(baseUrl, serverId)
+    const { clients } = toConnectPanel({ id: serverId, name: 'Sample desk', tier: 'public', url })
+    const command = clients.find(({ id }) => id === 'connect-claude-code')?.snippets[0]?.code
+    return {
+      view: 'start/first-run',
+      data: {
+        ...base,
+        isPlugged: true,
+        url,
+        urlLead: serverUrl(baseUrl, ''),
+        command,
+        live: `${serverTabPath(serverId, 'overview')}/live`,
+        serverPath: serverTabPath(serverId, 'overview'),
+        typed: more.typed ?? TYPED,
+        result: more.result,
+        scripts: ['server-live'],
+      },
+      labels: LABELS,
     }
-
-    const onTo = (reply: FastifyReply): FastifyReply => reply.redirect('/servers', 303)
-
-    app.get('/first-run', { config }, async (request, reply) => {
-      const actor = actorOf(request)
-      const state = await firstRun.getStep(actor)
-      if (state.step === 'start') return showForm(reply, startPage)
-      if (state.step === 'over' || state.isAnswered) return onTo(reply)
-      return showForm(reply, pluggedPage(state.serverId, {}))
-    })
-
-    app.post('/first-run/sample', { config }, async (request, reply) => {
-      const serverId = await firstRun.addSample(actorOf(request))
-      return serverId === undefined ? onTo(reply) : reply.redirect('/first-run', 303)
-    })
-
-    const call = async (actor: Actor, serverId: string, typed: typeof TYPED, signal: AbortSignal): Promise<string> => {
-      const all = await instances.listAllInstances(actor, serverId)
-      const instance = all.find(({ name }) => name === TOOL)
-      if (instance === undefined) throw new AppError('not_found', `The server no longer has the tool ${TOOL}.`)
-      const amount = Number(typed.amount)
-      if (typed.amount.trim() === '' || !Number.isFinite(amount)) {
-        throw new AppError('invalid_request', 'The amount must be a number.', {
-          errors: [{ path: 'amount', message: 'must be a number, such as 100' }],
-        })
-      }
-      const result = await execution.callInstance(
-        actor,
-        instance.id,
-        { from: typed.from, to: typed.to, amount },
-        signal,
-      )
-      const text = 'content' in result ? Text.safeParse(result.content[0]).data?.text : undefined
-      if ('isError' in result && result.isError) throw new AppError('invalid_request', text ?? 'The call failed.')
-      return text ?? ''
-    }
-
-    app.post('/first-run/call', { config }, async (request, reply) => {
-      const actor = actorOf(request)
-      const state = await firstRun.getStep(actor)
-      if (state.step !== 'plugged') return onTo(reply)
-      const typed = parseForm(CallForm, request.body)
-      return submitForm(
-        reply,
-        () => pluggedPage(state.serverId, { typed }),
-        async () => {
-          const text = await call(actor, state.serverId, typed, signalOf(reply))
-          await firstRun.recordCall(state.serverId)
-          return showForm(reply, pluggedPage(state.serverId, { typed, result: text }))
-        },
-      )
-    })
-
-    app.post('/first-run/end', { config }, async (request, reply) => {
-      const actor = actorOf(request)
-      const state = await firstRun.getStep(actor)
-      if (state.step === 'over') return onTo(reply)
-      await firstRun.end()
-      return state.step === 'plugged' ? reply.redirect(serverTabPath(state.serverId, 'overview'), 303) : onTo(reply)
-    })
   }
+
+  const onTo = (reply: FastifyReply): FastifyReply => reply.redirect('/servers', 303)
+
+  app.get('/first-run', { config }, async (request, reply) => {
+    const actor = actorOf(request)
+    const state = await firstRun.getStep(actor)
+    if (state.step === 'start') return showForm(reply, startPage)
+    if (state.step === 'over' || state.isAnswered) return onTo(reply)
+    return showForm(reply, pluggedPage(state.serverId, {}))
+  })
+
+  app.post('/first-run/sample', { config }, async (request, reply) => {
+    const serverId = await firstRun.addSample(actorOf(request))
+    return serverId === undefined ? onTo(reply) : reply.redirect('/first-run', 303)
+  })
+
+  const call = async (actor: Actor, serverId: string, typed: typeof TYPED, signal: AbortSignal): Promise<string> => {
+    const all = await instances.listAllInstances(actor, serverId)
+    const instance = all.find(({ name }) => name === TOOL)
+    if (instance === undefined) throw new AppError('not_found', `The server no longer has the tool ${TOOL}.`)
+    const amount = Number(typed.amount)
+    if (typed.amount.trim() === '' || !Number.isFinite(amount)) {
+      throw new AppError('invalid_request', 'The amount must be a number.', {
+        errors: [{ path: 'amount', message: 'must be a number, such as 100' }],
+      })
+    }
+    const result = await execution.callInstance(actor, instance.id, { from: typed.from, to: typed.to, amount }, signal)
+    const text = 'content' in result ? Text.safeParse(result.content[0]).data?.text : undefined
+    if ('isError' in result && result.isError) throw new AppError('invalid_request', text ?? 'The call failed.')
+    return text ?? ''
+  }
+
+  app.post('/first-run/call', { config }, async (request, reply) => {
+    const actor = actorOf(request)
+    const state = await firstRun.getStep(actor)
+    if (state.step !== 'plugged') return onTo(reply)
+    const typed = parseForm(CallForm, request.body)
+    return submitForm(
+      reply,
+      () => pluggedPage(state.serverId, { typed }),
+      async () => {
+        const text = await call(actor, state.serverId, typed, signalOf(reply))
+        await firstRun.recordCall(state.serverId)
+        return showForm(reply, pluggedPage(state.serverId, { typed, result: text }))
+      },
+    )
+  })
+
+  app.post('/first-run/end', { config }, async (request, reply) => {
+    const actor = actorOf(request)
+    const state = await firstRun.getStep(actor)
+    if (state.step === 'over') return onTo(reply)
+    await firstRun.end()
+    return state.step === 'plugged' ? reply.redirect(serverTabPath(state.serverId, 'overview'), 303) : onTo(reply)
+  })
+}

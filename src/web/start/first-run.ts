@@ -64,5 +64,3 @@ export const createFirstRun = (parts: FirstRunParts) => {
     end: (): Promise<void> => saveFirstRun(db, { step: 'over' }),
   }
 }
-
-export type FirstRun = ReturnType<typeof createFirstRun>

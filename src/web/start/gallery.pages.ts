@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
@@ -54,92 +54,89 @@ const mayBuildIn =
   }
 
 /** Registers the gallery: the public toolkits of all organizations, and the form that adds one to a server. */
-export const galleryPages =
-  ({ toolkitCatalogue, servers, toolkitUses, accounts }: Parts) =>
-  async (app: FastifyInstance): Promise<void> => {
-    app.get('/gallery', { config }, async (request, reply) => {
-      const { q, cursor } = Query.parse(request.query)
-      const page = idPageOf({ limit: CARDS_PER_PAGE, cursor })
-      const { items, nextCursor } = toIdPage(await toolkitCatalogue.listPublic(q, page), page, toCard)
-      return reply.page('start/gallery', {
-        title: 'Gallery',
-        section: 'toolkits',
-        toolkits: items,
-        search: q,
-        isSearched: q !== '' || cursor !== undefined,
-        next: nextAddressOf('/gallery', nextCursor, { q }),
-      })
+export const galleryPages: FastifyPluginAsync<Parts> = async (
+  app,
+  { toolkitCatalogue, servers, toolkitUses, accounts },
+) => {
+  app.get('/gallery', { config }, async (request, reply) => {
+    const { q, cursor } = Query.parse(request.query)
+    const page = idPageOf({ limit: CARDS_PER_PAGE, cursor })
+    const { items, nextCursor } = toIdPage(await toolkitCatalogue.listPublic(q, page), page, toCard)
+    return reply.page('start/gallery', {
+      title: 'Gallery',
+      section: 'toolkits',
+      toolkits: items,
+      search: q,
+      isSearched: q !== '' || cursor !== undefined,
+      next: nextAddressOf('/gallery', nextCursor, { q }),
     })
+  })
 
-    /** Returns the servers the user can build as options, with organization names if the user has several. */
-    const listOwnServers = async (actor: Actor): Promise<{ value: string; text: string }[]> => {
-      const page = { limit: MAX_SERVERS_OFFERED, afterId: undefined }
-      const own = (await servers.listServers(actor, page)).filter(mayBuildIn(actor))
-      if (actor.memberships.size <= 1) return own.map(({ id, name }) => ({ value: id, text: name }))
-      const { organizations } = await accounts.getMe(actor)
-      const names = new Map(organizations.map(({ id, name }) => [id, name]))
-      return own.map(({ id, name, organizationId }) => ({
-        value: id,
-        text: `${name}, ${names.get(organizationId) ?? ''}`,
-      }))
-    }
-
-    const getToolkit = (request: FastifyRequest): Promise<ToolkitCard> =>
-      toolkitCatalogue.getPublic(uuidParams.parse(request.params).id)
-
-    const toolkitPage = async (
-      request: FastifyRequest,
-      toolkit: ToolkitCard,
-      typedServerId = '',
-    ): Promise<FormPage> => {
-      const actor = actorOf(request)
-      const { id } = toolkit
-      const { q, after, used } = Query.parse(request.query)
-      const page = { limit: TOOLS_PER_PAGE, after: after === '' ? undefined : after }
-      const shown = toToolPage(await toolkitCatalogue.listPublicTools(id, q, page), ({ name }) => name)
-      const own = await listOwnServers(actor)
-      const path = `/gallery/${id}`
-      return {
-        view: 'start/gallery-toolkit',
-        data: {
-          title: toolkit.title,
-          section: 'toolkits',
-          path,
-          toolkit: {
-            title: toolkit.title,
-            description: toolkit.description,
-            organizationName: toolkit.organizationName,
-            tools: formatCount(toolkit.tools, 'tool'),
-            toolCount: toolkit.tools,
-            changed: timeText(toolkit.updatedAt),
-            changedAt: toolkit.updatedAt.toISOString(),
-            ownHref: actor.memberships.has(toolkit.organizationId) ? `/toolkits/${id}` : undefined,
-          },
-          tools: shown.items.map(tool => toToolRow(tool)),
-          search: q,
-          next: shown.after && addressOf(path, { q, after: shown.after }),
-          servers: own,
-          typedServerId,
-          used: own.find(({ value }) => value === used),
-        },
-        labels: { serverId: 'server' },
-      }
-    }
-
-    app.get('/gallery/:id', { config, schema }, async (request, reply) =>
-      showForm(reply, await toolkitPage(request, await getToolkit(request))),
-    )
-
-    postForm(app, '/gallery/:id/use', {
-      config,
-      schema,
-      fields: { serverId: formText },
-      load: getToolkit,
-      page: (request, toolkit, typed) => toolkitPage(request, toolkit, typed?.serverId),
-      save: async (request, { id }, typed) => {
-        const { serverId } = parseInput(UseInput, typed)
-        await toolkitUses.useToolkit(actorOf(request), serverId, id)
-        return addressOf(`/gallery/${id}`, { used: serverId })
-      },
-    })
+  /** Returns the servers the user can build as options, with organization names if the user has several. */
+  const listOwnServers = async (actor: Actor): Promise<{ value: string; text: string }[]> => {
+    const page = { limit: MAX_SERVERS_OFFERED, afterId: undefined }
+    const own = (await servers.listServers(actor, page)).filter(mayBuildIn(actor))
+    if (actor.memberships.size <= 1) return own.map(({ id, name }) => ({ value: id, text: name }))
+    const { organizations } = await accounts.getMe(actor)
+    const names = new Map(organizations.map(({ id, name }) => [id, name]))
+    return own.map(({ id, name, organizationId }) => ({
+      value: id,
+      text: `${name}, ${names.get(organizationId) ?? ''}`,
+    }))
   }
+
+  const getToolkit = (request: FastifyRequest): Promise<ToolkitCard> =>
+    toolkitCatalogue.getPublic(uuidParams.parse(request.params).id)
+
+  const toolkitPage = async (request: FastifyRequest, toolkit: ToolkitCard, typedServerId = ''): Promise<FormPage> => {
+    const actor = actorOf(request)
+    const { id } = toolkit
+    const { q, after, used } = Query.parse(request.query)
+    const page = { limit: TOOLS_PER_PAGE, after: after === '' ? undefined : after }
+    const shown = toToolPage(await toolkitCatalogue.listPublicTools(id, q, page), ({ name }) => name)
+    const own = await listOwnServers(actor)
+    const path = `/gallery/${id}`
+    return {
+      view: 'start/gallery-toolkit',
+      data: {
+        title: toolkit.title,
+        section: 'toolkits',
+        path,
+        toolkit: {
+          title: toolkit.title,
+          description: toolkit.description,
+          organizationName: toolkit.organizationName,
+          tools: formatCount(toolkit.tools, 'tool'),
+          toolCount: toolkit.tools,
+          changed: timeText(toolkit.updatedAt),
+          changedAt: toolkit.updatedAt.toISOString(),
+          ownHref: actor.memberships.has(toolkit.organizationId) ? `/toolkits/${id}` : undefined,
+        },
+        tools: shown.items.map(tool => toToolRow(tool)),
+        search: q,
+        next: shown.after && addressOf(path, { q, after: shown.after }),
+        servers: own,
+        typedServerId,
+        used: own.find(({ value }) => value === used),
+      },
+      labels: { serverId: 'server' },
+    }
+  }
+
+  app.get('/gallery/:id', { config, schema }, async (request, reply) =>
+    showForm(reply, await toolkitPage(request, await getToolkit(request))),
+  )
+
+  postForm(app, '/gallery/:id/use', {
+    config,
+    schema,
+    fields: { serverId: formText },
+    load: getToolkit,
+    page: (request, toolkit, typed) => toolkitPage(request, toolkit, typed?.serverId),
+    save: async (request, { id }, typed) => {
+      const { serverId } = parseInput(UseInput, typed)
+      await toolkitUses.useToolkit(actorOf(request), serverId, id)
+      return addressOf(`/gallery/${id}`, { used: serverId })
+    },
+  })
+}

@@ -1,27 +1,26 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyPluginAsync } from 'fastify'
 import { actorOf } from '../../lib/http/access.ts'
 import { toPatchFigure } from '../diagram/figure.ts'
 import { LANDING_PATCH } from '../diagram/landing-patch.ts'
-import type { FirstRun } from './first-run.ts'
+import { createFirstRun, type FirstRunParts } from './first-run.ts'
 
 type Accounts = { getSignUpTerms: () => Promise<{ closed: string | undefined }> }
-type Parts = { accounts: Accounts; firstRun: FirstRun }
+type Parts = FirstRunParts & { accounts: Accounts }
 
 /** Registers `/`: the landing page for visitors, and a redirect for signed-in users. */
-export const landingPages =
-  ({ accounts, firstRun }: Parts) =>
-  async (app: FastifyInstance): Promise<void> => {
-    const patch = toPatchFigure(LANDING_PATCH)
+export const landingPages: FastifyPluginAsync<Parts> = async (app, parts) => {
+  const firstRun = createFirstRun(parts)
+  const patch = toPatchFigure(LANDING_PATCH)
 
-    app.get('/', { config: { access: 'anyone' } }, async (request, reply) => {
-      if (request.signedInBy === 'session') {
-        return reply.redirect((await firstRun.isDue(actorOf(request))) ? '/first-run' : '/servers', 303)
-      }
-      const { closed } = await accounts.getSignUpTerms()
-      return reply.page('start/landing', {
-        title: 'Host your APIs as MCP servers',
-        patch,
-        mayJoin: closed === undefined,
-      })
+  app.get('/', { config: { access: 'anyone' } }, async (request, reply) => {
+    if (request.signedInBy === 'session') {
+      return reply.redirect((await firstRun.isDue(actorOf(request))) ? '/first-run' : '/servers', 303)
+    }
+    const { closed } = await parts.accounts.getSignUpTerms()
+    return reply.page('start/landing', {
+      title: 'Host your APIs as MCP servers',
+      patch,
+      mayJoin: closed === undefined,
     })
-  }
+  })
+}

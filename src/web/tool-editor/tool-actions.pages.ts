@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { actorOf } from '../../lib/http/access.ts'
 import { formText, parseForm } from '../../lib/http/pages/forms.ts'
 import { uuidParams } from '../../lib/http/schemas.ts'
@@ -20,103 +20,104 @@ const OfferForm = { server: formText, serverName: formText }
 type ToolSubject = EditorSubject & { kind: 'tool' }
 
 /** Serves actions on a saved tool: add to a server, duplicate, delete. */
-export const toolActionPages =
-  (parts: ToolPageParts & { instances: InstanceService }) =>
-  async (app: FastifyInstance): Promise<void> => {
-    const { tools, servers, instances } = parts
-    const subjects = createEditorSubjects(parts)
-    const editor = createToolEditor(parts)
+export const toolActionPages: FastifyPluginAsync<ToolPageParts & { instances: InstanceService }> = async (
+  app,
+  parts,
+) => {
+  const { tools, servers, instances } = parts
+  const subjects = createEditorSubjects(parts)
+  const editor = createToolEditor(parts)
 
-    const openForChange = async (actor: Actor, params: unknown): Promise<ToolSubject> => {
-      const subject = await subjects.openTool(actor, uuidParams.parse(params).id)
-      assertMay(actor, subject.toolkit.organizationId, 'build')
-      return subject
-    }
-
-    removalPage(app, '/tools/:id/removal', {
-      ...options,
-      button: 'Delete tool',
-      load: request => openForChange(actorOf(request), request.params),
-      nameOf: ({ tool }) => tool.name,
-      page: (_request, { tool, toolkit, organization, offers }) => ({
-        section: 'toolkits',
-        crumbs: [
-          { href: '/toolkits', text: organization.text },
-          { href: `/toolkits/${toolkit.id}`, text: toolkit.title },
-          { href: `/tools/${tool.id}`, text: tool.name },
-        ],
-        text:
-          offers.length > 0
-            ? 'Servers use this tool. Remove it from them first:'
-            : 'No server uses this tool. This cannot be undone.',
-        items: offers.map(({ serverId, serverName, name }) => ({
-          href: serverTabPath(serverId, 'tools'),
-          text: serverName,
-          note: `as ${name}`,
-        })),
-        isBlocked: offers.length > 0,
-        back: `/tools/${tool.id}`,
-      }),
-      remove: async (request, { tool, toolkit }) => {
-        await tools.removeTool(actorOf(request), tool.id)
-        return `/toolkits/${toolkit.id}?done=tool-removed`
-      },
-    })
-
-    app.post('/tools/:id/duplicate', options, async (request, reply) => {
-      const copy = await tools.duplicateTool(actorOf(request), uuidParams.parse(request.params).id)
-      return reply.redirect(`/tools/${copy.id}?done=duplicated`, 303)
-    })
-
-    /** Returns the chosen server, or creates one. A form submitted twice creates only one. */
-    const findServerId = async (
-      actor: Actor,
-      { toolkit, offers }: ToolSubject,
-      form: { server: string; serverName: string },
-    ) => {
-      if (form.server !== '' && form.server !== 'new') return form.server
-      const name = form.serverName.trim()
-      const existing = offers.find(offer => offer.serverName === name && offer.ownerId === actor.userId)
-      if (existing !== undefined) return existing.serverId
-      const { organizationId } = toolkit
-      const input = parseInput(CreateServer, { name, organizationId })
-      return (await servers.createServer(actor, input)).id
-    }
-
-    const offer = async (
-      actor: Actor,
-      subject: ToolSubject,
-      form: { server: string; serverName: string },
-    ): Promise<string> => {
-      const serverId = await findServerId(actor, subject, form)
-      const isOffered = subject.offers.some(known => known.serverId === serverId)
-      const { id: toolId, name } = subject.tool
-      if (!isOffered) await instances.createInstance(actor, serverId, { toolId, name, bindings: {} })
-      return serverId
-    }
-
-    const showOfferError = (
-      request: { actor: Actor; reply: FastifyReply },
-      subject: ToolSubject,
-      form: { server: string; serverName: string },
-      error: AppError,
-    ): Promise<FastifyReply> => {
-      const isNewServer = form.server === '' || form.server === 'new'
-      const [first] = error.errors ?? []
-      const message = isNewServer && first?.path === 'name' ? `The name ${first.message}.` : error.message
-      const offerForm = { ...form, error: message }
-      return editor.show(request, subject, formOfTool(subject.tool), { status: error.status, extra: { offerForm } })
-    }
-
-    app.post('/tools/:id/offer', options, async (request, reply) => {
-      const actor = actorOf(request)
-      const subject = await openForChange(actor, request.params)
-      const form = parseForm(OfferForm, request.body)
-      try {
-        return reply.redirect(`${serverTabPath(await offer(actor, subject, form), 'overview')}?done=offered`, 303)
-      } catch (error) {
-        if (!(error instanceof AppError) || ['internal', 'not_found', 'forbidden'].includes(error.code)) throw error
-        return showOfferError({ actor, reply }, subject, form, error)
-      }
-    })
+  const openForChange = async (actor: Actor, params: unknown): Promise<ToolSubject> => {
+    const subject = await subjects.openTool(actor, uuidParams.parse(params).id)
+    assertMay(actor, subject.toolkit.organizationId, 'build')
+    return subject
   }
+
+  removalPage(app, '/tools/:id/removal', {
+    ...options,
+    button: 'Delete tool',
+    load: request => openForChange(actorOf(request), request.params),
+    nameOf: ({ tool }) => tool.name,
+    page: (_request, { tool, toolkit, organization, offers }) => ({
+      section: 'toolkits',
+      crumbs: [
+        { href: '/toolkits', text: organization.text },
+        { href: `/toolkits/${toolkit.id}`, text: toolkit.title },
+        { href: `/tools/${tool.id}`, text: tool.name },
+      ],
+      text:
+        offers.length > 0
+          ? 'Servers use this tool. Remove it from them first:'
+          : 'No server uses this tool. This cannot be undone.',
+      items: offers.map(({ serverId, serverName, name }) => ({
+        href: serverTabPath(serverId, 'tools'),
+        text: serverName,
+        note: `as ${name}`,
+      })),
+      isBlocked: offers.length > 0,
+      back: `/tools/${tool.id}`,
+    }),
+    remove: async (request, { tool, toolkit }) => {
+      await tools.removeTool(actorOf(request), tool.id)
+      return `/toolkits/${toolkit.id}?done=tool-removed`
+    },
+  })
+
+  app.post('/tools/:id/duplicate', options, async (request, reply) => {
+    const copy = await tools.duplicateTool(actorOf(request), uuidParams.parse(request.params).id)
+    return reply.redirect(`/tools/${copy.id}?done=duplicated`, 303)
+  })
+
+  /** Returns the chosen server, or creates one. A form submitted twice creates only one. */
+  const findServerId = async (
+    actor: Actor,
+    { toolkit, offers }: ToolSubject,
+    form: { server: string; serverName: string },
+  ) => {
+    if (form.server !== '' && form.server !== 'new') return form.server
+    const name = form.serverName.trim()
+    const existing = offers.find(offer => offer.serverName === name && offer.ownerId === actor.userId)
+    if (existing !== undefined) return existing.serverId
+    const { organizationId } = toolkit
+    const input = parseInput(CreateServer, { name, organizationId })
+    return (await servers.createServer(actor, input)).id
+  }
+
+  const offer = async (
+    actor: Actor,
+    subject: ToolSubject,
+    form: { server: string; serverName: string },
+  ): Promise<string> => {
+    const serverId = await findServerId(actor, subject, form)
+    const isOffered = subject.offers.some(known => known.serverId === serverId)
+    const { id: toolId, name } = subject.tool
+    if (!isOffered) await instances.createInstance(actor, serverId, { toolId, name, bindings: {} })
+    return serverId
+  }
+
+  const showOfferError = (
+    request: { actor: Actor; reply: FastifyReply },
+    subject: ToolSubject,
+    form: { server: string; serverName: string },
+    error: AppError,
+  ): Promise<FastifyReply> => {
+    const isNewServer = form.server === '' || form.server === 'new'
+    const [first] = error.errors ?? []
+    const message = isNewServer && first?.path === 'name' ? `The name ${first.message}.` : error.message
+    const offerForm = { ...form, error: message }
+    return editor.show(request, subject, formOfTool(subject.tool), { status: error.status, extra: { offerForm } })
+  }
+
+  app.post('/tools/:id/offer', options, async (request, reply) => {
+    const actor = actorOf(request)
+    const subject = await openForChange(actor, request.params)
+    const form = parseForm(OfferForm, request.body)
+    try {
+      return reply.redirect(`${serverTabPath(await offer(actor, subject, form), 'overview')}?done=offered`, 303)
+    } catch (error) {
+      if (!(error instanceof AppError) || ['internal', 'not_found', 'forbidden'].includes(error.code)) throw error
+      return showOfferError({ actor, reply }, subject, form, error)
+    }
+  })
+}

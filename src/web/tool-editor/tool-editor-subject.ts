@@ -7,6 +7,7 @@ import { listToolOffers, type ToolOffer } from '../../servers/tools/tool-offers.
 import type { Tool, Toolkit } from '../../tools/tool.ts'
 import type { ToolkitService } from '../../tools/toolkits.service.ts'
 import type { ToolService } from '../../tools/tools.service.ts'
+import type { ServerFrameParts } from '../frame/server-frame.ts'
 
 export type Choice = { value: string; text: string }
 
@@ -41,8 +42,7 @@ export type SubjectParts = {
   toolkits: ToolkitService
   tools: ToolService
   servers: ServerService
-  /** Number of open client connections to a server, in this process. */
-  openStreams: (serverId: string) => number
+  frames: Pick<ServerFrameParts, 'openStreams'>
 }
 
 const MAX_SERVERS_LISTED = 200
@@ -52,7 +52,7 @@ const mayBuildIn = (actor: Actor, organizationId: string): boolean => {
   return role !== undefined && mayRole(role, 'build')
 }
 
-export const createEditorSubjects = ({ db, accounts, toolkits, tools, servers, openStreams }: SubjectParts) => {
+export const createEditorSubjects = ({ db, accounts, toolkits, tools, servers, frames }: SubjectParts) => {
   const listServersOf = async (actor: Actor, organizationId: string): Promise<Choice[]> => {
     if (!mayBuildIn(actor, organizationId)) return []
     const found = await servers.listServers(actor, { limit: MAX_SERVERS_LISTED, afterId: undefined })
@@ -80,7 +80,7 @@ export const createEditorSubjects = ({ db, accounts, toolkits, tools, servers, o
       const toolkit = await toolkits.getToolkit(actor, tool.toolkitId)
       const offers = await listToolOffers(db, id, organizationIdsOf(actor))
       const serverIds = new Set(offers.map(({ serverId }) => serverId))
-      const openConnections = [...serverIds].reduce((sum, serverId) => sum + openStreams(serverId), 0)
+      const openConnections = [...serverIds].reduce((sum, serverId) => sum + frames.openStreams(serverId), 0)
       const organization = await findOrganization(actor, toolkit.organizationId)
       return {
         kind: 'tool',

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { formText } from '../../lib/http/pages/forms.ts'
@@ -72,125 +72,123 @@ const isNameTaken = (error: unknown): boolean =>
   error instanceof AppError && error.code === 'conflict' && error.errors?.some(({ path }) => path === 'name') === true
 
 /** Serves the page on which tools are created and edited. */
-export const toolEditorPages =
-  (parts: ToolPageParts) =>
-  async (app: FastifyInstance): Promise<void> => {
-    const { tools } = parts
-    const subjects = createEditorSubjects(parts)
-    const editor = createToolEditor(parts)
+export const toolEditorPages: FastifyPluginAsync<ToolPageParts> = async (app, parts) => {
+  const { tools } = parts
+  const subjects = createEditorSubjects(parts)
+  const editor = createToolEditor(parts)
 
-    /** Runs `work`. If it is rejected, shows the form again with its input and the errors. */
-    const submit = async (
-      request: { actor: Actor; reply: FastifyReply },
-      subject: EditorSubject,
-      form: ToolForm,
-      work: () => Promise<FastifyReply>,
-    ): Promise<FastifyReply> => {
-      try {
-        return await work()
-      } catch (error) {
-        if (!(error instanceof AppError) || UNFIXABLE.has(error.code)) throw error
-        return editor.show(request, subject, form, {
-          rejected: error,
-          status: error.status,
-          extra: { isUnsaved: true },
-        })
-      }
-    }
-
-    app.get('/toolkits/new-tool', { config }, async (request, reply) => {
-      const actor = actorOf(request)
-      const { server } = NewQuery.parse(request.query)
-      const subject = await subjects.openNew(actor, '')
-      const serverId = subject.servers.find(({ value }) => value === server)?.value ?? ''
-      return editor.show({ actor, reply }, subject, { ...emptyToolForm(), serverId })
-    })
-
-    app.post('/toolkits/new-tool', { config, bodyLimit: TOOL_BODY_LIMIT }, async (request, reply) => {
-      const actor = actorOf(request)
-      const form = parseToolForm(request.body)
-      const subject = await subjects.openNew(actor, form.organizationId)
-      return submit({ actor, reply }, subject, form, async () => {
-        const toolkitErrors = errorsOf(() => parseInput(ToolkitInput, { title: form.toolkitTitle }))
-        const errors = [
-          ...errorsOf(() => definitionOf(form, undefined)),
-          ...toolkitErrors.map(({ message }) => ({ path: 'toolkitTitle', message })),
-        ]
-        if (errors.length > 0) throw new AppError('invalid_request', 'This tool cannot be created.', { errors })
-        const toolkit = { title: form.toolkitTitle.trim(), organizationId: subject.organizationId }
-        const tool = await tools.createToolWithToolkit(actor, toolkit, definitionOf(form, undefined))
-        return reply.redirect(createdPath(tool, form), 303)
+  /** Runs `work`. If it is rejected, shows the form again with its input and the errors. */
+  const submit = async (
+    request: { actor: Actor; reply: FastifyReply },
+    subject: EditorSubject,
+    form: ToolForm,
+    work: () => Promise<FastifyReply>,
+  ): Promise<FastifyReply> => {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof AppError) || UNFIXABLE.has(error.code)) throw error
+      return editor.show(request, subject, form, {
+        rejected: error,
+        status: error.status,
+        extra: { isUnsaved: true },
       })
-    })
-
-    app.get('/toolkits/:id/tools/new', options, async (request, reply) => {
-      const actor = actorOf(request)
-      const subject = await subjects.openToolkit(actor, uuidParams.parse(request.params).id)
-      return editor.show({ actor, reply }, subject, emptyToolForm())
-    })
-
-    /** Returns the new tool, or the one that the same form created before. */
-    const createOnce = async (actor: Actor, toolkitId: string, definition: ToolDefinition): Promise<Tool> => {
-      try {
-        return await tools.createTool(actor, toolkitId, definition)
-      } catch (error) {
-        const same = isNameTaken(error) ? await tools.findSameTool(actor, toolkitId, definition) : undefined
-        if (same === undefined) throw error
-        return same
-      }
-    }
-
-    app.post('/toolkits/:id/tools/new', options, async (request, reply) => {
-      const actor = actorOf(request)
-      const subject = await subjects.openToolkit(actor, uuidParams.parse(request.params).id)
-      const form = parseToolForm(request.body)
-      return submit({ actor, reply }, subject, form, async () => {
-        const tool = await createOnce(actor, subject.toolkit.id, definitionOf(form, undefined))
-        return reply.redirect(createdPath(tool, form), 303)
-      })
-    })
-
-    app.get('/tools/:id', options, async (request, reply) => {
-      const actor = actorOf(request)
-      const subject = await subjects.openTool(actor, uuidParams.parse(request.params).id)
-      const { done, as } = Query.parse(request.query)
-      const serverId = subject.servers.find(({ value }) => value === as)?.value ?? subject.offers[0]?.serverId ?? ''
-      const notes: ReadonlyMap<string, string> = new Map([
-        ['created', 'Tool created.'],
-        ['saved', savedText(subject)],
-        ['duplicated', 'This is the copy. Rename it if you like.'],
-      ])
-      const offerForm =
-        done === 'created' && as !== '' && as === serverId ? { server: serverId, serverName: '' } : undefined
-      const extra = { done: notes.get(done), draftsDone: doneDrafts(done, subject), offerForm }
-      return editor.show({ actor, reply }, subject, { ...formOfTool(subject.tool), serverId }, { extra })
-    })
-
-    app.post('/tools/:id', options, async (request, reply) => {
-      const actor = actorOf(request)
-      const { id } = uuidParams.parse(request.params)
-      const subject = await subjects.openTool(actor, id)
-      const form = parseToolForm(request.body)
-      return submit({ actor, reply }, subject, form, async () => {
-        const definition = definitionOf(form, subject.tool)
-        try {
-          await tools.updateTool(actor, id, toPatch(definition), { ifUnchangedSince: versionOf(form) })
-        } catch (error) {
-          if (!isStale(error)) throw error
-          return showConflict({ actor, reply }, id, form)
-        }
-        return reply.redirect(`/tools/${id}?done=saved`, 303)
-      })
-    })
-
-    /** Shows both versions. Saving from there overwrites the other one. */
-    const showConflict = async (request: { actor: Actor; reply: FastifyReply }, id: string, form: ToolForm) => {
-      const subject = await subjects.openTool(request.actor, id)
-      const conflict = toConflictView(form, subject.tool)
-      const newest = { ...form, version: String(subject.tool.updatedAt.getTime()) }
-      return editor.show(request, subject, newest, { status: 409, extra: { conflict, isUnsaved: true } })
     }
   }
+
+  app.get('/toolkits/new-tool', { config }, async (request, reply) => {
+    const actor = actorOf(request)
+    const { server } = NewQuery.parse(request.query)
+    const subject = await subjects.openNew(actor, '')
+    const serverId = subject.servers.find(({ value }) => value === server)?.value ?? ''
+    return editor.show({ actor, reply }, subject, { ...emptyToolForm(), serverId })
+  })
+
+  app.post('/toolkits/new-tool', { config, bodyLimit: TOOL_BODY_LIMIT }, async (request, reply) => {
+    const actor = actorOf(request)
+    const form = parseToolForm(request.body)
+    const subject = await subjects.openNew(actor, form.organizationId)
+    return submit({ actor, reply }, subject, form, async () => {
+      const toolkitErrors = errorsOf(() => parseInput(ToolkitInput, { title: form.toolkitTitle }))
+      const errors = [
+        ...errorsOf(() => definitionOf(form, undefined)),
+        ...toolkitErrors.map(({ message }) => ({ path: 'toolkitTitle', message })),
+      ]
+      if (errors.length > 0) throw new AppError('invalid_request', 'This tool cannot be created.', { errors })
+      const toolkit = { title: form.toolkitTitle.trim(), organizationId: subject.organizationId }
+      const tool = await tools.createToolWithToolkit(actor, toolkit, definitionOf(form, undefined))
+      return reply.redirect(createdPath(tool, form), 303)
+    })
+  })
+
+  app.get('/toolkits/:id/tools/new', options, async (request, reply) => {
+    const actor = actorOf(request)
+    const subject = await subjects.openToolkit(actor, uuidParams.parse(request.params).id)
+    return editor.show({ actor, reply }, subject, emptyToolForm())
+  })
+
+  /** Returns the new tool, or the one that the same form created before. */
+  const createOnce = async (actor: Actor, toolkitId: string, definition: ToolDefinition): Promise<Tool> => {
+    try {
+      return await tools.createTool(actor, toolkitId, definition)
+    } catch (error) {
+      const same = isNameTaken(error) ? await tools.findSameTool(actor, toolkitId, definition) : undefined
+      if (same === undefined) throw error
+      return same
+    }
+  }
+
+  app.post('/toolkits/:id/tools/new', options, async (request, reply) => {
+    const actor = actorOf(request)
+    const subject = await subjects.openToolkit(actor, uuidParams.parse(request.params).id)
+    const form = parseToolForm(request.body)
+    return submit({ actor, reply }, subject, form, async () => {
+      const tool = await createOnce(actor, subject.toolkit.id, definitionOf(form, undefined))
+      return reply.redirect(createdPath(tool, form), 303)
+    })
+  })
+
+  app.get('/tools/:id', options, async (request, reply) => {
+    const actor = actorOf(request)
+    const subject = await subjects.openTool(actor, uuidParams.parse(request.params).id)
+    const { done, as } = Query.parse(request.query)
+    const serverId = subject.servers.find(({ value }) => value === as)?.value ?? subject.offers[0]?.serverId ?? ''
+    const notes: ReadonlyMap<string, string> = new Map([
+      ['created', 'Tool created.'],
+      ['saved', savedText(subject)],
+      ['duplicated', 'This is the copy. Rename it if you like.'],
+    ])
+    const offerForm =
+      done === 'created' && as !== '' && as === serverId ? { server: serverId, serverName: '' } : undefined
+    const extra = { done: notes.get(done), draftsDone: doneDrafts(done, subject), offerForm }
+    return editor.show({ actor, reply }, subject, { ...formOfTool(subject.tool), serverId }, { extra })
+  })
+
+  app.post('/tools/:id', options, async (request, reply) => {
+    const actor = actorOf(request)
+    const { id } = uuidParams.parse(request.params)
+    const subject = await subjects.openTool(actor, id)
+    const form = parseToolForm(request.body)
+    return submit({ actor, reply }, subject, form, async () => {
+      const definition = definitionOf(form, subject.tool)
+      try {
+        await tools.updateTool(actor, id, toPatch(definition), { ifUnchangedSince: versionOf(form) })
+      } catch (error) {
+        if (!isStale(error)) throw error
+        return showConflict({ actor, reply }, id, form)
+      }
+      return reply.redirect(`/tools/${id}?done=saved`, 303)
+    })
+  })
+
+  /** Shows both versions. Saving from there overwrites the other one. */
+  const showConflict = async (request: { actor: Actor; reply: FastifyReply }, id: string, form: ToolForm) => {
+    const subject = await subjects.openTool(request.actor, id)
+    const conflict = toConflictView(form, subject.tool)
+    const newest = { ...form, version: String(subject.tool.updatedAt.getTime()) }
+    return editor.show(request, subject, newest, { status: 409, extra: { conflict, isUnsaved: true } })
+  }
+}
 
 /** Preselects the server that the tool was tried with. */
 const createdPath = ({ id }: Tool, { serverId }: ToolForm): string =>

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { signalOf } from '../../lib/http/gone.ts'
@@ -21,46 +21,44 @@ const Id = z.uuid()
  * Previews and sends a tool without saving it. Returns only the changing parts of the editor to its script, and the whole
  * page without a script.
  */
-export const toolPreviewPages =
-  (parts: ToolPageParts) =>
-  async (app: FastifyInstance): Promise<void> => {
-    const subjects = createEditorSubjects(parts)
-    const editor = createToolEditor(parts)
+export const toolPreviewPages: FastifyPluginAsync<ToolPageParts> = async (app, parts) => {
+  const subjects = createEditorSubjects(parts)
+  const editor = createToolEditor(parts)
 
-    const open = (
-      actor: Actor,
-      { tool, toolkit }: z.infer<typeof EditorParams>,
-      form: ToolForm,
-    ): Promise<EditorSubject> => {
-      if (Id.safeParse(tool).success) return subjects.openTool(actor, tool)
-      if (Id.safeParse(toolkit).success) return subjects.openToolkit(actor, toolkit)
-      return subjects.openNew(actor, form.organizationId)
-    }
-
-    app.post('/tool-preview', options, async (request, reply) => {
-      const actor = actorOf(request)
-      const params = EditorParams.parse(request.body ?? {})
-      const typed = parseToolForm(request.body)
-      const form = params.placedUrl === '' ? typed : { ...typed, url: params.placedUrl }
-      const subject = await open(actor, params, form)
-      if (isFragmentRequest(request)) return editor.showPreview({ actor, reply }, subject, form)
-      return editor.show({ actor, reply }, subject, form, { extra: { isUnsaved: true } })
-    })
-
-    app.post('/tool-send', options, async (request, reply) => {
-      const actor = actorOf(request)
-      const params = EditorParams.parse(request.body ?? {})
-      const form = parseToolForm(request.body)
-      const subject = await open(actor, params, form)
-      try {
-        const test = await editor.send(actor, subject, form, signalOf(reply))
-        if (isFragmentRequest(request)) return editor.showPreview({ actor, reply }, subject, form, { test })
-        return editor.show({ actor, reply }, subject, form, { test, extra: { isUnsaved: true } })
-      } catch (error) {
-        if (!(error instanceof AppError) || error.code !== 'invalid_request') throw error
-        if (isFragmentRequest(request)) return editor.showPreview({ actor, reply }, subject, form, { rejected: error })
-        const rejection = { rejected: error, status: error.status, extra: { isUnsaved: true } }
-        return editor.show({ actor, reply }, subject, form, rejection)
-      }
-    })
+  const open = (
+    actor: Actor,
+    { tool, toolkit }: z.infer<typeof EditorParams>,
+    form: ToolForm,
+  ): Promise<EditorSubject> => {
+    if (Id.safeParse(tool).success) return subjects.openTool(actor, tool)
+    if (Id.safeParse(toolkit).success) return subjects.openToolkit(actor, toolkit)
+    return subjects.openNew(actor, form.organizationId)
   }
+
+  app.post('/tool-preview', options, async (request, reply) => {
+    const actor = actorOf(request)
+    const params = EditorParams.parse(request.body ?? {})
+    const typed = parseToolForm(request.body)
+    const form = params.placedUrl === '' ? typed : { ...typed, url: params.placedUrl }
+    const subject = await open(actor, params, form)
+    if (isFragmentRequest(request)) return editor.showPreview({ actor, reply }, subject, form)
+    return editor.show({ actor, reply }, subject, form, { extra: { isUnsaved: true } })
+  })
+
+  app.post('/tool-send', options, async (request, reply) => {
+    const actor = actorOf(request)
+    const params = EditorParams.parse(request.body ?? {})
+    const form = parseToolForm(request.body)
+    const subject = await open(actor, params, form)
+    try {
+      const test = await editor.send(actor, subject, form, signalOf(reply))
+      if (isFragmentRequest(request)) return editor.showPreview({ actor, reply }, subject, form, { test })
+      return editor.show({ actor, reply }, subject, form, { test, extra: { isUnsaved: true } })
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'invalid_request') throw error
+      if (isFragmentRequest(request)) return editor.showPreview({ actor, reply }, subject, form, { rejected: error })
+      const rejection = { rejected: error, status: error.status, extra: { isUnsaved: true } }
+      return editor.show({ actor, reply }, subject, form, rejection)
+    }
+  })
+}

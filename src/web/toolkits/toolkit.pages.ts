@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { actorOf } from '../../lib/http/access.ts'
 import { addressOf, listQuery } from '../../lib/http/list-query.ts'
 import { formatCount } from '../../lib/http/pages/format.ts'
@@ -70,121 +70,117 @@ const toHead = (actor: Actor, toolkit: UsedToolkitCard) => ({
 })
 
 /** Serves the pages of a toolkit of one's own organizations: tools, settings, transfer and deletion. */
-export const toolkitPages =
-  ({ toolkits, toolkitCatalogue, accounts }: Parts) =>
-  async (app: FastifyInstance): Promise<void> => {
-    const getForChange = async (request: FastifyRequest): Promise<{ actor: Actor; toolkit: UsedToolkitCard }> => {
-      const actor = actorOf(request)
-      const toolkit = await toolkitCatalogue.getOwn(actor, idOf(request))
-      assertMay(actor, toolkit.organizationId, 'build')
-      return { actor, toolkit }
-    }
+export const toolkitPages: FastifyPluginAsync<Parts> = async (app, { toolkits, toolkitCatalogue, accounts }) => {
+  const getForChange = async (request: FastifyRequest): Promise<{ actor: Actor; toolkit: UsedToolkitCard }> => {
+    const actor = actorOf(request)
+    const toolkit = await toolkitCatalogue.getOwn(actor, idOf(request))
+    assertMay(actor, toolkit.organizationId, 'build')
+    return { actor, toolkit }
+  }
 
-    const isForeign = async (actor: Actor, id: string): Promise<boolean> => {
-      const { organizationId } = await toolkits.getToolkit(actor, id)
-      return !actor.memberships.has(organizationId)
-    }
+  const isForeign = async (actor: Actor, id: string): Promise<boolean> => {
+    const { organizationId } = await toolkits.getToolkit(actor, id)
+    return !actor.memberships.has(organizationId)
+  }
 
-    app.get(PATH, route, async (request, reply) => {
-      const actor = actorOf(request)
-      const id = idOf(request)
-      if (await isForeign(actor, id)) return reply.redirect(`/gallery/${id}`, 303)
-      const { q, after, done } = Query.parse(request.query)
-      const toolkit = await toolkitCatalogue.getOwn(actor, id)
-      const page = { limit: TOOLS_PER_PAGE, after: after === '' ? undefined : after }
-      const rows = await toolkitCatalogue.listOwnTools(actor, id, q, page)
-      const shown = toToolPage(rows, ({ tool }) => tool.name)
-      return reply.page('toolkits/toolkit', {
-        title: toolkit.title,
+  app.get(PATH, route, async (request, reply) => {
+    const actor = actorOf(request)
+    const id = idOf(request)
+    if (await isForeign(actor, id)) return reply.redirect(`/gallery/${id}`, 303)
+    const { q, after, done } = Query.parse(request.query)
+    const toolkit = await toolkitCatalogue.getOwn(actor, id)
+    const page = { limit: TOOLS_PER_PAGE, after: after === '' ? undefined : after }
+    const rows = await toolkitCatalogue.listOwnTools(actor, id, q, page)
+    const shown = toToolPage(rows, ({ tool }) => tool.name)
+    return reply.page('toolkits/toolkit', {
+      title: toolkit.title,
+      section: 'toolkits',
+      toolkit: toHead(actor, toolkit),
+      tools: shown.items.map(({ tool, usedBy }) => toToolRow(tool, usedBy)),
+      search: q,
+      isSearched: q !== '' || page.after !== undefined,
+      next: shown.after && addressOf(`/toolkits/${id}`, { q, after: shown.after }),
+      done: DONE.get(done),
+    })
+  })
+
+  /** `typed` is undefined until the form is submitted. */
+  const editPage = async (
+    { actor, toolkit }: { actor: Actor; toolkit: UsedToolkitCard },
+    typed?: ToolkitForm & { version: string },
+  ): Promise<FormPage> => {
+    const version = toolkitVersion(toolkit)
+    const isOverwritten = typed !== undefined && typed.version !== version
+    const { organizations } = await accounts.getMe(actor)
+    const elsewhere = organizations.filter(({ id, role }) => id !== toolkit.organizationId && mayRole(role, 'build'))
+    return {
+      view: 'toolkits/edit',
+      data: {
+        title: `Settings of ${toolkit.title}`,
         section: 'toolkits',
         toolkit: toHead(actor, toolkit),
-        tools: shown.items.map(({ tool, usedBy }) => toToolRow(tool, usedBy)),
-        search: q,
-        isSearched: q !== '' || page.after !== undefined,
-        next: shown.after && addressOf(`/toolkits/${id}`, { q, after: shown.after }),
-        done: DONE.get(done),
-      })
-    })
-
-    /** `typed` is undefined until the form is submitted. */
-    const editPage = async (
-      { actor, toolkit }: { actor: Actor; toolkit: UsedToolkitCard },
-      typed?: ToolkitForm & { version: string },
-    ): Promise<FormPage> => {
-      const version = toolkitVersion(toolkit)
-      const isOverwritten = typed !== undefined && typed.version !== version
-      const { organizations } = await accounts.getMe(actor)
-      const elsewhere = organizations.filter(({ id, role }) => id !== toolkit.organizationId && mayRole(role, 'build'))
-      return {
-        view: 'toolkits/edit',
-        data: {
-          title: `Settings of ${toolkit.title}`,
-          section: 'toolkits',
-          toolkit: toHead(actor, toolkit),
-          typed: typed ?? toToolkitForm(toolkit),
-          // The user has now seen this version, so the next submission may overwrite it.
-          version,
-          versions: isOverwritten ? toVersions(typed, toToolkitForm(toolkit)) : undefined,
-          visibilities: VISIBILITY_OPTIONS,
-          elsewhere: roleIn(actor, toolkit, 'manage')
-            ? elsewhere.map(({ id, name }) => ({ value: id, text: name }))
-            : [],
-        },
-        labels: { ...TOOLKIT_LABELS, organizationId: 'organization' },
-      }
+        typed: typed ?? toToolkitForm(toolkit),
+        // The user has now seen this version, so the next submission may overwrite it.
+        version,
+        versions: isOverwritten ? toVersions(typed, toToolkitForm(toolkit)) : undefined,
+        visibilities: VISIBILITY_OPTIONS,
+        elsewhere: roleIn(actor, toolkit, 'manage') ? elsewhere.map(({ id, name }) => ({ value: id, text: name })) : [],
+      },
+      labels: { ...TOOLKIT_LABELS, organizationId: 'organization' },
     }
-
-    formPage(app, `${PATH}/edit`, {
-      ...route,
-      fields: EditForm,
-      load: getForChange,
-      page: (_request, loaded, typed) => editPage(loaded, typed),
-      save: async (_request, { actor, toolkit }, { version, ...typed }) => {
-        const input = parseInput(EditInput, { ...typed, description: descriptionOf(typed.description) })
-        const patch = { ...input, description: input.description ?? null }
-        await toolkits.updateToolkit(actor, toolkit.id, patch, version)
-        return `/toolkits/${toolkit.id}?done=saved`
-      },
-    })
-
-    postForm(app, `${PATH}/transfer`, {
-      ...route,
-      fields: { organizationId: formText },
-      load: async request => {
-        const { actor, toolkit } = await getForChange(request)
-        assertMay(actor, toolkit.organizationId, 'manage')
-        return { actor, toolkit }
-      },
-      page: (_request, loaded) => editPage(loaded),
-      save: async (_request, { actor, toolkit }, { organizationId }) => {
-        const target = parseInput(uuidParams, { id: organizationId })
-        await toolkits.transferToolkit(actor, toolkit.id, target.id)
-        return `/toolkits/${toolkit.id}?done=moved`
-      },
-    })
-
-    removalPage(app, `${PATH}/removal`, {
-      ...route,
-      button: 'Delete toolkit',
-      load: getForChange,
-      nameOf: ({ toolkit }) => toolkit.title,
-      page: (_request, { toolkit }) => ({
-        section: 'toolkits',
-        crumbs: [
-          { href: '/toolkits', text: 'Toolkits' },
-          { href: `/toolkits/${toolkit.id}`, text: toolkit.title },
-        ],
-        text:
-          toolkit.usedBy.length > 0
-            ? 'Your servers use this toolkit. Remove it from their sources first:'
-            : `This also deletes its ${formatCount(toolkit.tools, 'tool')}. Copies in other organizations are not affected. This cannot be undone.`,
-        items: toolkit.usedBy.map(({ id, name }) => ({ href: serverTabPath(id, 'sources'), text: name })),
-        isBlocked: toolkit.usedBy.length > 0,
-        back: `/toolkits/${toolkit.id}`,
-      }),
-      remove: async (_request, { actor, toolkit }) => {
-        await toolkits.removeToolkit(actor, toolkit.id)
-        return '/toolkits?done=removed'
-      },
-    })
   }
+
+  formPage(app, `${PATH}/edit`, {
+    ...route,
+    fields: EditForm,
+    load: getForChange,
+    page: (_request, loaded, typed) => editPage(loaded, typed),
+    save: async (_request, { actor, toolkit }, { version, ...typed }) => {
+      const input = parseInput(EditInput, { ...typed, description: descriptionOf(typed.description) })
+      const patch = { ...input, description: input.description ?? null }
+      await toolkits.updateToolkit(actor, toolkit.id, patch, version)
+      return `/toolkits/${toolkit.id}?done=saved`
+    },
+  })
+
+  postForm(app, `${PATH}/transfer`, {
+    ...route,
+    fields: { organizationId: formText },
+    load: async request => {
+      const { actor, toolkit } = await getForChange(request)
+      assertMay(actor, toolkit.organizationId, 'manage')
+      return { actor, toolkit }
+    },
+    page: (_request, loaded) => editPage(loaded),
+    save: async (_request, { actor, toolkit }, { organizationId }) => {
+      const target = parseInput(uuidParams, { id: organizationId })
+      await toolkits.transferToolkit(actor, toolkit.id, target.id)
+      return `/toolkits/${toolkit.id}?done=moved`
+    },
+  })
+
+  removalPage(app, `${PATH}/removal`, {
+    ...route,
+    button: 'Delete toolkit',
+    load: getForChange,
+    nameOf: ({ toolkit }) => toolkit.title,
+    page: (_request, { toolkit }) => ({
+      section: 'toolkits',
+      crumbs: [
+        { href: '/toolkits', text: 'Toolkits' },
+        { href: `/toolkits/${toolkit.id}`, text: toolkit.title },
+      ],
+      text:
+        toolkit.usedBy.length > 0
+          ? 'Your servers use this toolkit. Remove it from their sources first:'
+          : `This also deletes its ${formatCount(toolkit.tools, 'tool')}. Copies in other organizations are not affected. This cannot be undone.`,
+      items: toolkit.usedBy.map(({ id, name }) => ({ href: serverTabPath(id, 'sources'), text: name })),
+      isBlocked: toolkit.usedBy.length > 0,
+      back: `/toolkits/${toolkit.id}`,
+    }),
+    remove: async (_request, { actor, toolkit }) => {
+      await toolkits.removeToolkit(actor, toolkit.id)
+      return '/toolkits?done=removed'
+    },
+  })
+}

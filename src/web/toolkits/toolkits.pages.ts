@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyPluginAsync } from 'fastify'
 import { actorOf } from '../../lib/http/access.ts'
 import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
 import { listQuery, nextAddressOf } from '../../lib/http/list-query.ts'
@@ -44,54 +44,52 @@ const mayBuildAnywhere = ({ memberships }: Actor): boolean =>
   [...memberships.values()].some(role => mayRole(role, 'build'))
 
 /** Serves the list of toolkits and the form that creates one. */
-export const toolkitsPages =
-  ({ toolkits, toolkitCatalogue, accounts }: Parts) =>
-  async (app: FastifyInstance): Promise<void> => {
-    app.get('/toolkits', { config }, async (request, reply) => {
-      const { q, cursor, done } = Query.parse(request.query)
-      const actor = actorOf(request)
-      const page = idPageOf({ limit: TOOLKITS_PER_PAGE, cursor })
-      const { items, nextCursor } = toIdPage(await toolkitCatalogue.listOwn(actor, q, page), page, toCard)
-      return reply.page('toolkits/toolkits', {
-        title: 'Toolkits',
-        section: 'toolkits',
-        toolkits: items,
-        search: q,
-        isSearched: q !== '' || cursor !== undefined,
-        next: nextAddressOf('/toolkits', nextCursor, { q }),
-        mayBuild: mayBuildAnywhere(actor),
-        hasOrganizations: actor.memberships.size > 1,
-        done: done === 'removed' ? 'Toolkit deleted.' : undefined,
-      })
+export const toolkitsPages: FastifyPluginAsync<Parts> = async (app, { toolkits, toolkitCatalogue, accounts }) => {
+  app.get('/toolkits', { config }, async (request, reply) => {
+    const { q, cursor, done } = Query.parse(request.query)
+    const actor = actorOf(request)
+    const page = idPageOf({ limit: TOOLKITS_PER_PAGE, cursor })
+    const { items, nextCursor } = toIdPage(await toolkitCatalogue.listOwn(actor, q, page), page, toCard)
+    return reply.page('toolkits/toolkits', {
+      title: 'Toolkits',
+      section: 'toolkits',
+      toolkits: items,
+      search: q,
+      isSearched: q !== '' || cursor !== undefined,
+      next: nextAddressOf('/toolkits', nextCursor, { q }),
+      mayBuild: mayBuildAnywhere(actor),
+      hasOrganizations: actor.memberships.size > 1,
+      done: done === 'removed' ? 'Toolkit deleted.' : undefined,
     })
+  })
 
-    formPage(app, '/toolkits/new', {
-      config,
-      fields: NewForm,
-      load: async request => ({
-        actor: actorOf(request),
-        organizations: await buildableOptions(accounts, actorOf(request)),
-      }),
-      page: (_request, { organizations }, typed) => ({
-        view: 'toolkits/new',
-        data: {
-          title: 'New toolkit',
-          section: 'toolkits',
-          width: 'narrow',
-          typed: typed ?? { title: '', description: '', visibility: 'private', organizationId: '' },
-          visibilities: VISIBILITY_OPTIONS,
-          organizations,
-        },
-        labels: { ...TOOLKIT_LABELS, organizationId: 'organization' },
-      }),
-      save: async (_request, { actor }, typed) => {
-        const input = parseInput(CreateToolkit, {
-          ...typed,
-          description: descriptionOf(typed.description),
-          organizationId: typed.organizationId || undefined,
-        })
-        const { id } = await toolkits.createToolkit(actor, input)
-        return `/toolkits/${id}?done=created`
+  formPage(app, '/toolkits/new', {
+    config,
+    fields: NewForm,
+    load: async request => ({
+      actor: actorOf(request),
+      organizations: await buildableOptions(accounts, actorOf(request)),
+    }),
+    page: (_request, { organizations }, typed) => ({
+      view: 'toolkits/new',
+      data: {
+        title: 'New toolkit',
+        section: 'toolkits',
+        width: 'narrow',
+        typed: typed ?? { title: '', description: '', visibility: 'private', organizationId: '' },
+        visibilities: VISIBILITY_OPTIONS,
+        organizations,
       },
-    })
-  }
+      labels: { ...TOOLKIT_LABELS, organizationId: 'organization' },
+    }),
+    save: async (_request, { actor }, typed) => {
+      const input = parseInput(CreateToolkit, {
+        ...typed,
+        description: descriptionOf(typed.description),
+        organizationId: typed.organizationId || undefined,
+      })
+      const { id } = await toolkits.createToolkit(actor, input)
+      return `/toolkits/${id}?done=created`
+    },
+  })
+}

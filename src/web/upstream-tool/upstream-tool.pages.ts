@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { signalOf } from '../../lib/http/gone.ts'
@@ -51,117 +51,118 @@ const findSchema = ({ declared }: OpenTool, { responseTokens = 0 }: ReadUpstream
   responseTokens === 0 && isJsonObject(declared?.outputSchema) ? declared.outputSchema : undefined
 
 /** Pages for how one upstream tool's results are handled: how much is sent, how it is shaped, how long it is cached. */
-export const upstreamToolPages =
-  ({ frames, upstreams, upstreamOffers, execution }: Parts) =>
-  async (app: FastifyInstance): Promise<void> => {
-    const tab = createServerTab(frames, 'sources')
+export const upstreamToolPages: FastifyPluginAsync<Parts> = async (
+  app,
+  { frames, upstreams, upstreamOffers, execution },
+) => {
+  const tab = createServerTab(frames, 'sources')
 
-    const open = async (request: FastifyRequest): Promise<OpenTool> => {
-      const server = await tab.frameForChange(request)
-      const { upstreamId } = Params.parse(request.params)
-      const { name } = Query.parse(request.query)
-      const { upstream } = await upstreams.getUpstream(actorOf(request), upstreamId)
-      const stored = upstream.serverId === server.id ? await upstreamOffers.find(upstream) : undefined
-      const item = stored?.catalogue.tools.find(one => one.name.toWellFormed() === name)
-      const { responseTokens, ...answers } = findToolAnswers(upstream, name)
-      // A removed tool can still be opened if it has settings, to clear them. Before the first fetch, any tool can.
-      const isKnown =
-        item !== undefined || stored === undefined || responseTokens !== undefined || hasToolAnswers(answers)
-      if (upstream.serverId !== server.id || name === '' || !isKnown) {
-        throw new AppError('not_found', 'This MCP server has no such tool.')
-      }
-      return { server, upstream, tool: item?.name ?? name, item, declared: item?.declared }
+  const open = async (request: FastifyRequest): Promise<OpenTool> => {
+    const server = await tab.frameForChange(request)
+    const { upstreamId } = Params.parse(request.params)
+    const { name } = Query.parse(request.query)
+    const { upstream } = await upstreams.getUpstream(actorOf(request), upstreamId)
+    const stored = upstream.serverId === server.id ? await upstreamOffers.find(upstream) : undefined
+    const item = stored?.catalogue.tools.find(one => one.name.toWellFormed() === name)
+    const { responseTokens, ...answers } = findToolAnswers(upstream, name)
+    // A removed tool can still be opened if it has settings, to clear them. Before the first fetch, any tool can.
+    const isKnown =
+      item !== undefined || stored === undefined || responseTokens !== undefined || hasToolAnswers(answers)
+    if (upstream.serverId !== server.id || name === '' || !isKnown) {
+      throw new AppError('not_found', 'This MCP server has no such tool.')
     }
-
-    const preview = (
-      request: FastifyRequest,
-      opened: OpenTool,
-      typed: TypedUpstreamTool,
-      read: ReadUpstreamTool,
-    ): Promise<ShapingPreview | undefined> | undefined => {
-      if (read.responseErrors.length > 0) return undefined
-      const { response } = read
-      const outputSchema = findSchema(opened, read)
-      const answer = { serverId: opened.server.id, text: typed.sample, response, outputSchema }
-      return execution.previewUpstreamResult(actorOf(request), answer)
-    }
-
-    const show = async (
-      { request, reply }: { request: FastifyRequest; reply: FastifyReply },
-      opened: OpenTool,
-      typed: TypedUpstreamTool,
-      {
-        refused,
-        done,
-        called,
-      }: { refused?: AppError; done?: string | undefined; called?: UpstreamToolState['called'] } = {},
-    ): Promise<FastifyReply> => {
-      const read = readUpstreamTool(typed, opened.declared)
-      const state = { opened, typed, read, preview: await preview(request, opened, typed, read), refused, called }
-      return reply.page(
-        'upstream-tool/upstream-tool',
-        { ...toUpstreamToolPage(state, actorOf(request).userId), done },
-        { status: refused?.status ?? (called?.argsError === undefined ? 200 : 400) },
-      )
-    }
-
-    const path = '/servers/:uuid/sources/upstreams/:upstreamId/tool'
-    app.get(path, options, async (request, reply) => {
-      const opened = await open(request)
-      const done = doneNote(request, opened.server, DONE)
-      return show({ request, reply }, opened, typedUpstreamTool(opened.upstream, opened.tool), { done })
-    })
-
-    app.post(path, options, async (request, reply) => {
-      const opened = await open(request)
-      const { upstream, tool } = opened
-      const typed = parseForm(UpstreamToolForm, request.body)
-      const { errors, responseTokens, answers } = readUpstreamTool(typed, opened.declared)
-      try {
-        if (errors.length > 0) throw new AppError('invalid_request', 'Not saved yet.', { errors })
-        const unchanged = { ifUnchangedSince: parseVersion(typed.version) }
-        await upstreams.updateToolAnswers(actorOf(request), upstream.id, { tool, responseTokens, answers }, unchanged)
-        return reply.redirect(`${upstreamToolPath(upstream, tool)}&done=saved`, 303)
-      } catch (error) {
-        if (!(error instanceof AppError) || !['invalid_request', 'conflict'].includes(error.code)) throw error
-        // The form is shown with the new version, so that saving it again overwrites the other change.
-        const version = error.code === 'conflict' ? upstream.updatedAt.toISOString() : typed.version
-        return show({ request, reply }, opened, { ...typed, version }, { refused: error })
-      }
-    })
-
-    /** Calls the tool and returns its unshaped result for the sample. */
-    const callTool = async (
-      request: FastifyRequest,
-      { upstream, item }: OpenTool,
-      typed: TypedUpstreamTool,
-      signal: AbortSignal,
-    ): Promise<{ sample: string } | NonNullable<UpstreamToolState['called']>> => {
-      const args = readToolArguments(typed)
-      if (!args.ok) return { argsError: args.error }
-      // The tool was listed when the page was opened. Shown again, the page says what to do.
-      if (item === undefined) return {}
-      const asked = { upstream, item, args: args.value, signal }
-      const answer = await execution.callUpstreamTool(actorOf(request), asked)
-      if ('failed' in answer) return { failed: answer.failed }
-      return answer.text.length > MAX_SAMPLE_CHARS ? { failed: TOO_LONG } : { sample: answer.text }
-    }
-
-    app.post(`${path}/call`, options, async (request, reply) => {
-      const opened = await open(request)
-      const typed = parseForm(UpstreamToolForm, request.body)
-      const called = await callTool(request, opened, typed, signalOf(reply))
-      if ('sample' in called) return show({ request, reply }, opened, { ...typed, sample: called.sample })
-      return show({ request, reply }, opened, typed, { called })
-    })
-
-    /** Previews the settings without saving them. */
-    app.post(`${path}/preview`, options, async (request, reply) => {
-      const opened = await open(request)
-      const typed = parseForm(UpstreamToolForm, request.body)
-      if (!isFragmentRequest(request)) return show({ request, reply }, opened, typed)
-      const read = readUpstreamTool(typed, opened.declared)
-      const state = { opened, typed, read, preview: await preview(request, opened, typed, read), refused: undefined }
-      return reply.fragment('upstream-tool/upstream-tool-live', toUpstreamToolLive(state))
-    })
+    return { server, upstream, tool: item?.name ?? name, item, declared: item?.declared }
   }
+
+  const preview = (
+    request: FastifyRequest,
+    opened: OpenTool,
+    typed: TypedUpstreamTool,
+    read: ReadUpstreamTool,
+  ): Promise<ShapingPreview | undefined> | undefined => {
+    if (read.responseErrors.length > 0) return undefined
+    const { response } = read
+    const outputSchema = findSchema(opened, read)
+    const answer = { serverId: opened.server.id, text: typed.sample, response, outputSchema }
+    return execution.previewUpstreamResult(actorOf(request), answer)
+  }
+
+  const show = async (
+    { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+    opened: OpenTool,
+    typed: TypedUpstreamTool,
+    {
+      refused,
+      done,
+      called,
+    }: { refused?: AppError; done?: string | undefined; called?: UpstreamToolState['called'] } = {},
+  ): Promise<FastifyReply> => {
+    const read = readUpstreamTool(typed, opened.declared)
+    const state = { opened, typed, read, preview: await preview(request, opened, typed, read), refused, called }
+    return reply.page(
+      'upstream-tool/upstream-tool',
+      { ...toUpstreamToolPage(state, actorOf(request).userId), done },
+      { status: refused?.status ?? (called?.argsError === undefined ? 200 : 400) },
+    )
+  }
+
+  const path = '/servers/:uuid/sources/upstreams/:upstreamId/tool'
+  app.get(path, options, async (request, reply) => {
+    const opened = await open(request)
+    const done = doneNote(request, opened.server, DONE)
+    return show({ request, reply }, opened, typedUpstreamTool(opened.upstream, opened.tool), { done })
+  })
+
+  app.post(path, options, async (request, reply) => {
+    const opened = await open(request)
+    const { upstream, tool } = opened
+    const typed = parseForm(UpstreamToolForm, request.body)
+    const { errors, responseTokens, answers } = readUpstreamTool(typed, opened.declared)
+    try {
+      if (errors.length > 0) throw new AppError('invalid_request', 'Not saved yet.', { errors })
+      const unchanged = { ifUnchangedSince: parseVersion(typed.version) }
+      await upstreams.updateToolAnswers(actorOf(request), upstream.id, { tool, responseTokens, answers }, unchanged)
+      return reply.redirect(`${upstreamToolPath(upstream, tool)}&done=saved`, 303)
+    } catch (error) {
+      if (!(error instanceof AppError) || !['invalid_request', 'conflict'].includes(error.code)) throw error
+      // The form is shown with the new version, so that saving it again overwrites the other change.
+      const version = error.code === 'conflict' ? upstream.updatedAt.toISOString() : typed.version
+      return show({ request, reply }, opened, { ...typed, version }, { refused: error })
+    }
+  })
+
+  /** Calls the tool and returns its unshaped result for the sample. */
+  const callTool = async (
+    request: FastifyRequest,
+    { upstream, item }: OpenTool,
+    typed: TypedUpstreamTool,
+    signal: AbortSignal,
+  ): Promise<{ sample: string } | NonNullable<UpstreamToolState['called']>> => {
+    const args = readToolArguments(typed)
+    if (!args.ok) return { argsError: args.error }
+    // The tool was listed when the page was opened. Shown again, the page says what to do.
+    if (item === undefined) return {}
+    const asked = { upstream, item, args: args.value, signal }
+    const answer = await execution.callUpstreamTool(actorOf(request), asked)
+    if ('failed' in answer) return { failed: answer.failed }
+    return answer.text.length > MAX_SAMPLE_CHARS ? { failed: TOO_LONG } : { sample: answer.text }
+  }
+
+  app.post(`${path}/call`, options, async (request, reply) => {
+    const opened = await open(request)
+    const typed = parseForm(UpstreamToolForm, request.body)
+    const called = await callTool(request, opened, typed, signalOf(reply))
+    if ('sample' in called) return show({ request, reply }, opened, { ...typed, sample: called.sample })
+    return show({ request, reply }, opened, typed, { called })
+  })
+
+  /** Previews the settings without saving them. */
+  app.post(`${path}/preview`, options, async (request, reply) => {
+    const opened = await open(request)
+    const typed = parseForm(UpstreamToolForm, request.body)
+    if (!isFragmentRequest(request)) return show({ request, reply }, opened, typed)
+    const read = readUpstreamTool(typed, opened.declared)
+    const state = { opened, typed, read, preview: await preview(request, opened, typed, read), refused: undefined }
+    return reply.fragment('upstream-tool/upstream-tool-live', toUpstreamToolLive(state))
+  })
+}

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
@@ -24,38 +24,39 @@ const DONE: Readonly<Record<string, string>> = {
 }
 
 /** Pages that list the user's own accounts at upstreams and disconnect them. */
-export const ownUpstreamAccountPages =
-  ({ upstreamAccounts }: { upstreamAccounts: UpstreamAccounts }) =>
-  async (app: FastifyInstance): Promise<void> => {
-    const toRow = async (request: FastifyRequest, account: OwnAccount) => {
-      const mayUse = await upstreamAccounts.mayUse(actorOf(request), account)
-      return {
-        id: account.id,
-        name: mayUse ? account.upstreamName : undefined,
-        // A user who has lost access must not learn the server's current name.
-        serverName: mayUse ? account.serverName : undefined,
-        since: shownTime(account.connectedAt),
-        isBroken: account.brokenAt !== undefined,
-        renewHref: mayUse ? connectPath(account.upstreamId) : undefined,
-      }
+export const ownUpstreamAccountPages: FastifyPluginAsync<{ upstreamAccounts: UpstreamAccounts }> = async (
+  app,
+  { upstreamAccounts },
+) => {
+  const toRow = async (request: FastifyRequest, account: OwnAccount) => {
+    const mayUse = await upstreamAccounts.mayUse(actorOf(request), account)
+    return {
+      id: account.id,
+      name: mayUse ? account.upstreamName : undefined,
+      // A user who has lost access must not learn the server's current name.
+      serverName: mayUse ? account.serverName : undefined,
+      since: shownTime(account.connectedAt),
+      isBroken: account.brokenAt !== undefined,
+      renewHref: mayUse ? connectPath(account.upstreamId) : undefined,
     }
-
-    app.get(OWN_ACCOUNTS_PATH, { config }, async (request, reply) => {
-      const { done, cursor } = Query.parse(request.query)
-      const page = idPageOf({ limit: DEFAULT_PAGE_SIZE, cursor })
-      const found = await upstreamAccounts.listOwn(actorOf(request), page)
-      const { items, nextCursor } = toIdPage(found, page, account => account)
-      return reply.page('upstreams/own-accounts', {
-        ...accountFrame('upstreams'),
-        section: 'account',
-        accounts: await Promise.all(items.map(account => toRow(request, account))),
-        next: nextAddressOf(OWN_ACCOUNTS_PATH, nextCursor),
-        done: Object.hasOwn(DONE, done) ? DONE[done] : undefined,
-      })
-    })
-
-    app.post(`${OWN_ACCOUNTS_PATH}/:id/removal`, { config, schema: { params: Params } }, async (request, reply) => {
-      await upstreamAccounts.removeOwn(actorOf(request), Params.parse(request.params).id)
-      return reply.redirect(`${OWN_ACCOUNTS_PATH}?done=disconnected`, 303)
-    })
   }
+
+  app.get(OWN_ACCOUNTS_PATH, { config }, async (request, reply) => {
+    const { done, cursor } = Query.parse(request.query)
+    const page = idPageOf({ limit: DEFAULT_PAGE_SIZE, cursor })
+    const found = await upstreamAccounts.listOwn(actorOf(request), page)
+    const { items, nextCursor } = toIdPage(found, page, account => account)
+    return reply.page('upstreams/own-accounts', {
+      ...accountFrame('upstreams'),
+      section: 'account',
+      accounts: await Promise.all(items.map(account => toRow(request, account))),
+      next: nextAddressOf(OWN_ACCOUNTS_PATH, nextCursor),
+      done: Object.hasOwn(DONE, done) ? DONE[done] : undefined,
+    })
+  })
+
+  app.post(`${OWN_ACCOUNTS_PATH}/:id/removal`, { config, schema: { params: Params } }, async (request, reply) => {
+    await upstreamAccounts.removeOwn(actorOf(request), Params.parse(request.params).id)
+    return reply.redirect(`${OWN_ACCOUNTS_PATH}?done=disconnected`, 303)
+  })
+}

@@ -7,6 +7,7 @@ import type { Actor } from '../../lib/kernel/actor.ts'
 import type { TokenCounter } from '../../lib/tokens/token-counter.ts'
 import type { UpstreamOffers } from '../../upstreams/catalogue/upstream-offers.ts'
 import type { LogLine } from '../../upstreams/connection/output-log.ts'
+import type { UpstreamConnections } from '../../upstreams/connection/upstream-connections.ts'
 import type { UpstreamReviews } from '../../upstreams/review/upstream-reviews.ts'
 import type { Upstream } from '../../upstreams/upstream.ts'
 import {
@@ -23,8 +24,7 @@ import { toWaitingHead, toWaitingTool, WAITING_PER_PAGE } from './upstream-waiti
 export type UpstreamSectionsParts = {
   upstreamOffers: UpstreamOffers
   upstreamReviews: Pick<UpstreamReviews, 'getReview'>
-  /** Returns the log of the upstream's process, as far as this process of Patchbay has received it. */
-  logOf: (upstreamId: string) => readonly LogLine[]
+  upstreamConnections: Pick<UpstreamConnections, 'logOf'>
   countTokens: TokenCounter
 }
 
@@ -55,7 +55,7 @@ const toLog = (lines: readonly LogLine[]) =>
 
 /** Creates the sections of an upstream's page besides its settings: tools to approve, what it offers, its log. */
 export const createUpstreamSections =
-  ({ upstreamOffers, upstreamReviews, logOf, countTokens }: UpstreamSectionsParts) =>
+  ({ upstreamOffers, upstreamReviews, upstreamConnections, countTokens }: UpstreamSectionsParts) =>
   async (actor: Actor, upstream: Upstream, path: string, { list, q, page, waiting }: Query) => {
     const review = await upstreamReviews.getReview(actor, upstream.id)
     const stored = await upstreamOffers.find(upstream)
@@ -86,6 +86,6 @@ export const createUpstreamSections =
         fetched: toFetched(stored),
       },
       findings: toFindings(stored, skipped),
-      log: toLog(logOf(upstream.id)),
+      log: toLog(upstreamConnections.logOf(upstream.id)),
     }
   }

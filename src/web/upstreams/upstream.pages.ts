@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { formatCount } from '../../lib/http/pages/format.ts'
@@ -63,9 +63,8 @@ type Parts = UpstreamSectionsParts & {
   upstreamCatalogues: Pick<UpstreamCatalogues, 'refresh'>
   upstreamReviews: UpstreamReviews
   frames: ServerFrameParts
-  stateOf: (upstream: Upstream) => UpstreamState
-  /** Whether commands on this machine may be attached. */
-  allowStdio: boolean
+  upstreamStateOf: (upstream: Upstream) => UpstreamState
+  settings: { allowStdio: boolean }
 }
 
 /** Parses a form's version. Undefined, if empty, skips the conflict check; an invalid one conflicts with everything. */
@@ -76,185 +75,182 @@ const versionOf = (typed: string): Date | undefined => {
 }
 
 /** Pages for attaching, changing and removing MCP servers among a server's sources. */
-export const upstreamPages =
-  ({ upstreams, frames, stateOf, allowStdio, ...parts }: Parts) =>
-  async (app: FastifyInstance): Promise<void> => {
-    const tab = createServerTab(frames, 'sources')
-    const readSections = createUpstreamSections(parts)
-    const readAccount = (request: FastifyRequest, found: UpstreamWithGlobals) =>
-      readAccountPart(parts.upstreamAccounts, actorOf(request), found)
-    const mayRunCommands = (request: FastifyRequest): boolean => allowStdio && actorOf(request).isOperator
+export const upstreamPages: FastifyPluginAsync<Parts> = async (
+  app,
+  { upstreams, frames, upstreamStateOf, settings, ...parts },
+) => {
+  const tab = createServerTab(frames, 'sources')
+  const readSections = createUpstreamSections(parts)
+  const readAccount = (request: FastifyRequest, found: UpstreamWithGlobals) =>
+    readAccountPart(parts.upstreamAccounts, actorOf(request), found)
+  const mayRunCommands = (request: FastifyRequest): boolean => settings.allowStdio && actorOf(request).isOperator
 
-    /** Returns the data that every form of an upstream shows. */
-    const toFormData = (request: FastifyRequest, typed: TypedUpstream) => ({
-      typed,
-      transports: toTransportChoices(mayRunCommands(request)),
-      features: toFeatureChoices(typed),
-      authChoices: toAuthChoices(typed),
-      timeoutHint: TIMEOUT_HINT,
-    })
+  /** Returns the data that every form of an upstream shows. */
+  const toFormData = (request: FastifyRequest, typed: TypedUpstream) => ({
+    typed,
+    transports: toTransportChoices(mayRunCommands(request)),
+    features: toFeatureChoices(typed),
+    authChoices: toAuthChoices(typed),
+    timeoutHint: TIMEOUT_HINT,
+  })
 
-    formPage(app, NEW_PATH, {
-      ...serverRoute,
-      fields: UpstreamForm,
-      load: tab.frameForChange,
-      page: (request, server, typed) => ({
-        view: 'upstreams/new',
-        data: {
-          title: `Attach an MCP server to ${server.name}`,
-          server,
-          path: `${serverTabPath(server.id, 'sources')}/upstreams/new`,
-          listHref: serverTabPath(server.id, 'sources'),
-          ...toFormData(request, typed === undefined ? NEW_UPSTREAM : { ...typed, enabled: 'on' }),
-        },
-        labels: LABELS,
-      }),
-      save: async (request, server, typed) => {
-        const work = async () =>
-          upstreams.createUpstream(actorOf(request), server.id, readUpstreamForm({ ...typed, enabled: 'on' }))
-        const { upstream } = await work().catch(rethrowBesideFields)
-        return donePath(upstreamPath(server.id, upstream.id), 'attached')
-      },
-    })
-
-    /** Loads the server and the upstream in the address. Throws if they do not belong together. */
-    const withUpstream =
-      (frameOf: (request: FastifyRequest) => Promise<ServerFrame>) => async (request: FastifyRequest) => {
-        const server = await frameOf(request)
-        const found = await upstreams.getUpstream(actorOf(request), Params.parse(request.params).upstreamId)
-        if (found.upstream.serverId !== server.id) throw new AppError('not_found', 'There is no such upstream.')
-        return { server, found }
-      }
-
-    const sectionsOf = (request: FastifyRequest, upstream: Upstream) =>
-      readSections(
-        actorOf(request),
-        upstream,
-        upstreamPath(upstream.serverId, upstream.id),
-        SectionsQuery.parse(request.query),
-      )
-
-    /** Returns the page of an upstream. Without `typed`, it also has the sections besides the form. */
-    const editPage = async (
-      request: FastifyRequest,
-      { server, found }: { server: ServerFrame; found: UpstreamWithGlobals },
-      typed?: TypedUpstream,
-    ): Promise<FormPage> => {
-      const { upstream, missingGlobals, warnings } = found
-      const now = typedOf(upstream)
-      const isOverwritten = typed !== undefined && typed.version !== now.version && !isSameForm(typed, now)
-      const isCommandOfOthers = upstream.config.transport === 'stdio' && !mayRunCommands(request)
-      return {
-        view: 'upstreams/edit',
-        data: {
-          title: `${upstream.name} in ${server.name}`,
-          server,
-          path: upstreamPath(server.id, upstream.id),
-          listHref: serverTabPath(server.id, 'sources'),
-          // Not `name` and `state`: the page's partials get this data too and use those names themselves.
-          heading: upstream.name,
-          connection: toStateView(stateOf(upstream)),
-          isEnabled: upstream.isEnabled,
-          account: await readAccount(request, found),
-          secretNote: toSecretNote(found),
-          sections: typed === undefined ? await sectionsOf(request, upstream) : undefined,
-          warnings,
-          missing: missingGlobals.map(key => ({ key, href: newGlobalPath(server.id, key) })),
-          facts: toFacts(upstream),
-          // A user who may not run commands cannot change the command or switch it on.
-          fixedFacts: isCommandOfOthers ? toPlaceFacts(upstream) : undefined,
-          theirs: isOverwritten,
-          // Submitted again, the form overwrites the version that it shows now.
-          version: now.version,
-          ...toFormData(request, typed ?? now),
-          done: doneNote(request, server, DONE),
-          doneTone: DoneQuery.parse(request.query).done === 'unasked' ? 'warn' : undefined,
-        },
-        labels: LABELS,
-      }
-    }
-
-    /** Restores the fields that the form hides from users who may not run commands. */
-    const withUnshown = (
-      request: FastifyRequest,
-      { config: before }: Upstream,
-      typed: TypedUpstream,
-    ): TypedUpstream => {
-      return before.transport === 'stdio' && !mayRunCommands(request) ? { ...typed, ...typedPlaceOf(before) } : typed
-    }
-
-    formPage(app, PATH, {
-      ...route,
-      fields: UpstreamForm,
-      load: withUpstream(tab.frameOf),
-      page: (request, loaded, typed) =>
-        editPage(request, loaded, typed && withUnshown(request, loaded.found.upstream, typed)),
-      save: async (request, { server, found: { upstream } }, typed) => {
-        const ifUnchangedSince = versionOf(typed.version)
-        const work = async () => {
-          const change = toWholeChange(readUpstreamForm(withUnshown(request, upstream, typed)))
-          return upstreams.updateUpstream(actorOf(request), upstream.id, change, { ifUnchangedSince })
-        }
-        await work().catch(rethrowBesideFields)
-        return donePath(upstreamPath(server.id, upstream.id), 'saved')
-      },
-    })
-
-    /** Adds the action of a button. If it fails with an error for the user, the page is shown again with it. */
-    const addAction = <Shape extends z.ZodRawShape>(
-      name: string,
-      fields: Shape,
-      work: (
-        request: FastifyRequest,
-        upstream: Upstream,
-        typed: z.output<z.ZodObject<Shape>>,
-      ) => Promise<[done: keyof typeof DONE, count?: number]>,
-    ): void =>
-      postForm(app, `${PATH}/${name}`, {
-        ...route,
-        fields,
-        load: withUpstream(tab.frameForChange),
-        page: (request, loaded) => editPage(request, loaded),
-        save: async (request, { server, found: { upstream } }, typed) =>
-          donePath(upstreamPath(server.id, upstream.id), ...(await work(request, upstream, typed))),
-      })
-
-    addAction('refresh', {}, async (request, { id }) => {
-      const upstream = await upstreams.getUpstreamForUse(actorOf(request), id)
-      try {
-        await parts.upstreamCatalogues.refresh(upstream)
-        return ['refreshed']
-      } catch (error) {
-        // If the connection failed, the page's heading says so and why; otherwise the error is shown.
-        if (!(error instanceof AppError) || error.code === 'internal') throw error
-        if (stateOf(upstream).kind !== 'failed') throw error
-        return ['unasked']
-      }
-    })
-    addAction('switch', { enabled: formFlag }, async (request, { id }, { enabled }) => {
-      await upstreams.updateUpstream(actorOf(request), id, { enabled })
-      return [enabled ? 'on' : 'off']
-    })
-    addAction('approve', { tool: formText, version: formText }, async (request, { id }, { tool, version }) => {
-      const [nameHash = '', hash = ''] = tool.split('.')
-      const approved = tool === '' ? { version } : { tools: [{ nameHash, hash }] }
-      const count = await parts.upstreamReviews.approve(actorOf(request), id, approved)
-      return count === 0 ? ['unchanged'] : ['approved', count]
-    })
-
-    removalPage(app, `${PATH}/remove`, {
-      ...route,
-      button: 'Remove MCP server',
-      load: withUpstream(tab.frameForChange),
-      nameOf: ({ found }) => found.upstream.name,
-      page: (_request, { server, found }) => ({
+  formPage(app, NEW_PATH, {
+    ...serverRoute,
+    fields: UpstreamForm,
+    load: tab.frameForChange,
+    page: (request, server, typed) => ({
+      view: 'upstreams/new',
+      data: {
+        title: `Attach an MCP server to ${server.name}`,
         server,
-        text: 'Clients lose its tools, resources and prompts immediately. The MCP server itself is not changed.',
-        back: upstreamPath(server.id, found.upstream.id),
-      }),
-      remove: async (request, { server, found }) => {
-        await upstreams.removeUpstream(actorOf(request), found.upstream.id)
-        return donePath(serverTabPath(server.id, 'sources'), 'detached')
+        path: `${serverTabPath(server.id, 'sources')}/upstreams/new`,
+        listHref: serverTabPath(server.id, 'sources'),
+        ...toFormData(request, typed === undefined ? NEW_UPSTREAM : { ...typed, enabled: 'on' }),
       },
-    })
+      labels: LABELS,
+    }),
+    save: async (request, server, typed) => {
+      const work = async () =>
+        upstreams.createUpstream(actorOf(request), server.id, readUpstreamForm({ ...typed, enabled: 'on' }))
+      const { upstream } = await work().catch(rethrowBesideFields)
+      return donePath(upstreamPath(server.id, upstream.id), 'attached')
+    },
+  })
+
+  /** Loads the server and the upstream in the address. Throws if they do not belong together. */
+  const withUpstream =
+    (frameOf: (request: FastifyRequest) => Promise<ServerFrame>) => async (request: FastifyRequest) => {
+      const server = await frameOf(request)
+      const found = await upstreams.getUpstream(actorOf(request), Params.parse(request.params).upstreamId)
+      if (found.upstream.serverId !== server.id) throw new AppError('not_found', 'There is no such upstream.')
+      return { server, found }
+    }
+
+  const sectionsOf = (request: FastifyRequest, upstream: Upstream) =>
+    readSections(
+      actorOf(request),
+      upstream,
+      upstreamPath(upstream.serverId, upstream.id),
+      SectionsQuery.parse(request.query),
+    )
+
+  /** Returns the page of an upstream. Without `typed`, it also has the sections besides the form. */
+  const editPage = async (
+    request: FastifyRequest,
+    { server, found }: { server: ServerFrame; found: UpstreamWithGlobals },
+    typed?: TypedUpstream,
+  ): Promise<FormPage> => {
+    const { upstream, missingGlobals, warnings } = found
+    const now = typedOf(upstream)
+    const isOverwritten = typed !== undefined && typed.version !== now.version && !isSameForm(typed, now)
+    const isCommandOfOthers = upstream.config.transport === 'stdio' && !mayRunCommands(request)
+    return {
+      view: 'upstreams/edit',
+      data: {
+        title: `${upstream.name} in ${server.name}`,
+        server,
+        path: upstreamPath(server.id, upstream.id),
+        listHref: serverTabPath(server.id, 'sources'),
+        // Not `name` and `state`: the page's partials get this data too and use those names themselves.
+        heading: upstream.name,
+        connection: toStateView(upstreamStateOf(upstream)),
+        isEnabled: upstream.isEnabled,
+        account: await readAccount(request, found),
+        secretNote: toSecretNote(found),
+        sections: typed === undefined ? await sectionsOf(request, upstream) : undefined,
+        warnings,
+        missing: missingGlobals.map(key => ({ key, href: newGlobalPath(server.id, key) })),
+        facts: toFacts(upstream),
+        // A user who may not run commands cannot change the command or switch it on.
+        fixedFacts: isCommandOfOthers ? toPlaceFacts(upstream) : undefined,
+        theirs: isOverwritten,
+        // Submitted again, the form overwrites the version that it shows now.
+        version: now.version,
+        ...toFormData(request, typed ?? now),
+        done: doneNote(request, server, DONE),
+        doneTone: DoneQuery.parse(request.query).done === 'unasked' ? 'warn' : undefined,
+      },
+      labels: LABELS,
+    }
   }
+
+  /** Restores the fields that the form hides from users who may not run commands. */
+  const withUnshown = (request: FastifyRequest, { config: before }: Upstream, typed: TypedUpstream): TypedUpstream => {
+    return before.transport === 'stdio' && !mayRunCommands(request) ? { ...typed, ...typedPlaceOf(before) } : typed
+  }
+
+  formPage(app, PATH, {
+    ...route,
+    fields: UpstreamForm,
+    load: withUpstream(tab.frameOf),
+    page: (request, loaded, typed) =>
+      editPage(request, loaded, typed && withUnshown(request, loaded.found.upstream, typed)),
+    save: async (request, { server, found: { upstream } }, typed) => {
+      const ifUnchangedSince = versionOf(typed.version)
+      const work = async () => {
+        const change = toWholeChange(readUpstreamForm(withUnshown(request, upstream, typed)))
+        return upstreams.updateUpstream(actorOf(request), upstream.id, change, { ifUnchangedSince })
+      }
+      await work().catch(rethrowBesideFields)
+      return donePath(upstreamPath(server.id, upstream.id), 'saved')
+    },
+  })
+
+  /** Adds the action of a button. If it fails with an error for the user, the page is shown again with it. */
+  const addAction = <Shape extends z.ZodRawShape>(
+    name: string,
+    fields: Shape,
+    work: (
+      request: FastifyRequest,
+      upstream: Upstream,
+      typed: z.output<z.ZodObject<Shape>>,
+    ) => Promise<[done: keyof typeof DONE, count?: number]>,
+  ): void =>
+    postForm(app, `${PATH}/${name}`, {
+      ...route,
+      fields,
+      load: withUpstream(tab.frameForChange),
+      page: (request, loaded) => editPage(request, loaded),
+      save: async (request, { server, found: { upstream } }, typed) =>
+        donePath(upstreamPath(server.id, upstream.id), ...(await work(request, upstream, typed))),
+    })
+
+  addAction('refresh', {}, async (request, { id }) => {
+    const upstream = await upstreams.getUpstreamForUse(actorOf(request), id)
+    try {
+      await parts.upstreamCatalogues.refresh(upstream)
+      return ['refreshed']
+    } catch (error) {
+      // If the connection failed, the page's heading says so and why; otherwise the error is shown.
+      if (!(error instanceof AppError) || error.code === 'internal') throw error
+      if (upstreamStateOf(upstream).kind !== 'failed') throw error
+      return ['unasked']
+    }
+  })
+  addAction('switch', { enabled: formFlag }, async (request, { id }, { enabled }) => {
+    await upstreams.updateUpstream(actorOf(request), id, { enabled })
+    return [enabled ? 'on' : 'off']
+  })
+  addAction('approve', { tool: formText, version: formText }, async (request, { id }, { tool, version }) => {
+    const [nameHash = '', hash = ''] = tool.split('.')
+    const approved = tool === '' ? { version } : { tools: [{ nameHash, hash }] }
+    const count = await parts.upstreamReviews.approve(actorOf(request), id, approved)
+    return count === 0 ? ['unchanged'] : ['approved', count]
+  })
+
+  removalPage(app, `${PATH}/remove`, {
+    ...route,
+    button: 'Remove MCP server',
+    load: withUpstream(tab.frameForChange),
+    nameOf: ({ found }) => found.upstream.name,
+    page: (_request, { server, found }) => ({
+      server,
+      text: 'Clients lose its tools, resources and prompts immediately. The MCP server itself is not changed.',
+      back: upstreamPath(server.id, found.upstream.id),
+    }),
+    remove: async (request, { server, found }) => {
+      await upstreams.removeUpstream(actorOf(request), found.upstream.id)
+      return donePath(serverTabPath(server.id, 'sources'), 'detached')
+    },
+  })
+}
