@@ -15,7 +15,7 @@ export type ToolOutline = {
   parameters: readonly ParameterHead[] | undefined
 }
 
-/** About 300 bytes each; enough for the tools of ten of the largest servers. */
+/** About 300 bytes each; enough for the tools of ten of the largest servers. As a size: `max` allocates at the start. */
 const MAX_CACHED = 20_000
 
 const keyOf = ({ id, updatedAt }: Version): string => `${id} ${updatedAt.getTime()}`
@@ -29,7 +29,7 @@ const readOutline = ({ definition }: Row): ToolOutline => {
 
 /** Caches each version of a tool, because compiling 2,000 templates takes too long for a page. */
 export const createToolOutlines = () => {
-  const known = new LRUCache<string, ToolOutline>({ max: MAX_CACHED })
+  const known = new LRUCache<string, ToolOutline>({ maxSize: MAX_CACHED, sizeCalculation: () => 1 })
   const find = (tool: Version): ToolOutline | undefined => known.get(keyOf(tool))
   return {
     /** Returns the outline if this version is cached. */

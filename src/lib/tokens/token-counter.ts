@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { countTokens } from './tokens.ts'
 
-/** Remembered counts, of some 100 bytes each: the tools of ten of the largest servers. */
+/** Counts of some 100 bytes each: the tools of ten of the largest servers. As a size: `max` allocates at the start. */
 const MAX_REMEMBERED = 20_000
 /** Shorter texts are counted faster than their hash is looked up. */
 const MIN_REMEMBERED_CHARACTERS = 64
@@ -12,7 +12,7 @@ export type TokenCounter = (text: string) => Promise<number>
 
 /** Remembers the tokens of texts, by their hash. */
 export const createKnownTokens = () => {
-  const known = new LRUCache<string, number>({ max: MAX_REMEMBERED })
+  const known = new LRUCache<string, number>({ maxSize: MAX_REMEMBERED, sizeCalculation: () => 1 })
   return {
     /** Returns the tokens of a text if they are known, and a function that remembers them. */
     find: (text: string): { tokens: number | undefined; remember: (tokens: number) => void } => {
