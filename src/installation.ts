@@ -7,7 +7,8 @@ import { findMasterKeys } from './lib/process/master-keys.ts'
 import { createSealing } from './lib/process/sealing.ts'
 import type { Settings } from './lib/process/settings.ts'
 import { MIGRATIONS_DIRECTORY } from './lib/process/version.ts'
-import { listOAuthSealingKeyIds } from './oauth/sealing-key-ids.ts'
+import { listClientSealingKeyIds } from './oauth/clients/known-clients.store.ts'
+import { listSigningSealingKeyIds } from './oauth/signing-keys.store.ts'
 import { listSealingKeyIds } from './servers/globals/globals.store.ts'
 import { listUpstreamSealingKeyIds } from './upstreams/oauth-client/clients.store.ts'
 
@@ -21,7 +22,8 @@ export const listKeyIdsInUse = async (db: Transaction): Promise<string[]> =>
     await Promise.all([
       listSealingKeyIds(db),
       listSecondFactorKeyIds(db),
-      listOAuthSealingKeyIds(db),
+      listClientSealingKeyIds(db),
+      listSigningSealingKeyIds(db),
       listUpstreamSealingKeyIds(db),
     ])
   ).flat()

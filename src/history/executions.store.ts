@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import type { Database } from '../lib/db/client.ts'
+import type { Database, Rows } from '../lib/db/client.ts'
 import { decodeCursor, type Page, toPage } from '../lib/http/paging.ts'
 import { MAX_PAGE_SIZE } from '../lib/kernel/limits.ts'
+import { definedFields, mapFound, withoutNulls } from '../lib/kernel/missing.ts'
 import { type ExecutionGap, type ExecutionRecord, MASKED, type MaskedRequest } from './execution-record.ts'
 
 /** From the first time, up to but excluding the second. */
@@ -29,28 +30,6 @@ const REQUEST = z.object({
 const toRequest = (text: string | null): MaskedRequest | undefined =>
   text === null ? undefined : { ...REQUEST.parse(JSON.parse(text)), [MASKED]: true }
 
-type ExecutionRow = {
-  id: string
-  serverId: string
-  instanceId: string | null
-  tool: string
-  userId: string | null
-  client: string | null
-  startedAt: Date
-  durationMs: number
-  outcome: 'ok' | 'error'
-  status: number | null
-  requestBytes: number
-  responseBytes: number
-  error: string | null
-  request: string | null
-  tokensBefore: number | null
-  tokensSent: number | null
-  tokensEstimated: boolean | null
-  createdAt: Date
-  updatedAt: Date
-}
-
 export type StoredExecution = ExecutionRecord & {
   /** Tokens of the whole result and of what was sent; undefined if not counted (yet). */
   tokensBefore: number | undefined
@@ -60,31 +39,10 @@ export type StoredExecution = ExecutionRecord & {
   updatedAt: Date
 }
 
-const toExecution = (row: ExecutionRow): StoredExecution => ({
-  id: row.id,
-  serverId: row.serverId,
-  instanceId: row.instanceId ?? undefined,
-  tool: row.tool,
-  userId: row.userId ?? undefined,
-  client: row.client ?? undefined,
-  startedAt: row.startedAt,
-  durationMs: row.durationMs,
-  outcome: row.outcome,
-  status: row.status ?? undefined,
-  requestBytes: row.requestBytes,
-  responseBytes: row.responseBytes,
-  error: row.error ?? undefined,
-  request: toRequest(row.request),
-  tokensBefore: row.tokensBefore ?? undefined,
-  tokensSent: row.tokensSent ?? undefined,
-  areTokensEstimated: row.tokensEstimated ?? false,
-  createdAt: row.createdAt,
-  updatedAt: row.updatedAt,
-})
-
-const within = ({ from, to }: TimeRange) => ({
-  ...(from !== undefined && { gte: from }),
-  ...(to !== undefined && { lt: to }),
+const toExecution = ({ request, tokensEstimated, ...row }: Rows.Execution): StoredExecution => ({
+  ...withoutNulls(row),
+  request: toRequest(request),
+  areTokensEstimated: tokensEstimated ?? false,
 })
 
 /** Selects rows after the cursor, newest first. The first condition is redundant, but lets the index be used. */
@@ -103,13 +61,12 @@ export const countExecutions = (db: Database, serverId: string, atMost: number):
 export const createExecutionStore = (db: Database) => ({
   /** Newest first. Throws `invalid_request` if the cursor is invalid. */
   list: async (query: ExecutionQuery): Promise<Page<StoredExecution>> => {
-    const { serverId, outcome, tool, limit, cursor } = query
+    const { serverId, from, to, outcome, tool, limit, cursor } = query
     const rows = await db.execution.findMany({
       where: {
         serverId,
-        startedAt: within(query),
-        ...(outcome !== undefined && { outcome }),
-        ...(tool !== undefined && { tool }),
+        startedAt: definedFields({ gte: from, lt: to }),
+        ...definedFields({ outcome, tool }),
         AND: after(cursor),
       },
       orderBy: [{ startedAt: 'desc' }, { id: 'desc' }],
@@ -120,8 +77,7 @@ export const createExecutionStore = (db: Database) => ({
 
   find: async (id: string, organizationIds: readonly string[]): Promise<StoredExecution | undefined> => {
     const server = { organizationId: { in: [...organizationIds] }, removedAt: null }
-    const row = await db.execution.findFirst({ where: { id, server } })
-    return row === null ? undefined : toExecution(row)
+    return mapFound(await db.execution.findFirst({ where: { id, server } }), toExecution)
   },
 
   /** Lists the newest gaps that overlap the range, newest first. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { nameSchema, timeSchema } from '../lib/http/schemas.ts'
+import { nameSchema, timeSchema, toViewFields } from '../lib/http/schemas.ts'
 import { SCOPES } from '../lib/kernel/actor.ts'
+import { ROLES } from '../lib/kernel/roles.ts'
 import type { AccessToken, OwnOrganization, User } from './account.ts'
 import { MAX_EMAIL_CHARACTERS, MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS } from './credentials.ts'
 import { code, ownPassword } from './second-factor/second-factor.schema.ts'
@@ -78,14 +79,7 @@ export const UserView = z
   })
   .meta({ id: 'User' })
 
-export const toUserView = (user: User): z.infer<typeof UserView> => ({
-  id: user.id,
-  email: user.email,
-  emailVerifiedAt: user.emailVerifiedAt?.toISOString() ?? null,
-  isOperator: user.isOperator,
-  createdAt: user.createdAt.toISOString(),
-  updatedAt: user.updatedAt.toISOString(),
-})
+export const toUserView = (user: User): z.infer<typeof UserView> => UserView.parse(toViewFields(user))
 
 export const SessionView = z
   .object({ user: UserView, csrfToken: z.string().describe('For the header x-csrf-token') })
@@ -94,15 +88,13 @@ export const SessionView = z
 export const MeView = z
   .object({
     user: UserView,
-    organizations: z.array(
-      z.object({ id: z.uuid(), name: z.string(), role: z.enum(['owner', 'admin', 'builder', 'viewer']) }),
-    ),
+    organizations: z.array(z.object({ id: z.uuid(), name: z.string(), role: z.enum(ROLES) })),
   })
   .meta({ id: 'Me' })
 
 export const toMeView = (me: { user: User; organizations: readonly OwnOrganization[] }): z.infer<typeof MeView> => ({
   user: toUserView(me.user),
-  organizations: me.organizations.map(({ id, name, role }) => ({ id, name, role })),
+  organizations: [...me.organizations],
 })
 
 export const TokenView = z
@@ -121,17 +113,7 @@ export const NewTokenView = TokenView.extend({
   token: z.string().describe('The token itself; returned only once'),
 }).meta({ id: 'NewAccessToken' })
 
-export const toTokenView = (token: AccessToken): z.infer<typeof TokenView> => ({
-  id: token.id,
-  name: token.name,
-  scopes: [...token.scopes],
-  expiresAt: token.expiresAt.toISOString(),
-  lastUsedAt: token.lastUsedAt?.toISOString() ?? null,
-  createdAt: token.createdAt.toISOString(),
-  updatedAt: token.updatedAt.toISOString(),
-})
+export const toTokenView = (token: AccessToken): z.infer<typeof TokenView> => toViewFields(token)
 
-export const toNewTokenView = (created: AccessToken & { token: string }): z.infer<typeof NewTokenView> => ({
-  ...toTokenView(created),
-  token: created.token,
-})
+export const toNewTokenView = (created: AccessToken & { token: string }): z.infer<typeof NewTokenView> =>
+  NewTokenView.parse(toViewFields(created))

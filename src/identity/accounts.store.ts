@@ -1,24 +1,9 @@
-import type { Transaction } from '../lib/db/client.ts'
+import type { Rows, Transaction } from '../lib/db/client.ts'
+import { mapFound, withoutNulls } from '../lib/kernel/missing.ts'
 import type { Role } from '../lib/kernel/roles.ts'
 import type { OwnOrganization, User } from './account.ts'
 
-type UserRow = {
-  id: string
-  email: string
-  emailVerifiedAt: Date | null
-  isOperator: boolean
-  createdAt: Date
-  updatedAt: Date
-}
-
-const toUser = ({ id, email, emailVerifiedAt, isOperator, createdAt, updatedAt }: UserRow): User => ({
-  id,
-  email,
-  emailVerifiedAt: emailVerifiedAt ?? undefined,
-  isOperator,
-  createdAt,
-  updatedAt,
-})
+const toUser = ({ passwordHash: _, ...row }: Rows.User): User => withoutNulls(row)
 
 /** Whether any account exists besides those with these emails. */
 export const isAnyUserBut = async (tx: Transaction, ...emails: string[]): Promise<boolean> =>
@@ -43,27 +28,21 @@ export const createUser = async (
   data: { email: string; passwordHash: string; isOperator: boolean },
 ): Promise<User> => toUser(await tx.user.create({ data }))
 
-export const findUser = async (tx: Transaction, id: string): Promise<User | undefined> => {
-  const row = await tx.user.findUnique({ where: { id } })
-  return row === null ? undefined : toUser(row)
-}
+export const findUser = async (tx: Transaction, id: string): Promise<User | undefined> =>
+  mapFound(await tx.user.findUnique({ where: { id } }), toUser)
 
 export const findUserByEmail = async (
   tx: Transaction,
   email: string,
-): Promise<(User & { passwordHash: string }) | undefined> => {
-  const row = await tx.user.findUnique({ where: { email } })
-  return row === null ? undefined : { ...toUser(row), passwordHash: row.passwordHash }
-}
+): Promise<(User & { passwordHash: string }) | undefined> =>
+  mapFound(await tx.user.findUnique({ where: { email } }), row => ({ ...toUser(row), passwordHash: row.passwordHash }))
 
 /** Returns a user with their password hash, by ID. */
 export const findCredentials = async (
   tx: Transaction,
   id: string,
-): Promise<{ user: User; passwordHash: string } | undefined> => {
-  const row = await tx.user.findUnique({ where: { id } })
-  return row === null ? undefined : { user: toUser(row), passwordHash: row.passwordHash }
-}
+): Promise<{ user: User; passwordHash: string } | undefined> =>
+  mapFound(await tx.user.findUnique({ where: { id } }), row => ({ user: toUser(row), passwordHash: row.passwordHash }))
 
 export const updatePasswordHash = async (tx: Transaction, userId: string, passwordHash: string): Promise<void> => {
   await tx.user.updateMany({ where: { id: userId }, data: { passwordHash } })

@@ -19,10 +19,8 @@ const MAX_ORGANIZATIONS_NAMED = 3
 
 /** Lists all accounts, oldest first, filtered by `search` in the email. For the operator only. */
 export const listAllUsers = async (db: Database, search: string, page: IdPage): Promise<ListedUser[]> => {
-  const { where, ...rest } = idPageQuery(page)
   const rows = await db.user.findMany({
-    where: { ...where, ...(search !== '' && { email: containing(db, search) }) },
-    ...rest,
+    ...idPageQuery(page, { ...(search !== '' && { email: containing(db, search) }) }),
     select: {
       id: true,
       email: true,

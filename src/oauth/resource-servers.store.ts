@@ -1,24 +1,20 @@
 import type { Transaction } from '../lib/db/client.ts'
-import type { AccessPolicy } from '../servers/access/access.ts'
+import { mapFound } from '../lib/kernel/missing.ts'
+import { type AccessPolicy, policyOf } from '../servers/access/access.ts'
+import { toServer, WITH_USERS } from '../servers/servers.store.ts'
 
 /** A server as seen when granting access to it. */
 export type ResourceServer = { id: string; name: string; organizationName: string; policy: AccessPolicy }
 
 /** Finds a server in any organization: its access tier, not its organization, decides who may use it. */
 export const findResourceServer = async (tx: Transaction, id: string): Promise<ResourceServer | undefined> => {
-  const row = await tx.server.findFirst({
-    where: { id, removedAt: null },
-    include: { organization: { select: { name: true } }, allowedUsers: { select: { userId: true } } },
-  })
-  if (row === null) return undefined
-  const policy = {
-    serverId: row.id,
-    tier: row.access,
-    organizationId: row.organizationId,
-    ownerId: row.ownerId,
-    allowedUserIds: new Set(row.allowedUsers.map(({ userId }) => userId)),
-  }
-  return { id: row.id, name: row.name, organizationName: row.organization.name, policy }
+  const include = { organization: { select: { name: true } }, ...WITH_USERS } as const
+  return mapFound(await tx.server.findFirst({ where: { id, removedAt: null }, include }), row => ({
+    id: row.id,
+    name: row.name,
+    organizationName: row.organization.name,
+    policy: policyOf(toServer(row)),
+  }))
 }
 
 export const isServer = async (tx: Transaction, id: string): Promise<boolean> =>

@@ -1,7 +1,7 @@
 import type { Transaction } from '../lib/db/client.ts'
 import { listGlobals } from './globals/globals.store.ts'
 import type { Presentation, ServerBlueprint } from './server.ts'
-import { toServer } from './servers.store.ts'
+import { findServerOfAnybody } from './servers.store.ts'
 import { listAllInstances } from './tools/instances.store.ts'
 
 const listToolkitsOfInstances = async (tx: Transaction, serverId: string): Promise<ServerBlueprint['toolkits']> => {
@@ -22,12 +22,8 @@ export const readBlueprint = async (
   serverId: string,
   presentation?: Presentation,
 ): Promise<ServerBlueprint | undefined> => {
-  const row = await tx.server.findUnique({
-    where: { id: serverId, removedAt: null },
-    include: { allowedUsers: { select: { userId: true }, orderBy: { id: 'asc' } } },
-  })
-  if (row === null) return undefined
-  const server = toServer(row)
+  const server = await findServerOfAnybody(tx, serverId)
+  if (server === undefined) return undefined
   const shown = { ...server, presentation: presentation ?? server.presentation }
   const [globals, instances, toolkits] = await Promise.all([
     listGlobals(tx, serverId),

@@ -61,51 +61,6 @@ export const createContextShape = {
   maxFlatTokens: contextShape.maxFlatTokens.default(DEFAULT_FLAT_TOKENS),
 }
 
-export const updateContextShape = {
-  maxResponseTokens: contextShape.maxResponseTokens.optional(),
-  cutNotice: contextShape.cutNotice.optional(),
-  compactTables: contextShape.compactTables.optional(),
-  pinnedTools: contextShape.pinnedTools.optional(),
-  maxFlatTokens: contextShape.maxFlatTokens.optional(),
-}
-
-/** As in the API; a missing field keeps its value, or gets the default of a new server. */
-export type ContextInput = {
-  maxResponseTokens?: number | undefined
-  cutNotice?: string | null | undefined
-  compactTables?: boolean | undefined
-  pinnedTools?: string[] | undefined
-  maxFlatTokens?: number | undefined
-}
-
-type ContextColumns = {
-  maxResponseTokens: number
-  cutNotice: string | null
-  compactTables: boolean
-  pinnedTools: unknown
-  maxFlatTokens: number
-}
-
-export const toContextColumns = (input: ContextInput) => ({
-  ...(input.maxResponseTokens !== undefined && { maxResponseTokens: input.maxResponseTokens }),
-  ...(input.cutNotice !== undefined && { cutNotice: input.cutNotice === '' ? null : input.cutNotice }),
-  ...(input.compactTables !== undefined && { compactTables: input.compactTables }),
-  ...(input.pinnedTools !== undefined && { pinnedTools: [...new Set(input.pinnedTools)] }),
-  ...(input.maxFlatTokens !== undefined && { maxFlatTokens: input.maxFlatTokens }),
-})
-
-export const toContextRules = (row: ContextColumns): ContextRules => ({
-  maxResponseTokens: row.maxResponseTokens,
-  cutNotice: row.cutNotice ?? undefined,
-  compactTables: row.compactTables,
-  pinnedTools: Array.isArray(row.pinnedTools) ? row.pinnedTools.filter(name => typeof name === 'string') : [],
-  maxFlatTokens: row.maxFlatTokens,
-})
-
-export const toContextView = (rules: ContextRules) => ({
-  maxResponseTokens: rules.maxResponseTokens,
-  cutNotice: rules.cutNotice ?? null,
-  compactTables: rules.compactTables,
-  pinnedTools: [...rules.pinnedTools],
-  maxFlatTokens: rules.maxFlatTokens,
-})
+/** Returns the names in the column of pinned tools. */
+export const pinnedToolsIn = (stored: unknown): string[] =>
+  Array.isArray(stored) ? stored.filter(name => typeof name === 'string') : []

@@ -1,10 +1,8 @@
-import { isDeepStrictEqual } from 'node:util'
 import { writeAudit } from '../identity/audit/audit.store.ts'
-import type { AuditAction } from '../identity/audit/audit-entry.ts'
+import { type AuditAction, differences } from '../identity/audit/audit-entry.ts'
 import type { Transaction } from '../lib/db/client.ts'
 import type { Actor } from '../lib/kernel/actor.ts'
 import type { JsonObject } from '../lib/kernel/json.ts'
-import { toContextView } from './context-rules.ts'
 import type { Server } from './server.ts'
 
 /** The fields of a server that audit entries contain. */
@@ -45,45 +43,34 @@ export const accessChange = (before: Access, after: Access): JsonObject | undefi
 export const auditChangedAccess = (tx: Transaction, actor: Actor, server: Server, change: JsonObject): Promise<void> =>
   writeAudit(tx, { ...entryOf(actor, server), action: 'server.access_changed', change })
 
-/** Audits whether changes of upstreams are reviewed. */
-export const auditChangedReview = (tx: Transaction, actor: Actor, before: Server, after: Server): Promise<void> =>
-  writeAudit(tx, {
-    ...entryOf(actor, after),
-    action: 'server.review_changed',
-    change: { reviewUpstreamChanges: { from: before.reviewUpstreamChanges, to: after.reviewUpstreamChanges } },
-  })
+/** The settings that have an entry of their own, by their names in the API. */
+const SETTINGS: readonly [AuditAction, (server: Server) => JsonObject][] = [
+  [
+    'server.presentation_changed',
+    ({ presentation, pinnedTools, maxFlatTokens }) => ({ presentation, pinnedTools: [...pinnedTools], maxFlatTokens }),
+  ],
+  [
+    'server.answers_changed',
+    ({ maxResponseTokens, cutNotice, compactTables }) => ({
+      maxResponseTokens,
+      cutNotice: cutNotice ?? null,
+      compactTables,
+    }),
+  ],
+  ['server.review_changed', ({ reviewUpstreamChanges }) => ({ reviewUpstreamChanges })],
+]
 
-/** Settings that decide what clients see, by their names in the API. */
-const presentationOf = (server: Server): JsonObject => {
-  const { pinnedTools, maxFlatTokens } = toContextView(server)
-  return { presentation: server.presentation, pinnedTools, maxFlatTokens }
-}
-
-/** Settings that decide what is sent of results. */
-const answersOf = (server: Server): JsonObject => {
-  const { maxResponseTokens, cutNotice, compactTables } = toContextView(server)
-  return { maxResponseTokens, cutNotice, compactTables }
-}
-
-/** Returns the fields that differ as `{from, to}`, or undefined. */
-const differences = (before: JsonObject, after: JsonObject): JsonObject | undefined => {
-  const changed = Object.entries(after).filter(([name, to]) => !isDeepStrictEqual(before[name], to))
-  if (changed.length === 0) return undefined
-  return Object.fromEntries(changed.map(([name, to]) => [name, { from: before[name] ?? null, to }]))
-}
-
-/** Writes one entry for changes in what clients see, and one for changes in what is sent of results. */
-export const auditChangedContext = async (
+/** Audits changed settings, other than who may use the server. */
+export const auditChangedSettings = async (
   tx: Transaction,
   actor: Actor,
   before: Server,
   after: Server,
 ): Promise<void> => {
-  const write = async (action: AuditAction, change: JsonObject | undefined): Promise<void> => {
+  for (const [action, settingsOf] of SETTINGS) {
+    const change = differences(settingsOf(before), settingsOf(after))
     if (change !== undefined) await writeAudit(tx, { ...entryOf(actor, after), action, change })
   }
-  await write('server.presentation_changed', differences(presentationOf(before), presentationOf(after)))
-  await write('server.answers_changed', differences(answersOf(before), answersOf(after)))
 }
 
 /** Whether a global is a secret; undefined if it does not exist. */

@@ -3,7 +3,7 @@ import { readOnlyField, readOnlyTimes } from '../lib/http/pages/read-only.ts'
 import { absentable, nameUpTo, timeSchema } from '../lib/http/schemas.ts'
 import { RESERVED_TOOL_PREFIX, TOOL_NAME, TOOL_NAME_RULE } from '../lib/kernel/names.ts'
 import { responseTokens } from '../tools/response/response-tokens.ts'
-import { contextShape, createContextShape, updateContextShape } from './context-rules.ts'
+import { contextShape, createContextShape } from './context-rules.ts'
 import { ACCESS_TIERS, PRESENTATIONS } from './server.ts'
 import { ShownAsView } from './settings/shown-as.ts'
 
@@ -37,6 +37,8 @@ export const CreateServer = z.strictObject({
   ...createContextShape,
   organizationId: z.uuid().optional(),
 })
+/** `id` is given where the address must stay the same. */
+export type ServerInput = z.input<typeof CreateServer> & { id?: string | undefined }
 
 export const UpdateServer = z.strictObject({
   id: readOnlyField,
@@ -52,8 +54,9 @@ export const UpdateServer = z.strictObject({
   allowedUsers: CreateServer.shape.allowedUsers.unwrap().optional(),
   presentation: presentation.optional(),
   reviewUpstreamChanges: reviewUpstreamChanges.optional(),
-  ...updateContextShape,
+  ...z.object(contextShape).partial().shape,
 })
+export type ServerChanges = z.infer<typeof UpdateServer>
 
 export const TransferServer = z.strictObject({
   organizationId: z.uuid().describe('the new organization; you must be able to build in it'),
@@ -137,7 +140,6 @@ const binding = z.discriminatedUnion('source', [
   z.strictObject({ source: z.literal('server'), value: z.string().min(1).max(64).nullish() }),
   z.strictObject({ source: z.literal('exposed'), value: z.null().optional() }),
 ])
-export type BindingInput = z.infer<typeof binding>
 
 const instanceName = z
   .string()

@@ -7,17 +7,15 @@ import { AppError } from '../lib/kernel/errors.ts'
 import type { Permission } from '../lib/kernel/roles.ts'
 import { approveCurrentTools } from '../upstreams/review/upstream-reviews.ts'
 import { findPeople, type Person } from './access/people.store.ts'
-import type { ContextInput } from './context-rules.ts'
-import type { AccessTier, Presentation, Server } from './server.ts'
+import type { Server } from './server.ts'
 import {
   accessChange,
   auditChangedAccess,
-  auditChangedContext,
-  auditChangedReview,
+  auditChangedSettings,
   auditNewServer,
   auditRemovedServer,
 } from './server-audit.ts'
-import { MAX_ALLOWED_USERS } from './servers.schema.ts'
+import { MAX_ALLOWED_USERS, type ServerChanges, type ServerInput } from './servers.schema.ts'
 import * as store from './servers.store.ts'
 import { assertCanPassThrough } from './settings/passthrough-rules.ts'
 import type { ServerRemoval } from './settings/server-removal.ts'
@@ -57,27 +55,6 @@ const toUserIds = async (
   const errors = ids.flatMap((id, index) => (id === undefined ? [{ path: `allowedUsers[${index}]`, message }] : []))
   if (errors.length > 0) throw new AppError('invalid_request', 'Some allowed users do not exist.', { errors })
   return [...new Set(ids.flatMap(id => id ?? []))]
-}
-
-export type ServerInput = ContextInput & {
-  /** A UUID; default: a new one. */
-  id?: string | undefined
-  name: string
-  description?: string | undefined
-  access: AccessTier
-  presentation: Presentation
-  reviewUpstreamChanges?: boolean | undefined
-  allowedUsers: readonly string[]
-  organizationId?: string | undefined
-}
-
-export type ServerChanges = ContextInput & {
-  name?: string | undefined
-  description?: string | null | undefined
-  access?: AccessTier | undefined
-  presentation?: Presentation | undefined
-  reviewUpstreamChanges?: boolean | undefined
-  allowedUsers?: readonly string[] | undefined
 }
 
 const wrongAddress = (message: string): AppError =>
@@ -121,14 +98,13 @@ export const createServerService = ({ db, changes, removal, canConfirmAddresses 
 
   return {
     createServer: (actor: Actor, input: ServerInput): Promise<Server> => {
-      const { allowedUsers, organizationId: named, ...rest } = input
+      const { allowedUsers = [], organizationId: named, id, ...rest } = input
       const organizationId = organizationForNew(actor, named)
       return changes.commit(async (tx, announce) => {
         const allowedUserIds = await toUserIds(tx, allowedUsers, addressMatchFor(organizationId))
         const server = await store.createServer(tx, {
           ...rest,
-          description: rest.description,
-          reviewUpstreamChanges: rest.reviewUpstreamChanges ?? false,
+          id,
           organizationId,
           ownerId: actor.userId,
           allowedUserIds,
@@ -167,11 +143,8 @@ export const createServerService = ({ db, changes, removal, canConfirmAddresses 
         if (passesOn) await assertCanPassThrough(tx, id)
         const updated = await store.updateServer(tx, id, { ...rest, allowedUserIds })
         if (change !== undefined) await auditChangedAccess(tx, actor, updated, change)
-        await auditChangedContext(tx, actor, server, updated)
-        if (updated.reviewUpstreamChanges !== server.reviewUpstreamChanges) {
-          await auditChangedReview(tx, actor, server, updated)
-          if (updated.reviewUpstreamChanges) await approveCurrentTools(tx, id)
-        }
+        await auditChangedSettings(tx, actor, server, updated)
+        if (updated.reviewUpstreamChanges && !server.reviewUpstreamChanges) await approveCurrentTools(tx, id)
         announce({ type: 'server_changed', serverId: id })
         return updated
       }),

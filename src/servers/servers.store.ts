@@ -1,72 +1,66 @@
-import type { Transaction } from '../lib/db/client.ts'
+import type { Rows, Transaction } from '../lib/db/client.ts'
 import { type IdPage, idPageQuery } from '../lib/http/id-paging.ts'
-import { type ContextInput, toContextColumns, toContextRules } from './context-rules.ts'
-import type { AccessTier, Presentation, Server } from './server.ts'
+import { definedFields, mapFound, withoutNulls } from '../lib/kernel/missing.ts'
+import { pinnedToolsIn } from './context-rules.ts'
+import type { Server } from './server.ts'
+import type { ServerChanges } from './servers.schema.ts'
 
 /** Hides servers that are marked as removed. */
 const NOT_REMOVED = { removedAt: null } as const
-const WITH_USERS = { allowedUsers: { select: { userId: true }, orderBy: { id: 'asc' } } } as const
+export const WITH_USERS = { allowedUsers: { select: { userId: true }, orderBy: { id: 'asc' } } } as const
 
-type ServerRow = Parameters<typeof toContextRules>[0] & {
-  id: string
-  organizationId: string
-  ownerId: string
-  name: string
-  description: string | null
-  access: AccessTier
-  presentation: Presentation
-  reviewUpstreamChanges: boolean
-  allowedUsers: { userId: string }[]
-  createdAt: Date
-  updatedAt: Date
-}
+export type ServerRow = Rows.Server & { allowedUsers: { userId: string }[] }
 
-export const toServer = ({ description, allowedUsers, ...row }: ServerRow): Server => ({
-  id: row.id,
-  organizationId: row.organizationId,
-  ownerId: row.ownerId,
-  name: row.name,
-  description: description ?? undefined,
-  access: row.access,
-  presentation: row.presentation,
-  reviewUpstreamChanges: row.reviewUpstreamChanges,
-  ...toContextRules(row),
+export const toServer = ({ allowedUsers, removedAt: _, ...row }: ServerRow): Server => ({
+  ...withoutNulls(row),
+  pinnedTools: pinnedToolsIn(row.pinnedTools),
   allowedUserIds: allowedUsers.map(({ userId }) => userId),
-  createdAt: row.createdAt,
-  updatedAt: row.updatedAt,
 })
 
-export type NewServer = ContextInput & {
-  id?: string | undefined
+const allowed = (userIds: readonly string[]) => userIds.map(userId => ({ userId }))
+
+type ServerFields = Omit<ServerChanges, 'allowedUsers'>
+
+/** Takes only what builders may set. An empty notice is none. */
+const toColumns = (fields: ServerFields) =>
+  definedFields({
+    name: fields.name,
+    description: fields.description,
+    access: fields.access,
+    presentation: fields.presentation,
+    reviewUpstreamChanges: fields.reviewUpstreamChanges,
+    maxResponseTokens: fields.maxResponseTokens,
+    cutNotice: fields.cutNotice === '' ? null : fields.cutNotice,
+    compactTables: fields.compactTables,
+    pinnedTools: fields.pinnedTools && [...new Set(fields.pinnedTools)],
+    maxFlatTokens: fields.maxFlatTokens,
+  })
+
+export type NewServer = ServerFields & {
+  id: string | undefined
+  name: string
   organizationId: string
   ownerId: string
-  name: string
-  description: string | undefined
-  access: AccessTier
-  presentation: Presentation
-  reviewUpstreamChanges: boolean
   allowedUserIds: readonly string[]
 }
 
-export const createServer = async (tx: Transaction, data: NewServer): Promise<Server> => {
-  const { allowedUserIds, description, id, ...rest } = data
-  const row = await tx.server.create({
-    data: {
-      organizationId: rest.organizationId,
-      ownerId: rest.ownerId,
-      name: rest.name,
-      access: rest.access,
-      presentation: rest.presentation,
-      reviewUpstreamChanges: rest.reviewUpstreamChanges,
-      ...toContextColumns(rest),
-      ...(id !== undefined && { id }),
-      description: description ?? null,
-      allowedUsers: { create: allowedUserIds.map(userId => ({ userId })) },
-    },
-    include: WITH_USERS,
-  })
-  return toServer(row)
-}
+export const createServer = async (
+  tx: Transaction,
+  { name, organizationId, ownerId, allowedUserIds, id, ...fields }: NewServer,
+): Promise<Server> =>
+  toServer(
+    await tx.server.create({
+      data: {
+        ...definedFields({ id }),
+        ...toColumns(fields),
+        name,
+        organizationId,
+        ownerId,
+        allowedUsers: { create: allowed(allowedUserIds) },
+      },
+      include: WITH_USERS,
+    }),
+  )
 
 export const findServer = async (
   tx: Transaction,
@@ -74,8 +68,7 @@ export const findServer = async (
   organizationIds: readonly string[],
 ): Promise<Server | undefined> => {
   const where = { id, organizationId: { in: [...organizationIds] }, ...NOT_REMOVED }
-  const row = await tx.server.findFirst({ where, include: WITH_USERS })
-  return row === null ? undefined : toServer(row)
+  return mapFound(await tx.server.findFirst({ where, include: WITH_USERS }), toServer)
 }
 
 export const listServers = async (
@@ -83,40 +76,26 @@ export const listServers = async (
   organizationIds: readonly string[],
   page: IdPage,
 ): Promise<Server[]> => {
-  const { where, ...rest } = idPageQuery(page)
   const mine = { organizationId: { in: [...organizationIds] }, ...NOT_REMOVED }
-  const rows = await tx.server.findMany({ where: { ...mine, ...where }, ...rest, include: WITH_USERS })
+  const rows = await tx.server.findMany({ ...idPageQuery(page, mine), include: WITH_USERS })
   return rows.map(toServer)
 }
 
-export type ServerPatch = ContextInput & {
-  name?: string | undefined
-  description?: string | null | undefined
-  access?: AccessTier | undefined
-  presentation?: Presentation | undefined
-  reviewUpstreamChanges?: boolean | undefined
-  allowedUserIds?: readonly string[] | undefined
-}
-
-export const updateServer = async (tx: Transaction, id: string, patch: ServerPatch): Promise<Server> => {
-  const { allowedUserIds, name, description, access, presentation, reviewUpstreamChanges } = patch
-  const row = await tx.server.update({
-    where: { id },
-    data: {
-      ...(name === undefined ? {} : { name }),
-      ...(description === undefined ? {} : { description }),
-      ...(access === undefined ? {} : { access }),
-      ...(presentation === undefined ? {} : { presentation }),
-      ...(reviewUpstreamChanges === undefined ? {} : { reviewUpstreamChanges }),
-      ...toContextColumns(patch),
-      ...(allowedUserIds === undefined
-        ? {}
-        : { allowedUsers: { deleteMany: {}, create: allowedUserIds.map(userId => ({ userId })) } }),
-    },
-    include: WITH_USERS,
-  })
-  return toServer(row)
-}
+export const updateServer = async (
+  tx: Transaction,
+  id: string,
+  { allowedUserIds, ...fields }: ServerFields & { allowedUserIds?: readonly string[] | undefined },
+): Promise<Server> =>
+  toServer(
+    await tx.server.update({
+      where: { id },
+      data: {
+        ...toColumns(fields),
+        ...(allowedUserIds !== undefined && { allowedUsers: { deleteMany: {}, create: allowed(allowedUserIds) } }),
+      },
+      include: WITH_USERS,
+    }),
+  )
 
 /** Writes only the differences. */
 export const updateAllowedUsers = async (
@@ -187,10 +166,8 @@ export const findUserIds = async (
 }
 
 /** Finds a server of any organization. */
-export const findServerOfAnybody = async (tx: Transaction, id: string): Promise<Server | undefined> => {
-  const row = await tx.server.findUnique({ where: { id, ...NOT_REMOVED }, include: WITH_USERS })
-  return row === null ? undefined : toServer(row)
-}
+export const findServerOfAnybody = async (tx: Transaction, id: string): Promise<Server | undefined> =>
+  mapFound(await tx.server.findUnique({ where: { id, ...NOT_REMOVED }, include: WITH_USERS }), toServer)
 
 /** `serverId` is set if the caller's token is valid for one server only. */
 export type DiscoveryCaller = {

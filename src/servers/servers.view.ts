@@ -1,83 +1,37 @@
 import type { z } from 'zod'
-import { isJsonObject, type JsonObject, type JsonValue } from '../lib/kernel/json.ts'
+import { toViewFields } from '../lib/http/schemas.ts'
+import { isJsonObject, type JsonObject } from '../lib/kernel/json.ts'
 import { serverUrl } from '../lib/kernel/server-url.ts'
 import { inputSchemaOf } from '../templates/input-schema.ts'
 import type { ToolDefinition } from '../tools/tool.ts'
 import { type CompiledDefinition, checkDefinition } from '../tools/tool-definition.ts'
-import { bindingOf } from './bindings/bindings.ts'
-import { toContextView } from './context-rules.ts'
-import type { Binding, Bindings, Global, Instance, Server } from './server.ts'
-import type {
-  BindingInput,
-  BindingRow,
-  GlobalView,
-  InstanceView,
-  ServerView,
-  UsedToolkitView,
-} from './servers.schema.ts'
+import { bindingOf, toBindingFields } from './bindings/bindings.ts'
+import type { Bindings, Global, Instance, Server } from './server.ts'
+import type { BindingRow, GlobalView, InstanceView, ServerView, UsedToolkitView } from './servers.schema.ts'
 import { type ShownAs, toShownAsView } from './settings/shown-as.ts'
 import type { UsedToolkit } from './sources/toolkit-uses.service.ts'
 
-const timesOf = ({ createdAt, updatedAt }: { createdAt: Date; updatedAt: Date }) => ({
-  createdAt: createdAt.toISOString(),
-  updatedAt: updatedAt.toISOString(),
-})
-
 export const toServerView = (server: Server, baseUrl: string, shownAs?: ShownAs): z.infer<typeof ServerView> => ({
-  id: server.id,
+  ...toViewFields(server),
   uuid: server.id,
-  organizationId: server.organizationId,
-  ownerId: server.ownerId,
-  name: server.name,
-  description: server.description ?? null,
-  access: server.access,
   allowedUsers: [...server.allowedUserIds],
-  presentation: server.presentation,
-  reviewUpstreamChanges: server.reviewUpstreamChanges,
-  ...toContextView(server),
   shownAs: shownAs === undefined ? null : toShownAsView(shownAs),
   url: serverUrl(baseUrl, server.id),
-  ...timesOf(server),
 })
 
 export const toUsedToolkitView = (used: UsedToolkit): z.infer<typeof UsedToolkitView> => ({
-  id: used.id,
-  title: used.title,
-  snapshot:
-    used.snapshot === undefined
-      ? null
-      : { takenAt: used.snapshot.takenAt.toISOString(), update: used.snapshot.update ?? null },
-  ...timesOf(used),
+  ...toViewFields(used),
+  snapshot: used.snapshot === undefined ? null : toViewFields(used.snapshot),
 })
 
-export const toGlobalView = (global: Global): z.infer<typeof GlobalView> =>
-  global.isSecret
-    ? { id: global.id, key: global.key, secret: true, ...timesOf(global) }
-    : { id: global.id, key: global.key, value: global.value, secret: false, ...timesOf(global) }
-
-const toBinding = (input: BindingInput): Binding => {
-  switch (input.source) {
-    case 'instance':
-      return { source: 'instance', value: input.value }
-    case 'server':
-      return { source: 'server', key: input.value ?? undefined }
-    case 'exposed':
-      return { source: 'exposed' }
-  }
-}
-
-export const toBindings = (input: Record<string, BindingInput>): Bindings =>
-  Object.fromEntries(Object.entries(input).map(([name, binding]) => [name, toBinding(binding)]))
-
-const toBindingView = (binding: Binding): { source: string; value?: JsonValue } => {
-  switch (binding.source) {
-    case 'instance':
-      return { source: 'instance', value: binding.value }
-    case 'server':
-      return { source: 'server', ...(binding.key === undefined ? {} : { value: binding.key }) }
-    case 'exposed':
-      return { source: 'exposed' }
-  }
+export const toGlobalView = (global: Global): z.infer<typeof GlobalView> => {
+  const view = toViewFields({
+    id: global.id,
+    key: global.key,
+    createdAt: global.createdAt,
+    updatedAt: global.updatedAt,
+  })
+  return global.isSecret ? { ...view, secret: true } : { ...view, value: global.value, secret: false }
 }
 
 /** Removes bound parameters from a custom input schema. */
@@ -107,17 +61,12 @@ export const exposedSchemaOf = (
 export const toInstanceView = (instance: Instance): z.infer<typeof InstanceView> => {
   const compiled = checkDefinition(instance.tool)
   return {
-    id: instance.id,
-    serverId: instance.serverId,
+    ...toViewFields(instance),
     toolId: instance.tool.originId ?? instance.tool.id,
-    name: instance.name,
-    description: instance.description ?? null,
-    maxResponseTokens: instance.maxResponseTokens ?? null,
     bindings: Object.fromEntries(
-      Object.entries(instance.bindings).map(([name, binding]) => [name, toBindingView(binding)]),
+      Object.entries(instance.bindings).map(([name, binding]) => [name, toBindingFields(binding)]),
     ),
     inputSchema: compiled.ok ? exposedSchemaOf(instance.tool, compiled.value, instance.bindings) : { type: 'object' },
-    ...timesOf(instance),
   }
 }
 
@@ -130,7 +79,7 @@ export const toBindingRows = (instances: readonly Instance[]): z.infer<typeof Bi
       const key = `${parameter.name}:${parameter.type}`
       const row = rows.get(key) ?? { parameter: parameter.name, type: parameter.type, instances: [] }
       rows.set(key, row)
-      row.instances.push({ id, name, ...toBindingView(bindingOf(bindings, parameter.name)) })
+      row.instances.push({ id, name, ...toBindingFields(bindingOf(bindings, parameter.name)) })
     }
   }
   return [...rows.values()].sort((a, b) => (a.parameter < b.parameter ? -1 : a.parameter > b.parameter ? 1 : 0))

@@ -1,3 +1,4 @@
+import { removeMember } from '../identity/accounts.store.ts'
 import { writeAudit } from '../identity/audit/audit.store.ts'
 import type { Database, Transaction } from '../lib/db/client.ts'
 import type { Announce, Changes } from '../lib/events/changes.ts'
@@ -58,7 +59,7 @@ const defaultHeirId = async (
 }
 
 /** Changes a member's role and records it in the same transaction. */
-const giveRole = async (
+export const giveRole = async (
   tx: Transaction,
   announce: Announce,
   actor: Actor,
@@ -154,7 +155,7 @@ export const createMemberService = ({ db, changes, holdings }: MemberServicePart
       const servers = await holdings.listServersOwnedBy(tx, userId, organizationId)
       const given = await holdings.giveServers(tx, { organizationId, from: userId, to: heir.userId })
       const withdrawn = await holdings.withdrawUser(tx, organizationId, userId)
-      await store.removeMember(tx, organizationId, userId)
+      await removeMember(tx, organizationId, userId)
       await writeAudit(tx, {
         action: 'member.removed',
         actor,

@@ -1,17 +1,12 @@
 import { z } from 'zod'
 import { Email } from '../identity/accounts.schema.ts'
 import { readOnlyField, readOnlyTimes } from '../lib/http/pages/read-only.ts'
-import { nameSchema, timeSchema } from '../lib/http/schemas.ts'
+import { nameSchema, timeSchema, toViewFields } from '../lib/http/schemas.ts'
 import { ROLES } from '../lib/kernel/roles.ts'
 import type { Invitation, Member, Organization } from './organization.ts'
 
 const role = z.enum(ROLES)
 const times = { createdAt: timeSchema, updatedAt: timeSchema }
-
-const timesOf = ({ createdAt, updatedAt }: { createdAt: Date; updatedAt: Date }) => ({
-  createdAt: createdAt.toISOString(),
-  updatedAt: updatedAt.toISOString(),
-})
 
 export const CreateOrganization = z.strictObject({ name: nameSchema })
 
@@ -30,12 +25,8 @@ export const OrganizationView = z
   .object({ id: z.uuid(), name: z.string(), role: role.describe('role of the requesting user'), ...times })
   .meta({ id: 'Organization' })
 
-export const toOrganizationView = (organization: Organization): z.infer<typeof OrganizationView> => ({
-  id: organization.id,
-  name: organization.name,
-  role: organization.role,
-  ...timesOf(organization),
-})
+export const toOrganizationView = (organization: Organization): z.infer<typeof OrganizationView> =>
+  toViewFields(organization)
 
 export const ChangeRole = z.strictObject({ role })
 
@@ -52,13 +43,7 @@ export const MemberView = z
   .object({ id: z.uuid(), userId: z.uuid(), email: z.string(), role, ...times })
   .meta({ id: 'Member' })
 
-export const toMemberView = (member: Member): z.infer<typeof MemberView> => ({
-  id: member.id,
-  userId: member.userId,
-  email: member.email,
-  role: member.role,
-  ...timesOf(member),
-})
+export const toMemberView = (member: Member): z.infer<typeof MemberView> => toViewFields(member)
 
 export const CreateInvitation = z.strictObject({ email: Email, role })
 
@@ -68,11 +53,4 @@ export const InvitationView = z
   .object({ id: z.uuid(), organizationId: z.uuid(), email: z.string(), role, expiresAt: timeSchema, ...times })
   .meta({ id: 'Invitation' })
 
-export const toInvitationView = (invitation: Invitation): z.infer<typeof InvitationView> => ({
-  id: invitation.id,
-  organizationId: invitation.organizationId,
-  email: invitation.email,
-  role: invitation.role,
-  expiresAt: invitation.expiresAt.toISOString(),
-  ...timesOf(invitation),
-})
+export const toInvitationView = (invitation: Invitation): z.infer<typeof InvitationView> => toViewFields(invitation)

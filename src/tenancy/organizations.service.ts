@@ -1,3 +1,4 @@
+import { renameOrganization } from '../identity/accounts.store.ts'
 import { writeAudit } from '../identity/audit/audit.store.ts'
 import type { Transaction } from '../lib/db/client.ts'
 import type { IdPage } from '../lib/http/id-paging.ts'
@@ -93,7 +94,7 @@ export const createOrganizationService = (parts: RemovalParts) => {
         assertMay(actor, id, 'manage')
         const before = await getOrganization(tx, actor, id)
         if (name === undefined || name === before.name) return before
-        await store.renameOrganization(tx, id, name)
+        await renameOrganization(tx, id, name)
         await writeAudit(tx, {
           action: 'organization.renamed',
           actor,

@@ -47,14 +47,8 @@ const StoredTemplate = Stored.pick({ method: true, url: true, headers: true, bod
 /** Parses only the request template: parsing all of 2,000 definitions takes several times as long. */
 export const templateOf = (definition: unknown): RequestTemplate => StoredTemplate.parse(definition)
 
-type Columns = { name: string; title: string | null; description: string | null; definition: unknown }
-
-export const fromStored = (row: Columns): ToolDefinition => ({
-  ...Stored.parse(row.definition),
-  name: row.name,
-  title: row.title ?? undefined,
-  description: row.description ?? undefined,
-})
+/** Parses everything of a definition but name, title and description. */
+export const parseDocument = (definition: unknown) => Stored.parse(definition)
 
 export const toStored = (definition: ToolDefinition) => {
   const { name, title, description, ...document } = definition

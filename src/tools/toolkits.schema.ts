@@ -111,6 +111,7 @@ export const CreateToolkit = z.strictObject({
   visibility: visibility.default('private'),
   organizationId: z.uuid().optional(),
 })
+export type NewToolkit = z.infer<typeof CreateToolkit>
 
 export const UpdateToolkit = z.strictObject({
   id: readOnlyField,
@@ -120,6 +121,7 @@ export const UpdateToolkit = z.strictObject({
   description: optional.description.nullish(),
   visibility: visibility.optional(),
 })
+export type ToolkitPatch = z.infer<typeof UpdateToolkit>
 
 export const TransferToolkit = z.strictObject({
   organizationId: z.uuid().describe('the new organization; you must be able to build in it'),

@@ -1,22 +1,20 @@
 import { hash } from 'node:crypto'
 import { writeAudit } from '../identity/audit/audit.store.ts'
-import type { AuditAction } from '../identity/audit/audit-entry.ts'
+import { type AuditAction, differences } from '../identity/audit/audit-entry.ts'
 import type { Database, Transaction } from '../lib/db/client.ts'
 import type { Changes } from '../lib/events/changes.ts'
 import type { IdPage } from '../lib/http/id-paging.ts'
 import { type Actor, assertMay, organizationForNew, organizationIdsOf } from '../lib/kernel/actor.ts'
 import { AppError } from '../lib/kernel/errors.ts'
 import type { JsonObject } from '../lib/kernel/json.ts'
-import type { Toolkit, Visibility } from './tool.ts'
+import type { Toolkit } from './tool.ts'
+import type { NewToolkit, ToolkitPatch } from './toolkits.schema.ts'
 import * as store from './toolkits.store.ts'
 
 export type ServerRef = { id: string; name: string }
 
 /** Which servers use toolkits or tools. Supplied by the servers capability. */
 export type Uses = {
-  /** Names of the servers. */
-  ofToolkit: (tx: Transaction, toolkitId: string) => Promise<readonly string[]>
-  ofTool: (tx: Transaction, toolId: string) => Promise<readonly string[]>
   /** By id of the toolkit or tool; unused ones are missing. */
   ofToolkits: (tx: Transaction, toolkitIds: readonly string[]) => Promise<ReadonlyMap<string, readonly ServerRef[]>>
   ofTools: (tx: Transaction, toolIds: readonly string[]) => Promise<ReadonlyMap<string, readonly ServerRef[]>>
@@ -27,15 +25,17 @@ export type ToolkitServiceParts = { db: Database; changes: Changes; uses: Uses }
 /** The same error whether the toolkit belongs to somebody else or does not exist. */
 export const toolkitNotFound = () => new AppError('not_found', 'Toolkit not found.')
 
-const inUse = (what: string, servers: readonly string[]) =>
-  new AppError(
-    'conflict',
-    `This ${what} is in use by ${servers.map(name => `"${name}"`).join(', ')}. Remove it there first.`,
-  )
-
 /** Throws `conflict` if servers use it, and names them. */
-export const assertUnused = (what: string, servers: readonly string[]): void => {
-  if (servers.length > 0) throw inUse(what, servers)
+export const assertUnused = async (
+  what: string,
+  usersOf: Uses['ofToolkits'],
+  tx: Transaction,
+  id: string,
+): Promise<void> => {
+  const servers = (await usersOf(tx, [id])).get(id)
+  if (servers === undefined) return
+  const names = servers.map(({ name }) => `"${name}"`).join(', ')
+  throw new AppError('conflict', `This ${what} is in use by ${names}. Remove it there first.`)
 }
 
 /** Hash of what people edit of a toolkit itself; it does not change with its tools. */
@@ -75,20 +75,11 @@ export const createToolkitService = ({ db, changes, uses }: ToolkitServiceParts)
   }
 
   return {
-    createToolkit: (
-      actor: Actor,
-      input: {
-        title: string
-        description?: string | undefined
-        visibility: Visibility
-        organizationId?: string | undefined
-      },
-    ): Promise<Toolkit> => {
-      const { title, description, visibility } = input
-      const organizationId = organizationForNew(actor, input.organizationId)
+    createToolkit: (actor: Actor, { organizationId: named, ...fields }: NewToolkit): Promise<Toolkit> => {
+      const organizationId = organizationForNew(actor, named)
       return changes.commit(async tx => {
-        const toolkit = await store.createToolkit(tx, { organizationId, title, description, visibility })
-        await audit(tx, actor, 'toolkit.created', toolkit, { visibility })
+        const toolkit = await store.createToolkit(tx, { ...fields, organizationId })
+        await audit(tx, actor, 'toolkit.created', toolkit, { visibility: toolkit.visibility })
         return toolkit
       })
     },
@@ -102,24 +93,13 @@ export const createToolkitService = ({ db, changes, uses }: ToolkitServiceParts)
     listGallery: (page: IdPage): Promise<Toolkit[]> => store.listGallery(db, page),
 
     /** Throws `conflict` if title, description or visibility differ from `ifVersion` (see `toolkitVersion`). */
-    updateToolkit: (
-      actor: Actor,
-      id: string,
-      input: {
-        title?: string | undefined
-        description?: string | null | undefined
-        visibility?: Visibility | undefined
-      },
-      ifVersion?: string,
-    ): Promise<Toolkit> =>
+    updateToolkit: (actor: Actor, id: string, patch: ToolkitPatch, ifVersion?: string): Promise<Toolkit> =>
       changes.commit(async (tx, announce) => {
         const before = await getForChange(tx, actor, id)
         assertVersionOf(before, ifVersion)
-        const updated = await store.updateToolkit(tx, id, input)
-        if (before.visibility !== updated.visibility) {
-          const visibility = { from: before.visibility, to: updated.visibility }
-          await audit(tx, actor, 'toolkit.visibility_changed', updated, { visibility })
-        }
+        const updated = await store.updateToolkit(tx, id, patch)
+        const change = differences({ visibility: before.visibility }, { visibility: updated.visibility })
+        if (change !== undefined) await audit(tx, actor, 'toolkit.visibility_changed', updated, change)
         announce({ type: 'toolkit_changed', toolkitId: id })
         return updated
       }),
@@ -136,7 +116,7 @@ export const createToolkitService = ({ db, changes, uses }: ToolkitServiceParts)
         if (organizationId === toolkit.organizationId) {
           throw new AppError('conflict', 'The toolkit already belongs to this organization.')
         }
-        assertUnused('toolkit', await uses.ofToolkit(tx, id))
+        await assertUnused('toolkit', uses.ofToolkits, tx, id)
         const moved = await store.moveToolkit(tx, id, organizationId)
         const change = { organizationId: { from: toolkit.organizationId, to: organizationId } }
         // Both organizations get an entry, because each can only read its own log.
@@ -149,7 +129,7 @@ export const createToolkitService = ({ db, changes, uses }: ToolkitServiceParts)
     removeToolkit: (actor: Actor, id: string): Promise<void> =>
       changes.commit(async tx => {
         const toolkit = await getForChange(tx, actor, id)
-        assertUnused('toolkit', await uses.ofToolkit(tx, id))
+        await assertUnused('toolkit', uses.ofToolkits, tx, id)
         await store.removeToolkit(tx, id)
         await audit(tx, actor, 'toolkit.removed', toolkit)
       }),

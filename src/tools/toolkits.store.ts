@@ -1,31 +1,13 @@
-import type { Transaction } from '../lib/db/client.ts'
+import type { Rows, Transaction } from '../lib/db/client.ts'
 import { type IdPage, idPageQuery } from '../lib/http/id-paging.ts'
-import type { Snapshot, Toolkit, Visibility } from './tool.ts'
+import { definedFields, mapFound, withoutNulls } from '../lib/kernel/missing.ts'
+import type { Snapshot, Toolkit } from './tool.ts'
+import type { ToolkitPatch } from './toolkits.schema.ts'
 
-type ToolkitRow = {
-  id: string
-  organizationId: string
-  title: string
-  description: string | null
-  visibility: Visibility
-  snapshotOfId: string | null
-  snapshotAt: Date | null
-  serverId: string | null
-  createdAt: Date
-  updatedAt: Date
-}
+export const toToolkit = ({ snapshotOfId: _, snapshotAt: __, serverId: ___, ...row }: Rows.Toolkit): Toolkit =>
+  withoutNulls(row)
 
-export const toToolkit = (row: ToolkitRow): Toolkit => ({
-  id: row.id,
-  organizationId: row.organizationId,
-  title: row.title,
-  description: row.description ?? undefined,
-  visibility: row.visibility,
-  createdAt: row.createdAt,
-  updatedAt: row.updatedAt,
-})
-
-const toSnapshot = (row: ToolkitRow): Snapshot | undefined =>
+const toSnapshot = (row: Rows.Toolkit): Snapshot | undefined =>
   row.snapshotOfId === null || row.snapshotAt === null || row.serverId === null
     ? undefined
     : { ...toToolkit(row), snapshotOfId: row.snapshotOfId, snapshotAt: row.snapshotAt, serverId: row.serverId }
@@ -35,66 +17,57 @@ const EDITABLE = { snapshotOfId: null }
 
 export const createToolkit = async (
   tx: Transaction,
-  data: { organizationId: string; title: string; description: string | undefined; visibility: Visibility },
-): Promise<Toolkit> => toToolkit(await tx.toolkit.create({ data: { ...data, description: data.description ?? null } }))
+  { description, ...rest }: Pick<Toolkit, 'organizationId' | 'title' | 'description' | 'visibility'>,
+): Promise<Toolkit> => toToolkit(await tx.toolkit.create({ data: { ...rest, description: description ?? null } }))
 
 export const findToolkit = async (
   tx: Transaction,
   id: string,
   organizationIds: readonly string[],
-): Promise<Toolkit | undefined> => {
-  const row = await tx.toolkit.findFirst({
-    where: { id, organizationId: { in: [...organizationIds] }, ...EDITABLE },
-  })
-  return row === null ? undefined : toToolkit(row)
-}
+): Promise<Toolkit | undefined> =>
+  mapFound(
+    await tx.toolkit.findFirst({
+      where: { id, organizationId: { in: [...organizationIds] }, ...EDITABLE },
+    }),
+    toToolkit,
+  )
 
 /** Finds a toolkit of these organizations or a public one. */
 export const findUsableToolkit = async (
   tx: Transaction,
   id: string,
   organizationIds: readonly string[],
-): Promise<Toolkit | undefined> => {
-  const row = await tx.toolkit.findFirst({
-    where: { id, ...EDITABLE, OR: [{ organizationId: { in: [...organizationIds] } }, { visibility: 'public' }] },
-  })
-  return row === null ? undefined : toToolkit(row)
-}
+): Promise<Toolkit | undefined> =>
+  mapFound(
+    await tx.toolkit.findFirst({
+      where: { id, ...EDITABLE, OR: [{ organizationId: { in: [...organizationIds] } }, { visibility: 'public' }] },
+    }),
+    toToolkit,
+  )
 
 export const listToolkits = async (
   tx: Transaction,
   organizationIds: readonly string[],
   page: IdPage,
 ): Promise<Toolkit[]> => {
-  const { where, ...rest } = idPageQuery(page)
   const mine = { organizationId: { in: [...organizationIds] }, ...EDITABLE }
-  return (await tx.toolkit.findMany({ where: { ...mine, ...where }, ...rest })).map(toToolkit)
+  return (await tx.toolkit.findMany(idPageQuery(page, mine))).map(toToolkit)
 }
 
 export const countToolkits = (tx: Transaction, organizationId: string): Promise<number> =>
   tx.toolkit.count({ where: { organizationId, ...EDITABLE } })
 
 export const listGallery = async (tx: Transaction, page: IdPage): Promise<Toolkit[]> => {
-  const { where, ...rest } = idPageQuery(page)
   const shared = { visibility: 'public' as const, ...EDITABLE }
-  return (await tx.toolkit.findMany({ where: { ...shared, ...where }, ...rest })).map(toToolkit)
+  return (await tx.toolkit.findMany(idPageQuery(page, shared))).map(toToolkit)
 }
 
 export const updateToolkit = async (
   tx: Transaction,
   id: string,
-  data: { title?: string | undefined; description?: string | null | undefined; visibility?: Visibility | undefined },
+  { title, description, visibility }: ToolkitPatch,
 ): Promise<Toolkit> =>
-  toToolkit(
-    await tx.toolkit.update({
-      where: { id },
-      data: {
-        ...(data.title === undefined ? {} : { title: data.title }),
-        ...(data.description === undefined ? {} : { description: data.description }),
-        ...(data.visibility === undefined ? {} : { visibility: data.visibility }),
-      },
-    }),
-  )
+  toToolkit(await tx.toolkit.update({ where: { id }, data: definedFields({ title, description, visibility }) }))
 
 export const moveToolkit = async (tx: Transaction, id: string, organizationId: string): Promise<Toolkit> =>
   toToolkit(await tx.toolkit.update({ where: { id }, data: { organizationId } }))
@@ -139,10 +112,8 @@ export const findSnapshot = async (
   tx: Transaction,
   serverId: string,
   snapshotOfId: string,
-): Promise<Snapshot | undefined> => {
-  const row = await tx.toolkit.findUnique({ where: { serverId_snapshotOfId: { serverId, snapshotOfId } } })
-  return row === null ? undefined : toSnapshot(row)
-}
+): Promise<Snapshot | undefined> =>
+  mapFound(await tx.toolkit.findUnique({ where: { serverId_snapshotOfId: { serverId, snapshotOfId } } }), toSnapshot)
 
 export const listSnapshots = async (tx: Transaction, serverId: string): Promise<Snapshot[]> => {
   const rows = await tx.toolkit.findMany({ where: { serverId }, orderBy: { id: 'asc' } })

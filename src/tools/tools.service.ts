@@ -6,11 +6,16 @@ import type { IdPage } from '../lib/http/id-paging.ts'
 import { type Actor, assertMay, organizationForNew, organizationIdsOf } from '../lib/kernel/actor.ts'
 import { AppError } from '../lib/kernel/errors.ts'
 import { MAX_TOOLS_PER_TOOLKIT } from '../lib/kernel/limits.ts'
-import { toStored } from './stored-definition.ts'
+import { definedFields, withoutNulls } from '../lib/kernel/missing.ts'
+import { parseDocument, toStored } from './stored-definition.ts'
 import type { Tool, ToolDefinition, Toolkit } from './tool.ts'
-import { assertDefinition, assertDefinitionSize, type CompiledDefinition } from './tool-definition.ts'
-import { applyPatch, type ToolPatch } from './tool-patch.ts'
-import { findToolByName, findToolInToolkitTitled, listToolNames, updateVersion } from './tool-versions.store.ts'
+import {
+  assertDefinition,
+  assertDefinitionSize,
+  type CompiledDefinition,
+  withoutLostParameters,
+  withoutRepeatedDefaults,
+} from './tool-definition.ts'
 import { assertUnused, type ToolkitServiceParts, toolkitNotFound } from './toolkits.service.ts'
 import { createToolkit, findToolkit, findUsableToolkit, touchToolkit } from './toolkits.store.ts'
 import * as store from './tools.store.ts'
@@ -30,6 +35,17 @@ const staleTool = () =>
   new AppError('conflict', 'Somebody else has changed this tool. Your changes are not saved yet.', {
     errors: [{ path: 'version', message: 'is not the latest version' }],
   })
+
+/** Changed fields of a tool: undefined keeps the value, null removes it. */
+export type ToolPatch = { [Field in keyof ToolDefinition]?: ToolDefinition[Field] | null | undefined }
+
+/** Applies a patch and drops the metadata of parameters that no longer exist. */
+const applyPatch = (tool: Tool, patch: ToolPatch): ToolDefinition => {
+  const merged = withoutNulls({ ...tool, ...definedFields(patch) })
+  const { name = tool.name, title, description } = merged
+  const edited = { ...parseDocument(merged), name, title, description }
+  return patch.parameters ? withoutRepeatedDefaults(edited) : withoutLostParameters(edited)
+}
 
 const isSame = (one: ToolDefinition, other: ToolDefinition): boolean =>
   isDeepStrictEqual(toStored(one), toStored(other))
@@ -107,7 +123,7 @@ export const createToolService = ({
     /** Returns the tool with the same name and content, for example if a form was sent twice. */
     findSameTool: async (actor: Actor, toolkitId: string, definition: ToolDefinition): Promise<Tool | undefined> => {
       await getToolkitForTools(db, actor, toolkitId)
-      const found = await findToolByName(db, toolkitId, definition.name)
+      const found = await store.findToolByName(db, toolkitId, definition.name)
       return found !== undefined && isSame(found, definition) ? found : undefined
     },
 
@@ -124,7 +140,7 @@ export const createToolService = ({
       const organizationId = organizationForNew(actor, toolkit.organizationId)
       const { title } = toolkit
       return changes.commit(async (tx, announce) => {
-        const known = await findToolInToolkitTitled(tx, { organizationId, title, name: definition.name })
+        const known = await store.findToolInToolkitTitled(tx, { organizationId, title, name: definition.name })
         if (known !== undefined && isSame(known, definition)) return known
         const visibility = 'private'
         const created = await createToolkit(tx, { organizationId, title, description: undefined, visibility })
@@ -141,7 +157,7 @@ export const createToolService = ({
       changes.commit(async (tx, announce) => {
         const { toolkitId, ...tool } = await getForChange(tx, actor, id)
         await assertRoom(tx, toolkitId)
-        const name = nameOfCopy(tool.name, await listToolNames(tx, toolkitId))
+        const name = nameOfCopy(tool.name, await store.listToolNames(tx, toolkitId))
         const copy = await store.createTool(tx, toolkitId, { ...tool, name })
         await touchToolkit(tx, toolkitId)
         announce({ type: 'toolkit_changed', toolkitId })
@@ -178,7 +194,7 @@ export const createToolService = ({
             throw staleTool()
           const definition = applyPatch(tool, patch)
           assertTool(definition)
-          const updated = await updateVersion(tx, tool, definition, ifUnchangedSince !== undefined)
+          const updated = await store.updateVersion(tx, tool, definition, ifUnchangedSince !== undefined)
           if (updated === undefined) throw staleTool()
           await touchToolkit(tx, tool.toolkitId)
           announce({ type: 'toolkit_changed', toolkitId: tool.toolkitId })
@@ -190,7 +206,7 @@ export const createToolService = ({
     removeTool: (actor: Actor, id: string): Promise<void> =>
       changes.commit(async (tx, announce) => {
         const tool = await getForChange(tx, actor, id)
-        assertUnused('tool', await uses.ofTool(tx, id))
+        await assertUnused('tool', uses.ofTools, tx, id)
         await store.removeTool(tx, id)
         await touchToolkit(tx, tool.toolkitId)
         announce({ type: 'toolkit_changed', toolkitId: tool.toolkitId })

@@ -1,27 +1,12 @@
-import type { Transaction } from '../lib/db/client.ts'
+import type { Rows, Transaction } from '../lib/db/client.ts'
 import { type IdPage, idPageQuery } from '../lib/http/id-paging.ts'
-import { fromStored, toStored } from './stored-definition.ts'
+import { mapFound, withoutNulls } from '../lib/kernel/missing.ts'
+import { parseDocument, toStored } from './stored-definition.ts'
 import type { Tool, ToolDefinition } from './tool.ts'
 
-type ToolRow = {
-  id: string
-  toolkitId: string
-  originId: string | null
-  name: string
-  title: string | null
-  description: string | null
-  definition: unknown
-  createdAt: Date
-  updatedAt: Date
-}
-
-export const toTool = (row: ToolRow): Tool => ({
-  ...fromStored(row),
-  id: row.id,
-  toolkitId: row.toolkitId,
-  originId: row.originId ?? undefined,
-  createdAt: row.createdAt,
-  updatedAt: row.updatedAt,
+export const toTool = ({ definition, ...row }: Rows.Tool): Tool => ({
+  ...parseDocument(definition),
+  ...withoutNulls(row),
 })
 
 export const createTool = async (tx: Transaction, toolkitId: string, definition: ToolDefinition): Promise<Tool> =>
@@ -42,13 +27,14 @@ export const findTool = async (
   tx: Transaction,
   id: string,
   organizationIds: readonly string[],
-): Promise<{ tool: Tool; organizationId: string } | undefined> => {
-  const row = await tx.tool.findFirst({
-    where: { id, toolkit: { organizationId: { in: [...organizationIds] }, snapshotOfId: null } },
-    include: { toolkit: { select: { organizationId: true } } },
-  })
-  return row === null ? undefined : { tool: toTool(row), organizationId: row.toolkit.organizationId }
-}
+): Promise<{ tool: Tool; organizationId: string } | undefined> =>
+  mapFound(
+    await tx.tool.findFirst({
+      where: { id, toolkit: { organizationId: { in: [...organizationIds] }, snapshotOfId: null } },
+      include: { toolkit: { select: { organizationId: true } } },
+    }),
+    row => ({ tool: toTool(row), organizationId: row.toolkit.organizationId }),
+  )
 
 /** Finds a tool of these organizations or of a public toolkit. */
 export const findReadableTool = async (
@@ -57,15 +43,11 @@ export const findReadableTool = async (
   organizationIds: readonly string[],
 ): Promise<Tool | undefined> => {
   const readable = [{ organizationId: { in: [...organizationIds] } }, { visibility: 'public' as const }]
-  const row = await tx.tool.findFirst({ where: { id, toolkit: { snapshotOfId: null, OR: readable } } })
-  return row === null ? undefined : toTool(row)
+  return mapFound(await tx.tool.findFirst({ where: { id, toolkit: { snapshotOfId: null, OR: readable } } }), toTool)
 }
 
-export const listTools = async (tx: Transaction, toolkitId: string, page: IdPage): Promise<Tool[]> => {
-  const { where, ...rest } = idPageQuery(page)
-  const rows = await tx.tool.findMany({ where: { toolkitId, ...where }, ...rest })
-  return rows.map(toTool)
-}
+export const listTools = async (tx: Transaction, toolkitId: string, page: IdPage): Promise<Tool[]> =>
+  (await tx.tool.findMany(idPageQuery(page, { toolkitId }))).map(toTool)
 
 export const listAllTools = async (tx: Transaction, toolkitId: string): Promise<Tool[]> =>
   (await tx.tool.findMany({ where: { toolkitId }, orderBy: { id: 'asc' } })).map(toTool)
@@ -76,6 +58,43 @@ export const updateTool = async (tx: Transaction, id: string, definition: ToolDe
 export const removeTool = async (tx: Transaction, id: string): Promise<void> => {
   await tx.tool.delete({ where: { id } })
 }
+
+/**
+ * Writes a tool. With `isHeld`, only if it is still the version that was read; otherwise returns undefined. Every
+ * version gets a later time than the one before, so two are never confused.
+ */
+export const updateVersion = async (
+  tx: Transaction,
+  { id, updatedAt }: Pick<Tool, 'id' | 'updatedAt'>,
+  definition: ToolDefinition,
+  isHeld: boolean,
+): Promise<Tool | undefined> => {
+  const next = new Date(Math.max(Date.now(), updatedAt.getTime() + 1))
+  const { count } = await tx.tool.updateMany({
+    where: isHeld ? { id, updatedAt } : { id },
+    data: { ...toStored(definition), updatedAt: next },
+  })
+  return count === 0 ? undefined : toTool(await tx.tool.findUniqueOrThrow({ where: { id } }))
+}
+
+export const listToolNames = async (tx: Transaction, toolkitId: string): Promise<string[]> =>
+  (await tx.tool.findMany({ where: { toolkitId }, select: { name: true } })).map(({ name }) => name)
+
+export const findToolByName = async (tx: Transaction, toolkitId: string, name: string): Promise<Tool | undefined> =>
+  mapFound(await tx.tool.findFirst({ where: { toolkitId, name } }), toTool)
+
+/** Returns the tool with this name in the newest toolkit with this title. */
+export const findToolInToolkitTitled = async (
+  tx: Transaction,
+  { organizationId, title, name }: { organizationId: string; title: string; name: string },
+): Promise<Tool | undefined> =>
+  mapFound(
+    await tx.tool.findFirst({
+      where: { name, toolkit: { organizationId, title, snapshotOfId: null } },
+      orderBy: { id: 'desc' },
+    }),
+    toTool,
+  )
 
 /** What a model chooses a tool by. */
 export type ToolText = { id: string; name: string; description: string | undefined }

@@ -88,10 +88,8 @@ export const findUpstreamOfAnybody = async (tx: Transaction, id: string): Promis
   return row === null ? undefined : toUpstream(row)
 }
 
-export const listUpstreams = async (tx: Transaction, serverId: string, page: IdPage): Promise<Upstream[]> => {
-  const { where, ...rest } = idPageQuery(page)
-  return (await tx.upstream.findMany({ where: { serverId, ...where }, ...rest })).map(toUpstream)
-}
+export const listUpstreams = async (tx: Transaction, serverId: string, page: IdPage): Promise<Upstream[]> =>
+  (await tx.upstream.findMany(idPageQuery(page, { serverId }))).map(toUpstream)
 
 /** Sorted by name. */
 export const listAllUpstreams = async (tx: Transaction, serverId: string): Promise<Upstream[]> =>

@@ -4,9 +4,10 @@ import { assertUnchanged } from '../../lib/http/pages/read-only.ts'
 import { pageOf } from '../../lib/http/paging.ts'
 import { resourceRoutes } from '../../lib/http/resource-routes.ts'
 import { uuidParam, uuidParams } from '../../lib/http/schemas.ts'
+import { toBindings } from '../../servers/bindings/bindings.ts'
 import type { Instance } from '../../servers/server.ts'
 import { BindingRow, CreateInstance, InstanceView, UpdateInstance } from '../../servers/servers.schema.ts'
-import { toBindingRows, toBindings, toInstanceView } from '../../servers/servers.view.ts'
+import { toBindingRows, toInstanceView } from '../../servers/servers.view.ts'
 import type { InstanceService } from '../../servers/tools/instances.service.ts'
 
 const params = uuidParams

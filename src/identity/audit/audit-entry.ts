@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 
@@ -113,6 +114,13 @@ const toEntryValue = (value: JsonValue): JsonValue => {
   if (typeof value === 'string') return toEntryText(value)
   if (Array.isArray(value)) return value.slice(0, MAX_ITEMS).map(toEntryValue)
   return isJsonObject(value) ? toEntryChange(value) : value
+}
+
+/** Returns the fields that differ as `{from, to}`, or undefined if none does. */
+export const differences = (before: JsonObject, after: JsonObject): JsonObject | undefined => {
+  const changed = Object.entries(after).filter(([name, to]) => !isDeepStrictEqual(before[name], to))
+  if (changed.length === 0) return undefined
+  return Object.fromEntries(changed.map(([name, to]) => [name, { from: before[name] ?? null, to }]))
 }
 
 /** Truncates every text and list in a change. */

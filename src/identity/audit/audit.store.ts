@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { removeInBatches } from '../../lib/db/batches.ts'
-import type { Database, Transaction } from '../../lib/db/client.ts'
+import type { Database, Rows, Transaction } from '../../lib/db/client.ts'
 import type { JsonValue } from '../../lib/kernel/json.ts'
+import { definedFields, withoutNulls } from '../../lib/kernel/missing.ts'
 import {
   type AuditAction,
   type AuditEntry,
@@ -33,34 +34,18 @@ export const writeAudit = async (tx: Transaction, record: AuditRecord): Promise<
   })
 }
 
-type AuditRow = {
-  id: string
-  organizationId: string | null
-  actorId: string | null
-  actorEmail: string | null
-  action: string
-  targetType: string
-  targetId: string | null
-  targetName: string | null
-  address: string | null
-  change: unknown
-  createdAt: Date
-}
-
 const toChange = (stored: unknown): JsonValue | undefined =>
   stored === null || stored === undefined ? undefined : z.json().parse(stored)
 
-const toAuditEntry = (row: AuditRow): AuditEntry => ({
-  id: row.id,
-  at: row.createdAt,
-  action: row.action,
-  actorId: row.actorId ?? undefined,
-  actorEmail: row.actorEmail ?? undefined,
-  organizationId: row.organizationId ?? undefined,
-  target: { type: row.targetType, id: row.targetId ?? undefined, name: row.targetName ?? undefined },
-  address: row.address ?? undefined,
-  change: toChange(row.change),
-})
+const toAuditEntry = (row: Rows.AuditEntry): AuditEntry => {
+  const { createdAt, targetType, targetId, targetName, change, ...rest } = withoutNulls(row)
+  return {
+    ...rest,
+    at: createdAt,
+    target: { type: targetType, id: targetId, name: targetName },
+    change: toChange(change),
+  }
+}
 
 /** Returns the condition that restricts a query to what the reader may see. */
 const whereOf = (scope: AuditScope) => {
@@ -88,9 +73,8 @@ export type AuditFilter = {
 
 const filterOf = ({ actions, actorId, targetId, from, to }: AuditFilter) => ({
   ...(actions !== undefined && { action: { in: [...actions] } }),
-  ...(actorId !== undefined && { actorId }),
-  ...(targetId !== undefined && { targetId }),
-  createdAt: { ...(from !== undefined && { gte: from }), ...(to !== undefined && { lt: to }) },
+  ...definedFields({ actorId, targetId }),
+  createdAt: definedFields({ gte: from, lt: to }),
 })
 
 /** Lists at most `take` entries after `afterId`, newest first. */

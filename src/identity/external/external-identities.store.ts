@@ -24,10 +24,8 @@ export const createIdentity = async (
   await tx.externalIdentity.create({ data: { userId, issuer, subject } })
 }
 
-export const listIdentities = (tx: Transaction, userId: string, page: IdPage): Promise<LinkedIdentity[]> => {
-  const { where, ...rest } = idPageQuery(page)
-  return tx.externalIdentity.findMany({ where: { ...where, userId }, ...rest })
-}
+export const listIdentities = (tx: Transaction, userId: string, page: IdPage): Promise<LinkedIdentity[]> =>
+  tx.externalIdentity.findMany(idPageQuery(page, { userId }))
 
 export const countIdentities = (tx: Transaction, userId: string): Promise<number> =>
   tx.externalIdentity.count({ where: { userId } })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { timeSchema } from '../../lib/http/schemas.ts'
+import { timeSchema, toViewFields } from '../../lib/http/schemas.ts'
 import { Email, newPassword } from '../accounts.schema.ts'
 import { ownPassword } from '../second-factor/second-factor.schema.ts'
 import { describeBrowser } from '../sign-in/describe-browser.ts'
@@ -38,12 +38,9 @@ export const OwnSessionView = z
   .meta({ id: 'OwnSession' })
 
 export const toOwnSessionView = (session: OwnSession): z.infer<typeof OwnSessionView> => ({
-  id: session.id,
+  ...toViewFields(session),
   current: session.isCurrent,
-  createdAt: session.createdAt.toISOString(),
-  lastSeenAt: session.lastSeenAt.toISOString(),
   browser: describeBrowser(session.userAgent),
-  address: session.address ?? null,
 })
 
 const OUTBOX = ' This installation does not send email; its operator can find the message in the outbox.'

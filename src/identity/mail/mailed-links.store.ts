@@ -1,5 +1,6 @@
 import { removeInBatches } from '../../lib/db/batches.ts'
 import type { Database, Transaction } from '../../lib/db/client.ts'
+import { mapFound } from '../../lib/kernel/missing.ts'
 import type { LinkPurpose } from './mailed-links.ts'
 
 /** The user a link was sent to, and at which address. */
@@ -25,10 +26,11 @@ export const findMailedLink = async (
   purpose: LinkPurpose,
   tokenHash: string,
   now: Date,
-): Promise<MailedLink | undefined> => {
-  const row = await tx.mailedLink.findFirst({ where: validLinks(purpose, tokenHash, now) })
-  return row === null ? undefined : { userId: row.userId, email: row.email }
-}
+): Promise<MailedLink | undefined> =>
+  mapFound(await tx.mailedLink.findFirst({ where: validLinks(purpose, tokenHash, now) }), row => ({
+    userId: row.userId,
+    email: row.email,
+  }))
 
 /** Uses up a link. Of several concurrent callers, only one gets it. */
 export const takeMailedLink = async (

@@ -97,8 +97,7 @@ export const listSessions = async (
   { userId, now, currentSid }: { userId: string; now: Date; currentSid: string | undefined },
   page: IdPage,
 ): Promise<OwnSession[]> => {
-  const { where, ...rest } = idPageQuery(page)
-  const rows = await tx.session.findMany({ where: { ...where, userId, expiresAt: { gt: now } }, ...rest })
+  const rows = await tx.session.findMany(idPageQuery(page, { userId, expiresAt: { gt: now } }))
   const currentHash = currentSid === undefined ? undefined : hashOf(currentSid)
   return rows.map(({ id, sidHash, data, createdAt, updatedAt }) => {
     const { userAgent, address } = SessionData.catch({}).parse(data)

@@ -1,43 +1,18 @@
-import type { Transaction } from '../../lib/db/client.ts'
+import type { Rows, Transaction } from '../../lib/db/client.ts'
 import { type IdPage, idPageQuery } from '../../lib/http/id-paging.ts'
 import { SCOPES, type Scope } from '../../lib/kernel/actor.ts'
+import { mapFound, withoutNulls } from '../../lib/kernel/missing.ts'
 import type { Role } from '../../lib/kernel/roles.ts'
 import type { AccessToken } from '../account.ts'
 import { NOTE_USE_EVERY_MS } from './token-uses.ts'
-
-type TokenRow = {
-  id: string
-  userId: string
-  name: string
-  scopes: unknown
-  expiresAt: Date
-  lastUsedAt: Date | null
-  createdAt: Date
-  updatedAt: Date
-}
 
 /** Ignores stored scopes that no longer exist. */
 const toScopes = (stored: unknown): Scope[] =>
   SCOPES.filter(scope => Array.isArray(stored) && stored.some(item => item === scope))
 
-const toAccessToken = ({
-  scopes,
-  lastUsedAt,
-  id,
-  userId,
-  name,
-  expiresAt,
-  createdAt,
-  updatedAt,
-}: TokenRow): AccessToken => ({
-  id,
-  userId,
-  name,
+const toAccessToken = ({ tokenHash: _, scopes, ...row }: Rows.AccessToken): AccessToken => ({
+  ...withoutNulls(row),
   scopes: toScopes(scopes),
-  expiresAt,
-  lastUsedAt: lastUsedAt ?? undefined,
-  createdAt,
-  updatedAt,
 })
 
 export const createToken = async (
@@ -45,16 +20,11 @@ export const createToken = async (
   data: { userId: string; name: string; tokenHash: string; scopes: readonly Scope[]; expiresAt: Date },
 ): Promise<AccessToken> => toAccessToken(await tx.accessToken.create({ data: { ...data, scopes: [...data.scopes] } }))
 
-export const listTokens = async (tx: Transaction, userId: string, page: IdPage): Promise<AccessToken[]> => {
-  const { where, ...rest } = idPageQuery(page)
-  const rows = await tx.accessToken.findMany({ where: { ...where, userId }, ...rest })
-  return rows.map(toAccessToken)
-}
+export const listTokens = async (tx: Transaction, userId: string, page: IdPage): Promise<AccessToken[]> =>
+  (await tx.accessToken.findMany(idPageQuery(page, { userId }))).map(toAccessToken)
 
-export const findToken = async (tx: Transaction, userId: string, id: string): Promise<AccessToken | undefined> => {
-  const row = await tx.accessToken.findFirst({ where: { id, userId } })
-  return row === null ? undefined : toAccessToken(row)
-}
+export const findToken = async (tx: Transaction, userId: string, id: string): Promise<AccessToken | undefined> =>
+  mapFound(await tx.accessToken.findFirst({ where: { id, userId } }), toAccessToken)
 
 /** Removes a token of the user and returns it; undefined if they have none with this ID. */
 export const removeToken = async (tx: Transaction, userId: string, id: string): Promise<AccessToken | undefined> => {

@@ -18,6 +18,8 @@ export type Database =
   Same<Models<PrismaClient>, Models<PostgresClient>> extends true
     ? PrismaClient & { readonly kind: DatabaseKind }
     : never
+/** The rows of each model, as queries without `select` return them. */
+export type * as Rows from './generated/sqlite/client.ts'
 /** A database client within a transaction. */
 export type Transaction = Prisma.TransactionClient
 /** An open database. `close` waits for running queries. */

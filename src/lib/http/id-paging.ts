@@ -21,9 +21,9 @@ export const toIdPage = <T extends { id: string }, V>(
   return { items: items.map(toView), nextCursor }
 }
 
-/** Returns the part of a store's query that selects one page. */
-export const idPageQuery = ({ limit, afterId }: IdPage) => ({
-  where: afterId === undefined ? {} : { id: { gt: afterId } },
+/** Returns the part of a store's query that selects one page of the rows that match `where`. */
+export const idPageQuery = <Where extends object>({ limit, afterId }: IdPage, where: Where) => ({
+  where: { ...where, ...(afterId !== undefined && { id: { gt: afterId } }) },
   take: limit + 1,
   orderBy: { id: 'asc' as const },
 })

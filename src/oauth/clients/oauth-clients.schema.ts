@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { readOnlyField, readOnlyTimes } from '../../lib/http/pages/read-only.ts'
-import { nameSchema, timeSchema } from '../../lib/http/schemas.ts'
+import { nameSchema, timeSchema, toViewFields } from '../../lib/http/schemas.ts'
 import { AUTH_METHODS, type OAuthClient } from './oauth-client.ts'
 import type { NewClient } from './oauth-clients.service.ts'
 import { cleanName, MAX_NAME_CHARACTERS, MAX_REDIRECTS } from './registration.ts'
@@ -53,17 +53,11 @@ export const NewOAuthClientView = OAuthClientView.extend({
 }).meta({ id: 'NewOAuthClient' })
 
 export const toOAuthClientView = (client: OAuthClient): z.infer<typeof OAuthClientView> => ({
-  id: client.id,
-  organizationId: client.organizationId,
-  clientId: client.clientId,
-  name: client.name,
-  redirectUris: [...client.redirectUris],
+  ...toViewFields(client),
   tokenEndpointAuthMethod: client.authMethod,
-  createdAt: client.createdAt.toISOString(),
-  updatedAt: client.updatedAt.toISOString(),
 })
 
 export const toNewOAuthClientView = (client: NewClient): z.infer<typeof NewOAuthClientView> => ({
   ...toOAuthClientView(client),
-  ...(client.clientSecret !== undefined && { clientSecret: client.clientSecret }),
+  clientSecret: client.clientSecret,
 })

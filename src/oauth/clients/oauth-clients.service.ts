@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { writeAudit } from '../../identity/audit/audit.store.ts'
+import { differences } from '../../identity/audit/audit-entry.ts'
 import type { Database, Transaction } from '../../lib/db/client.ts'
 import type { Changes } from '../../lib/events/changes.ts'
 import type { IdPage } from '../../lib/http/id-paging.ts'
@@ -51,13 +52,7 @@ const getClientFor = async (tx: Transaction, actor: Actor, id: string): Promise<
 
 const targetOf = ({ id, name }: OAuthClient) => ({ type: 'oauth_client', id, name })
 
-/** Returns the changed fields, for the audit log. */
-const differenceOf = (before: OAuthClient, after: OAuthClient): JsonObject => ({
-  ...(before.name !== after.name && { name: { from: before.name, to: after.name } }),
-  ...(before.redirectUris.join(' ') !== after.redirectUris.join(' ') && {
-    redirectUris: { from: [...before.redirectUris], to: [...after.redirectUris] },
-  }),
-})
+const auditedFieldsOf = ({ name, redirectUris }: OAuthClient) => ({ name, redirectUris: [...redirectUris] })
 
 export type OAuthClientServiceParts = { db: Database; changes: Changes; sealing: Sealing }
 
@@ -109,7 +104,7 @@ export const createOAuthClientService = ({ db, changes, sealing }: OAuthClientSe
         actor,
         organizationId: after.organizationId,
         target: targetOf(after),
-        change: differenceOf(before, after),
+        change: differences(auditedFieldsOf(before), auditedFieldsOf(after)) ?? {},
       })
       return after
     }),

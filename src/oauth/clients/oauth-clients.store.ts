@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import type { Transaction } from '../../lib/db/client.ts'
+import type { Rows, Transaction } from '../../lib/db/client.ts'
 import { type IdPage, idPageQuery } from '../../lib/http/id-paging.ts'
 import type { JsonObject } from '../../lib/kernel/json.ts'
+import { mapFound } from '../../lib/kernel/missing.ts'
 import type { Sealed } from '../../lib/process/sealing.ts'
 import { AUTH_METHODS, type OAuthClient } from './oauth-client.ts'
 
@@ -11,30 +12,11 @@ const Metadata = z.object({
   token_endpoint_auth_method: z.enum(AUTH_METHODS),
 })
 
-type ClientRow = {
-  id: string
-  organizationId: string | null
-  clientId: string
-  metadata: unknown
-  createdAt: Date
-  updatedAt: Date
-}
-
-const toClients = ({ id, organizationId, clientId, metadata, createdAt, updatedAt }: ClientRow): OAuthClient[] => {
+/** Returns none for a client that registered itself. */
+const toClients = ({ organizationId, metadata, secret: _, ...row }: Rows.OAuthClient): OAuthClient[] => {
   if (organizationId === null) return []
-  const { client_name, redirect_uris, token_endpoint_auth_method } = Metadata.parse(metadata)
-  return [
-    {
-      id,
-      organizationId,
-      clientId,
-      name: client_name,
-      redirectUris: redirect_uris,
-      authMethod: token_endpoint_auth_method,
-      createdAt,
-      updatedAt,
-    },
-  ]
+  const { client_name: name, redirect_uris: redirectUris, token_endpoint_auth_method } = Metadata.parse(metadata)
+  return [{ ...row, organizationId, name, redirectUris, authMethod: token_endpoint_auth_method }]
 }
 
 export type NewOAuthClient = {
@@ -57,19 +39,18 @@ export const createClient = async (
 export const countClients = (tx: Transaction, organizationId: string): Promise<number> =>
   tx.oAuthClient.count({ where: { organizationId } })
 
-export const listClients = async (tx: Transaction, organizationId: string, page: IdPage): Promise<OAuthClient[]> => {
-  const { where, ...rest } = idPageQuery(page)
-  return (await tx.oAuthClient.findMany({ where: { organizationId, ...where }, ...rest })).flatMap(toClients)
-}
+export const listClients = async (tx: Transaction, organizationId: string, page: IdPage): Promise<OAuthClient[]> =>
+  (await tx.oAuthClient.findMany(idPageQuery(page, { organizationId }))).flatMap(toClients)
 
 export const findClient = async (
   tx: Transaction,
   id: string,
   organizationIds: readonly string[],
-): Promise<OAuthClient | undefined> => {
-  const row = await tx.oAuthClient.findFirst({ where: { id, organizationId: { in: [...organizationIds] } } })
-  return row === null ? undefined : toClients(row)[0]
-}
+): Promise<OAuthClient | undefined> =>
+  mapFound(
+    await tx.oAuthClient.findFirst({ where: { id, organizationId: { in: [...organizationIds] } } }),
+    row => toClients(row)[0],
+  )
 
 export const updateClientMetadata = async (tx: Transaction, id: string, metadata: JsonObject): Promise<void> => {
   await tx.oAuthClient.update({ where: { id }, data: { metadata } })

@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import { NOTE_USE_EVERY_MS } from '../../identity/tokens/token-uses.ts'
-import type { Transaction } from '../../lib/db/client.ts'
+import type { Rows, Transaction } from '../../lib/db/client.ts'
 import { type IdPage, idPageQuery } from '../../lib/http/id-paging.ts'
 import { MCP_SCOPES, type McpScope } from '../../lib/kernel/mcp-scopes.ts'
-import type { AccessTier } from '../../servers/server.ts'
+import { withoutNulls } from '../../lib/kernel/missing.ts'
+import { policyOf } from '../../servers/access/access.ts'
+import { type ServerRow, toServer, WITH_USERS } from '../../servers/servers.store.ts'
 import type { Grant } from './grant.ts'
 
 const KIND = 'Grant'
@@ -11,50 +13,14 @@ const KIND = 'Grant'
 /** The stored scopes of a grant, per resource. */
 const Payload = z.object({ resources: z.record(z.string(), z.string()) })
 
-const WITH_NAMES = {
-  user: { select: { email: true } },
-  server: {
-    select: {
-      name: true,
-      access: true,
-      organizationId: true,
-      ownerId: true,
-      allowedUsers: { select: { userId: true } },
-    },
-  },
-} as const
+const WITH_NAMES = { user: { select: { email: true } }, server: { include: WITH_USERS } } as const
 
-type ServerColumns = {
-  name: string
-  access: AccessTier
-  organizationId: string
-  ownerId: string
-  allowedUsers: { userId: string }[]
-}
-
-type GrantRow = {
-  id: string
-  payload: unknown
-  userId: string | null
-  user: { email: string } | null
-  clientId: string | null
-  serverId: string | null
-  server: ServerColumns | null
-  lastUsedAt: Date | null
-  expiresAt: Date | null
-  createdAt: Date
-  updatedAt: Date
-}
+type GrantRow = Rows.OAuthArtifact & { user: { email: string } | null; server: ServerRow | null }
 
 const toScopes = (payload: unknown): McpScope[] => {
   const { resources = {} } = Payload.safeParse(payload).data ?? {}
   const agreed = Object.values(resources).flatMap(text => text.split(' '))
   return MCP_SCOPES.filter(scope => agreed.includes(scope))
-}
-
-const toServer = (serverId: string, { name, access, organizationId, ownerId, allowedUsers }: ServerColumns) => {
-  const allowedUserIds = new Set(allowedUsers.map(({ userId }) => userId))
-  return { name, policy: { serverId, tier: access, organizationId, ownerId, allowedUserIds } }
 }
 
 const Metadata = z.object({ client_name: z.string() })
@@ -73,19 +39,15 @@ const toGrants = async (tx: Transaction, rows: readonly GrantRow[]): Promise<Gra
   const names = await readClientNames(tx, clientIds)
   const nameOf = (id: string): string => names.get(id) ?? URL.parse(id)?.host ?? id
   return rows.flatMap(row => {
-    const { userId, user, clientId, serverId, server } = row
-    if (userId === null || user === null || clientId === null || serverId === null || server === null) return []
+    const { userId, user, clientId, server, payload, id, lastUsedAt, expiresAt, createdAt, updatedAt } = row
+    if (userId === null || user === null || clientId === null || server === null) return []
     return {
-      id: row.id,
+      ...withoutNulls({ id, lastUsedAt, expiresAt, createdAt, updatedAt }),
       userId,
       userEmail: user.email,
       client: { id: clientId, name: nameOf(clientId) },
-      server: toServer(serverId, server),
-      scopes: toScopes(row.payload),
-      lastUsedAt: row.lastUsedAt ?? undefined,
-      expiresAt: row.expiresAt ?? undefined,
-      createdAt: row.createdAt,
-      updatedAt: row.updatedAt,
+      server: { name: server.name, policy: policyOf(toServer(server)) },
+      scopes: toScopes(payload),
     }
   })
 }
@@ -95,12 +57,10 @@ export type GrantFilter = { serverId: string } | { userId: string }
 
 /** Lists the grants in force at `now`. */
 export const listGrants = async (tx: Transaction, filter: GrantFilter, page: IdPage, now: Date): Promise<Grant[]> => {
-  const { where, ...rest } = idPageQuery(page)
   const isInForce = { OR: [{ expiresAt: null }, { expiresAt: { gt: now } }], server: { is: { removedAt: null } } }
   const isWhole = { userId: { not: null }, clientId: { not: null } }
   const rows = await tx.oAuthArtifact.findMany({
-    where: { kind: KIND, ...isWhole, ...isInForce, ...filter, ...where },
-    ...rest,
+    ...idPageQuery(page, { kind: KIND, ...isWhole, ...isInForce, ...filter }),
     include: WITH_NAMES,
   })
   return toGrants(tx, rows)

@@ -13,7 +13,7 @@ import { type InstancePatch, listInstancesById } from '../tools/instances.store.
 import { findBindingFaults, listSecretKeys, toBindingOf, type WantedBinding } from './binding-checks.ts'
 import { bindAll, listWiredTools, type WiredTool } from './bindings.store.ts'
 import { globalKeysOf } from './bindings.ts'
-import { createParameterIndex } from './parameter-index.ts'
+import { createOutlineIndex } from './server-wiring.ts'
 import { knownGlobalsOf, type Socket, socketsOf } from './sockets.ts'
 
 export type SocketAddress = { instanceId: string; parameter: string }
@@ -84,15 +84,15 @@ const nameParameter = (parameter: string) => (error: unknown) => {
 }
 
 export const createRewiringService = ({ db, changes, sealing }: ServerServiceParts & { sealing: Sealing }) => {
-  const readParameters = createParameterIndex()
+  const readOutlines = createOutlineIndex()
 
   const listPanels = async (tx: Transaction, serverId: string): Promise<WiredPanel[]> => {
     const tools = await listWiredTools(tx, serverId)
-    const parametersOf = await readParameters(tx, serverId, tools)
+    const outlineOf = await readOutlines(tx, serverId, tools)
     const globals = knownGlobalsOf(await listGlobals(tx, serverId))
     return tools.map(({ bindings, ...rest }) => ({
       ...rest,
-      sockets: socketsOf(parametersOf(rest), bindings, globals),
+      sockets: socketsOf(outlineOf(rest)?.parameters ?? [], bindings, globals),
     }))
   }
 
@@ -113,10 +113,10 @@ export const createRewiringService = ({ db, changes, sealing }: ServerServicePar
     listGlobalUses: async (actor: Actor, serverId: string): Promise<ReadonlyMap<string, GlobalUses>> => {
       await getServerFor(db, actor, serverId, 'read')
       const tools = await listWiredTools(db, serverId)
-      const parametersOf = await readParameters(db, serverId, tools)
+      const outlineOf = await readOutlines(db, serverId, tools)
       const uses = new Map<string, ToolUse[]>()
       for (const tool of tools) {
-        const read = parametersOf(tool).flatMap(({ name }) => {
+        const read = (outlineOf(tool)?.parameters ?? []).flatMap(({ name }) => {
           const binding = tool.bindings[name]
           return binding === undefined ? [] : [...globalKeysOf(name, binding)].map(key => ({ key, name }))
         })

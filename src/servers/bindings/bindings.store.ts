@@ -1,6 +1,6 @@
 import type { Transaction } from '../../lib/db/client.ts'
 import type { Binding, Bindings } from '../server.ts'
-import { toBindings, toStoredBinding } from '../tools/instances.store.ts'
+import { readBindings, toStoredBinding } from '../tools/instances.store.ts'
 
 /** An instance without its request, small enough to read all of a server's. */
 export type WiredTool = {
@@ -27,7 +27,7 @@ export const listWiredTools = async (tx: Transaction, serverId: string): Promise
     ...row,
     tool: { ...tool, title: title ?? undefined },
     toolkit,
-    bindings: toBindings(bindings),
+    bindings: readBindings(bindings),
   }))
 }
 

@@ -49,6 +49,28 @@ export const globalKeysOf = (parameter: string, binding: Binding): ReadonlySet<s
   return keys
 }
 
+/** A binding as the API and the database have it: the key of a global is its value. */
+type BindingFields = { source: Binding['source']; value?: JsonValue | undefined }
+
+export const toBinding = ({ source, value = null }: BindingFields): Binding => {
+  switch (source) {
+    case 'instance':
+      return { source, value }
+    case 'server':
+      return { source, key: typeof value === 'string' ? value : undefined }
+    case 'exposed':
+      return { source }
+  }
+}
+
+export const toBindings = (fields: Readonly<Record<string, BindingFields>>): Bindings =>
+  Object.fromEntries(Object.entries(fields).map(([name, binding]) => [name, toBinding(binding)]))
+
+export const toBindingFields = (binding: Binding) => {
+  const value = binding.source === 'instance' ? binding.value : binding.source === 'server' ? binding.key : undefined
+  return { source: binding.source, ...(value !== undefined && { value }) }
+}
+
 /** Returns the binding in effect; a parameter without one is exposed. */
 export const bindingOf = (bindings: Bindings, parameter: string): Binding =>
   (Object.hasOwn(bindings, parameter) ? bindings[parameter] : undefined) ?? { source: 'exposed' }

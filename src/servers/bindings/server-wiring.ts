@@ -1,10 +1,12 @@
-import type { Database } from '../../lib/db/client.ts'
+import type { Database, Transaction } from '../../lib/db/client.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
-import { createToolOutlines, type ParameterHead } from '../../tools/tool-outlines.ts'
+import { createToolOutlines, type ParameterHead, type ToolOutline } from '../../tools/tool-outlines.ts'
+import { listGlobals } from '../globals/globals.store.ts'
 import type { AccessTier, Binding, Bindings } from '../server.ts'
 import { getServerFor } from '../servers.service.ts'
+import { listToolkitsInUse } from '../sources/toolkit-uses.store.ts'
+import { listToolDefinitions, listWiredTools, type WiredTool } from './bindings.store.ts'
 import { bindingOf, globalKeysOf } from './bindings.ts'
-import { listBoundInstances, listGlobalValues, listToolkitsInUse, listToolRows } from './server-wiring.store.ts'
 
 /** A parameter of an instance, its binding, and the keys of the globals it reads. */
 export type BoundParameter = { name: string; binding: Binding; globalKeys: readonly string[] }
@@ -32,6 +34,23 @@ export type ServerWiring = {
 
 export type ReadServerWiring = (actor: Actor, serverId: string) => Promise<ServerWiring>
 
+/** Tools per query; both databases limit the number of bound values. */
+const TOOLS_PER_QUERY = 500
+
+/** Looks up the outlines of a server's tools. Reads only definitions that are not cached. */
+export const createOutlineIndex = () => {
+  const outlines = createToolOutlines()
+  return async (tx: Transaction, serverId: string, tools: readonly WiredTool[]) => {
+    const found = new Map(tools.map(({ tool }) => [tool.id, outlines.find(tool)]))
+    const unread = [...found].flatMap(([id, outline]) => (outline === undefined ? [id] : []))
+    for (let at = 0; at < unread.length; at += TOOLS_PER_QUERY) {
+      const rows = await listToolDefinitions(tx, serverId, unread.slice(at, at + TOOLS_PER_QUERY))
+      for (const row of rows) found.set(row.id, outlines.read(row))
+    }
+    return ({ tool }: Pick<WiredTool, 'tool'>): ToolOutline | undefined => found.get(tool.id)
+  }
+}
+
 const bind = (parameters: readonly ParameterHead[], bindings: Bindings): readonly BoundParameter[] =>
   parameters.map(({ name }) => {
     const binding = bindingOf(bindings, name)
@@ -43,18 +62,17 @@ const bind = (parameters: readonly ParameterHead[], bindings: Bindings): readonl
  * not read it.
  */
 export const createServerWiring = ({ db }: { db: Database }): ReadServerWiring => {
-  const outlines = createToolOutlines()
+  const readOutlines = createOutlineIndex()
 
   const listTools = async (serverId: string): Promise<BoundTool[]> => {
-    const instances = await listBoundInstances(db, serverId)
-    const rows = await listToolRows(db, [...new Set(instances.map(({ toolId }) => toolId))])
-    const tools = new Map(rows.map(row => [row.id, { toolkitId: row.toolkitId, ...outlines.read(row) }]))
-    return instances.flatMap(({ id, name, toolId, bindings }) => {
-      const tool = tools.get(toolId)
+    const tools = await listWiredTools(db, serverId)
+    const outlineOf = await readOutlines(db, serverId, tools)
+    return tools.flatMap(({ id, name, tool, toolkit, bindings }) => {
+      const outline = outlineOf({ tool })
       // The tool was deleted between the two queries.
-      if (tool === undefined) return []
-      const { toolkitId, method, parameters } = tool
-      return [{ id, name, toolId, toolkitId, method, parameters: parameters && bind(parameters, bindings) }]
+      if (outline === undefined) return []
+      const parameters = outline.parameters && bind(outline.parameters, bindings)
+      return [{ id, name, toolId: tool.id, toolkitId: toolkit.id, method: outline.method, parameters }]
     })
   }
 
@@ -63,8 +81,9 @@ export const createServerWiring = ({ db }: { db: Database }): ReadServerWiring =
     const [toolkits, tools, globals] = await Promise.all([
       listToolkitsInUse(db, id),
       listTools(id),
-      listGlobalValues(db, id),
+      listGlobals(db, id),
     ])
-    return { server: { id, name, access }, toolkits, tools, globals }
+    const values = globals.map(global => ({ key: global.key, value: global.isSecret ? undefined : global.value }))
+    return { server: { id, name, access }, toolkits, tools, globals: values }
   }
 }

@@ -1,40 +1,22 @@
-import type { Transaction } from '../../lib/db/client.ts'
+import type { Rows, Transaction } from '../../lib/db/client.ts'
 import { type IdPage, idPageQuery } from '../../lib/http/id-paging.ts'
+import { mapFound } from '../../lib/kernel/missing.ts'
 import type { Sealed } from '../../lib/process/sealing.ts'
 import type { Global } from '../server.ts'
 
-type GlobalRow = {
-  id: string
-  serverId: string
-  key: string
-  isSecret: boolean
-  value: string
-  keyId: string | null
-  createdAt: Date
-  updatedAt: Date
-}
-
-const toGlobal = ({ id, serverId, key, isSecret, value, keyId, createdAt, updatedAt }: GlobalRow): Global => ({
-  id,
-  serverId,
-  key,
-  createdAt,
-  updatedAt,
+const toGlobal = ({ isSecret, value, keyId, ...row }: Rows.Global): Global => ({
+  ...row,
   ...(isSecret ? { isSecret: true, sealed: { keyId: keyId ?? '', text: value } } : { isSecret: false, value }),
 })
 
 export const listGlobals = async (tx: Transaction, serverId: string): Promise<Global[]> =>
   (await tx.global.findMany({ where: { serverId }, orderBy: { key: 'asc' } })).map(toGlobal)
 
-export const listGlobalPage = async (tx: Transaction, serverId: string, page: IdPage): Promise<Global[]> => {
-  const { where, ...rest } = idPageQuery(page)
-  return (await tx.global.findMany({ where: { serverId, ...where }, ...rest })).map(toGlobal)
-}
+export const listGlobalPage = async (tx: Transaction, serverId: string, page: IdPage): Promise<Global[]> =>
+  (await tx.global.findMany(idPageQuery(page, { serverId }))).map(toGlobal)
 
-export const findGlobal = async (tx: Transaction, serverId: string, key: string): Promise<Global | undefined> => {
-  const row = await tx.global.findUnique({ where: { serverId_key: { serverId, key } } })
-  return row === null ? undefined : toGlobal(row)
-}
+export const findGlobal = async (tx: Transaction, serverId: string, key: string): Promise<Global | undefined> =>
+  mapFound(await tx.global.findUnique({ where: { serverId_key: { serverId, key } } }), toGlobal)
 
 export const countGlobals = (tx: Transaction, serverId: string): Promise<number> =>
   tx.global.count({ where: { serverId } })

@@ -22,11 +22,17 @@ const WITH_TOOLKIT = {
 
 /** Lists the toolkits and snapshots that a server uses, oldest use first. */
 export const listUsedToolkits = async (tx: Transaction, serverId: string, page: IdPage) => {
-  const { where, ...rest } = idPageQuery(page)
-  const rows = await tx.toolkitUse.findMany({ where: { serverId, ...where }, ...rest, include: WITH_TOOLKIT })
+  const rows = await tx.toolkitUse.findMany({ ...idPageQuery(page, { serverId }), include: WITH_TOOLKIT })
   return rows.map(({ id, createdAt, updatedAt, toolkit }) => ({ id, createdAt, updatedAt, toolkit }))
 }
 export type ToolkitUse = Awaited<ReturnType<typeof listUsedToolkits>>[number]
+
+/** Lists all toolkits and snapshots that a server uses, oldest use first. */
+export const listToolkitsInUse = async (tx: Transaction, serverId: string) => {
+  const select = { toolkit: { select: { id: true, title: true, snapshotOfId: true } } } as const
+  const rows = await tx.toolkitUse.findMany({ where: { serverId }, orderBy: { id: 'asc' }, select })
+  return rows.map(({ toolkit: { id, title, snapshotOfId } }) => ({ id, title, isSnapshot: snapshotOfId !== null }))
+}
 
 /** `toolkitId` is that of the snapshot if there is one. */
 export const findUse = async (
@@ -75,18 +81,6 @@ const SERVER = { select: { id: true, name: true } } as const
 
 /** Tells the tools capability which servers use a toolkit or tool. */
 export const uses: Uses = {
-  ofToolkit: async (tx, toolkitId) => {
-    const rows = await tx.toolkitUse.findMany({ where: { toolkitId }, select: { server: { select: { name: true } } } })
-    return rows.map(row => row.server.name)
-  },
-  ofTool: async (tx, toolId) => {
-    const rows = await tx.instance.findMany({
-      where: { toolId },
-      select: { server: { select: { name: true } } },
-      distinct: ['serverId'],
-    })
-    return rows.map(row => row.server.name)
-  },
   ofToolkits: async (tx, toolkitIds) => {
     const where = { toolkitId: { in: [...toolkitIds] } }
     const rows = await tx.toolkitUse.findMany({ where, select: { toolkitId: true, server: SERVER } })

@@ -1,114 +1,70 @@
 import { z } from 'zod'
-import type { Transaction } from '../../lib/db/client.ts'
+import type { Rows, Transaction } from '../../lib/db/client.ts'
 import { type IdPage, idPageQuery } from '../../lib/http/id-paging.ts'
-import type { JsonValue } from '../../lib/kernel/json.ts'
+import { definedFields, mapFound, withoutNulls } from '../../lib/kernel/missing.ts'
 import { createPause } from '../../lib/worker/pause.ts'
 import { toTool } from '../../tools/tools.store.ts'
+import { toBinding, toBindingFields } from '../bindings/bindings.ts'
 import type { Binding, Bindings, Instance } from '../server.ts'
+import type { CreateInstance, UpdateInstance } from '../servers.schema.ts'
 
 const WITH_TOOL = { tool: true, bindings: { orderBy: { parameter: 'asc' } } } as const
 
 type BindingRow = { parameter: string; source: Binding['source']; value: unknown }
-type InstanceRow = {
-  id: string
-  serverId: string
-  name: string
-  description: string | null
-  maxResponseTokens: number | null
-  tool: Parameters<typeof toTool>[0]
-  bindings: BindingRow[]
-  createdAt: Date
-  updatedAt: Date
-}
 
 // Created once, because that takes longer than parsing thousands of values.
-const FIXED_VALUE = z.json()
-const GLOBAL_KEY = z.string().nullable()
+const STORED_VALUE = z.json()
 
-export const toBinding = ({ source, value }: BindingRow): Binding => {
-  switch (source) {
-    case 'instance':
-      return { source, value: FIXED_VALUE.parse(value) }
-    case 'server':
-      return { source, key: GLOBAL_KEY.parse(value) ?? undefined }
-    case 'exposed':
-      return { source }
-  }
-}
+export const readBindings = (rows: readonly BindingRow[]): Bindings =>
+  Object.fromEntries(
+    rows.map(({ parameter, source, value }) => [parameter, toBinding({ source, value: STORED_VALUE.parse(value) })]),
+  )
 
-export const toBindings = (rows: readonly BindingRow[]): Bindings =>
-  Object.fromEntries(rows.map(binding => [binding.parameter, toBinding(binding)]))
-
-const toInstance = (row: InstanceRow): Instance => ({
-  id: row.id,
-  serverId: row.serverId,
-  name: row.name,
-  description: row.description ?? undefined,
-  maxResponseTokens: row.maxResponseTokens ?? undefined,
-  bindings: toBindings(row.bindings),
-  tool: toTool(row.tool),
-  createdAt: row.createdAt,
-  updatedAt: row.updatedAt,
+const toInstance = ({
+  tool,
+  bindings,
+  ...row
+}: Rows.Instance & { tool: Rows.Tool; bindings: BindingRow[] }): Instance => ({
+  ...withoutNulls(row),
+  bindings: readBindings(bindings),
+  tool: toTool(tool),
 })
 
-/** A fixed null is stored as JSON null; the source distinguishes it from no value. */
-const storedValueOf = (binding: Binding): JsonValue | undefined => {
-  switch (binding.source) {
-    case 'instance':
-      return binding.value
-    case 'server':
-      return binding.key
-    case 'exposed':
-      return undefined
-  }
-}
-
+/** A fixed null is stored without a value; the source distinguishes it from no value. */
 export const toStoredBinding = (parameter: string, binding: Binding) => {
-  const value = storedValueOf(binding)
-  return { parameter, source: binding.source, ...(value === undefined || value === null ? {} : { value }) }
+  const { source, value } = toBindingFields(binding)
+  return { parameter, source, ...(value === undefined || value === null ? {} : { value }) }
 }
 
 const bindingRows = (bindings: Bindings) =>
   Object.entries(bindings).map(([parameter, binding]) => toStoredBinding(parameter, binding))
 
-export type NewInstance = {
-  toolId: string
-  name: string
-  description?: string | undefined
-  maxResponseTokens?: number | null | undefined
-  bindings: Bindings
-}
+export type NewInstance = Omit<z.input<typeof CreateInstance>, 'bindings'> & { bindings: Bindings }
 
-export const createInstance = async (tx: Transaction, data: NewInstance & { serverId: string }): Promise<Instance> => {
-  const { bindings, description, maxResponseTokens, ...rest } = data
-  const row = await tx.instance.create({
-    data: {
-      ...rest,
-      description: description ?? null,
-      maxResponseTokens: maxResponseTokens ?? null,
-      bindings: { create: bindingRows(bindings) },
-    },
-    include: WITH_TOOL,
-  })
-  return toInstance(row)
+export const createInstance = async (
+  tx: Transaction,
+  { serverId, toolId, name, description, maxResponseTokens, bindings }: NewInstance & { serverId: string },
+): Promise<Instance> => {
+  const fields = { serverId, toolId, name, ...definedFields({ description, maxResponseTokens }) }
+  const data = { ...fields, bindings: { create: bindingRows(bindings) } }
+  return toInstance(await tx.instance.create({ data, include: WITH_TOOL }))
 }
 
 export const findInstance = async (
   tx: Transaction,
   id: string,
   organizationIds: readonly string[],
-): Promise<{ instance: Instance; organizationId: string } | undefined> => {
-  const row = await tx.instance.findFirst({
-    where: { id, server: { organizationId: { in: [...organizationIds] }, removedAt: null } },
-    include: { ...WITH_TOOL, server: { select: { organizationId: true } } },
-  })
-  return row === null ? undefined : { instance: toInstance(row), organizationId: row.server.organizationId }
-}
+): Promise<{ instance: Instance; organizationId: string } | undefined> =>
+  mapFound(
+    await tx.instance.findFirst({
+      where: { id, server: { organizationId: { in: [...organizationIds] }, removedAt: null } },
+      include: { ...WITH_TOOL, server: { select: { organizationId: true } } },
+    }),
+    row => ({ instance: toInstance(row), organizationId: row.server.organizationId }),
+  )
 
-export const listInstances = async (tx: Transaction, serverId: string, page: IdPage): Promise<Instance[]> => {
-  const { where, ...rest } = idPageQuery(page)
-  return (await tx.instance.findMany({ where: { serverId, ...where }, ...rest, include: WITH_TOOL })).map(toInstance)
-}
+export const listInstances = async (tx: Transaction, serverId: string, page: IdPage): Promise<Instance[]> =>
+  (await tx.instance.findMany({ ...idPageQuery(page, { serverId }), include: WITH_TOOL })).map(toInstance)
 
 /** Rows per query; reading them takes a few milliseconds. */
 const ROWS_AT_ONCE = 200
@@ -152,28 +108,18 @@ export const listAllInstanceNames = async (tx: Transaction, serverId: string): P
 export const countInstances = (tx: Transaction, serverId: string): Promise<number> =>
   tx.instance.count({ where: { serverId } })
 
-export type InstancePatch = {
-  toolId?: string | undefined
-  name?: string | undefined
-  description?: string | null | undefined
-  maxResponseTokens?: number | null | undefined
-  bindings?: Bindings | undefined
-}
+export type InstancePatch = Omit<z.infer<typeof UpdateInstance>, 'bindings'> & { bindings?: Bindings | undefined }
 
-export const updateInstance = async (tx: Transaction, id: string, patch: InstancePatch): Promise<Instance> => {
-  const { toolId, name, description, maxResponseTokens, bindings } = patch
-  const row = await tx.instance.update({
-    where: { id },
-    data: {
-      ...(toolId === undefined ? {} : { toolId }),
-      ...(name === undefined ? {} : { name }),
-      ...(description === undefined ? {} : { description }),
-      ...(maxResponseTokens === undefined ? {} : { maxResponseTokens }),
-      ...(bindings === undefined ? {} : { bindings: { deleteMany: {}, create: bindingRows(bindings) } }),
-    },
-    include: WITH_TOOL,
-  })
-  return toInstance(row)
+export const updateInstance = async (
+  tx: Transaction,
+  id: string,
+  { toolId, name, description, maxResponseTokens, bindings }: InstancePatch,
+): Promise<Instance> => {
+  const data = {
+    ...definedFields({ toolId, name, description, maxResponseTokens }),
+    ...(bindings !== undefined && { bindings: { deleteMany: {}, create: bindingRows(bindings) } }),
+  }
+  return toInstance(await tx.instance.update({ where: { id }, data, include: WITH_TOOL }))
 }
 
 export const removeInstance = async (tx: Transaction, id: string): Promise<void> => {

@@ -1,4 +1,5 @@
 import { findRemovalRefusal, removeAccount } from '../../identity/account-removal.ts'
+import { listOrganizationsOf } from '../../identity/accounts.store.ts'
 import { writeAudit } from '../../identity/audit/audit.store.ts'
 import type { Transaction } from '../../lib/db/client.ts'
 import type { Announce } from '../../lib/events/changes.ts'
@@ -6,6 +7,7 @@ import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { Role } from '../../lib/kernel/roles.ts'
 import type { HeldServer } from '../holdings.ts'
+import { giveRole } from '../members.service.ts'
 import * as members from '../members.store.ts'
 import type { Member } from '../organization.ts'
 import { type Decisions, planDeletion, type Step } from './deletion-plan.ts'
@@ -54,19 +56,6 @@ export const createAccountDeletion = (parts: AccountDeletionParts) => {
   const { db, changes, holdings, tenancy, takeAccountsOfUser } = parts
   const removal = createOrganizationRemoval(parts)
 
-  const promote = async (tx: Transaction, announce: Announce, actor: Actor, organizationId: string, heir: Member) => {
-    if (heir.role === 'owner') return
-    await members.updateRole(tx, organizationId, heir.userId, 'owner')
-    await writeAudit(tx, {
-      action: 'member.role_changed',
-      actor,
-      organizationId,
-      target: { type: 'user', id: heir.userId, name: heir.email },
-      change: { role: { from: heir.role, to: 'owner' } },
-    })
-    announce({ type: 'access_changed', userId: heir.userId })
-  }
-
   const giveServers = async (tx: Transaction, announce: Announce, organizationId: string, from: string, to: string) => {
     const given = await holdings.giveServers(tx, { organizationId, from, to })
     for (const serverId of given) announce({ type: 'server_changed', serverId })
@@ -75,7 +64,9 @@ export const createAccountDeletion = (parts: AccountDeletionParts) => {
   const take = async (tx: Transaction, announce: Announce, actor: Actor, step: Step): Promise<void> => {
     if (step.kind === 'remove') return removal.drop(tx, announce, actor, step.organization)
     const { organization, heir } = step
-    if (step.isNewOwner) await promote(tx, announce, actor, organization.id, heir)
+    if (step.isNewOwner && heir.role !== 'owner') {
+      await giveRole(tx, announce, actor, organization.id, heir, 'owner')
+    }
     await giveServers(tx, announce, organization.id, actor.userId, heir.userId)
     await auditLeaving(tx, actor, step)
   }
@@ -92,7 +83,7 @@ export const createAccountDeletion = (parts: AccountDeletionParts) => {
     previewDeletion: async (actor: Actor): Promise<DeletionPreview> => {
       const { userId } = actor
       const organizations = await Promise.all(
-        (await members.listMembershipsOf(db, userId)).map(async ({ organizationId: id, name, role }) => {
+        (await listOrganizationsOf(db, userId)).map(async ({ id, name, role }) => {
           const oldestOwner = await members.findOldestOtherOwner(db, id, userId)
           return {
             id,

@@ -1,7 +1,8 @@
+import { listOrganizationsOf } from '../../identity/accounts.store.ts'
 import type { Transaction } from '../../lib/db/client.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError, type FieldError } from '../../lib/kernel/errors.ts'
-import { findMember, findOldestOtherOwner, listMembershipsOf } from '../members.store.ts'
+import { findMember, findOldestOtherOwner } from '../members.store.ts'
 import type { Member } from '../organization.ts'
 import { assertNotTheOnly, type Tenancy } from './removal.ts'
 
@@ -57,7 +58,7 @@ export const planDeletion = async (
 ): Promise<Step[]> => {
   const steps: Step[] = []
   const alone: Named[] = []
-  for (const { organizationId: id, name } of await listMembershipsOf(tx, actor.userId)) {
+  for (const { id, name } of await listOrganizationsOf(tx, actor.userId)) {
     const heir = await findOldestOtherOwner(tx, id, actor.userId)
     if (heir === undefined) alone.push({ id, name })
     else steps.push({ kind: 'leave', organization: { id, name }, heir, isNewOwner: false })

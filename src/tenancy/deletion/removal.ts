@@ -1,3 +1,4 @@
+import { findOldestOrganization } from '../../identity/accounts.store.ts'
 import { writeAudit } from '../../identity/audit/audit.store.ts'
 import type { Database, Transaction } from '../../lib/db/client.ts'
 import type { Announce, Changes } from '../../lib/events/changes.ts'
@@ -5,7 +6,7 @@ import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { Holdings } from '../holdings.ts'
 import { listMemberIds } from '../members.store.ts'
-import { findOldestOrganizationId, removeOrganization } from '../organizations.store.ts'
+import { removeOrganization } from '../organizations.store.ts'
 
 export type Tenancy = 'multi' | 'single'
 
@@ -28,7 +29,7 @@ type Named = { id: string; name: string }
  * Throws `forbidden` for the organization of PATCHBAY_TENANCY=single. Others, from before the setting, may be deleted.
  */
 export const assertNotTheOnly = async (tx: Transaction, tenancy: Tenancy, organizationId: string): Promise<void> => {
-  if (tenancy === 'multi' || (await findOldestOrganizationId(tx)) !== organizationId) return
+  if (tenancy === 'multi' || (await findOldestOrganization(tx, undefined))?.id !== organizationId) return
   throw new AppError('forbidden', 'The organization that everyone joins (PATCHBAY_TENANCY=single) cannot be deleted.')
 }
 

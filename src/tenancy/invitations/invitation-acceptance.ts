@@ -1,11 +1,11 @@
-import { markEmailVerified } from '../../identity/accounts.store.ts'
+import { addMember, markEmailVerified } from '../../identity/accounts.store.ts'
 import { writeAudit } from '../../identity/audit/audit.store.ts'
 import type { AuditActor } from '../../identity/audit/audit-entry.ts'
 import { linkHashOf } from '../../identity/mail/mailed-links.ts'
 import type { Transaction } from '../../lib/db/client.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { Role } from '../../lib/kernel/roles.ts'
-import { addMember, findRole } from '../members.store.ts'
+import { findRole } from '../members.store.ts'
 import type { OpenInvitation } from '../organization.ts'
 import { findOpenInvitation, markAccepted } from './invitations.store.ts'
 

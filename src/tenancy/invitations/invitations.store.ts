@@ -1,28 +1,11 @@
 import { removeInBatches } from '../../lib/db/batches.ts'
-import type { Database, Transaction } from '../../lib/db/client.ts'
+import type { Database, Rows, Transaction } from '../../lib/db/client.ts'
 import { type IdPage, idPageQuery } from '../../lib/http/id-paging.ts'
+import { mapFound } from '../../lib/kernel/missing.ts'
 import type { Role } from '../../lib/kernel/roles.ts'
 import type { Invitation, OpenInvitation } from '../organization.ts'
 
-type InvitationRow = {
-  id: string
-  organizationId: string
-  email: string
-  role: Role
-  expiresAt: Date
-  createdAt: Date
-  updatedAt: Date
-}
-
-const toInvitation = (row: InvitationRow): Invitation => ({
-  id: row.id,
-  organizationId: row.organizationId,
-  email: row.email,
-  role: row.role,
-  expiresAt: row.expiresAt,
-  createdAt: row.createdAt,
-  updatedAt: row.updatedAt,
-})
+const toInvitation = ({ tokenHash: _, ...row }: Rows.Invitation): Invitation => row
 
 /** Condition for invitations that are neither accepted nor expired. */
 const openAt = (now: Date) => ({ acceptedAt: null, expiresAt: { gt: now } })
@@ -48,31 +31,24 @@ export const findOpenInvitationTo = async (
   organizationId: string,
   email: string,
   now: Date,
-): Promise<Invitation | undefined> => {
-  const row = await tx.invitation.findFirst({ where: { organizationId, email, ...openAt(now) } })
-  return row === null ? undefined : toInvitation(row)
-}
+): Promise<Invitation | undefined> =>
+  mapFound(await tx.invitation.findFirst({ where: { organizationId, email, ...openAt(now) } }), toInvitation)
 
 export const findOpenInvitationById = async (
   tx: Transaction,
   organizationId: string,
   id: string,
   now: Date,
-): Promise<Invitation | undefined> => {
-  const row = await tx.invitation.findFirst({ where: { id, organizationId, ...openAt(now) } })
-  return row === null ? undefined : toInvitation(row)
-}
+): Promise<Invitation | undefined> =>
+  mapFound(await tx.invitation.findFirst({ where: { id, organizationId, ...openAt(now) } }), toInvitation)
 
 export const listOpenInvitations = async (
   tx: Transaction,
   organizationId: string,
   page: IdPage,
   now: Date,
-): Promise<Invitation[]> => {
-  const { where, ...rest } = idPageQuery(page)
-  const rows = await tx.invitation.findMany({ where: { organizationId, ...openAt(now), ...where }, ...rest })
-  return rows.map(toInvitation)
-}
+): Promise<Invitation[]> =>
+  (await tx.invitation.findMany(idPageQuery(page, { organizationId, ...openAt(now) }))).map(toInvitation)
 
 /** Counts open invitations to other emails than `but`. */
 export const countOpenInvitations = (

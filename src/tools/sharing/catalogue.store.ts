@@ -1,6 +1,7 @@
-import type { Database } from '../../lib/db/client.ts'
+import type { Database, Rows } from '../../lib/db/client.ts'
 import { containing } from '../../lib/db/containing.ts'
 import { type IdPage, idPageQuery } from '../../lib/http/id-paging.ts'
+import { mapFound } from '../../lib/kernel/missing.ts'
 import type { Tool, ToolkitCard } from '../tool.ts'
 import { toToolkit } from '../toolkits.store.ts'
 import { toTool } from '../tools.store.ts'
@@ -15,7 +16,7 @@ const whereOf = (scope: ToolkitScope) =>
 
 const WITH_REST = { organization: { select: { name: true } }, _count: { select: { tools: true } } } as const
 
-type CardRow = Parameters<typeof toToolkit>[0] & { organization: { name: string }; _count: { tools: number } }
+type CardRow = Rows.Toolkit & { organization: { name: string }; _count: { tools: number } }
 
 const toCard = ({ organization, _count, ...row }: CardRow): ToolkitCard => ({
   ...toToolkit(row),
@@ -33,10 +34,8 @@ export const listToolkitCards = async (
   search: string,
   page: IdPage,
 ): Promise<ToolkitCard[]> => {
-  const { where, ...rest } = idPageQuery(page)
   const rows = await db.toolkit.findMany({
-    where: { AND: [whereOf(scope), matching(db, search), where] },
-    ...rest,
+    ...idPageQuery(page, { AND: [whereOf(scope), matching(db, search)] }),
     include: WITH_REST,
   })
   return rows.map(toCard)
@@ -46,10 +45,8 @@ export const findToolkitCard = async (
   db: Database,
   scope: ToolkitScope,
   id: string,
-): Promise<ToolkitCard | undefined> => {
-  const row = await db.toolkit.findFirst({ where: { AND: [whereOf(scope), { id }] }, include: WITH_REST })
-  return row === null ? undefined : toCard(row)
-}
+): Promise<ToolkitCard | undefined> =>
+  mapFound(await db.toolkit.findFirst({ where: { AND: [whereOf(scope), { id }] }, include: WITH_REST }), toCard)
 
 /** Lists tools of a toolkit by name; searches name, title and description. */
 export const listToolsMatching = async (

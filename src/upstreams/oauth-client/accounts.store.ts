@@ -94,9 +94,8 @@ const toOwn = (row: OwnRow): OwnAccount => ({
 })
 
 export const listOwnAccounts = async (tx: Transaction, userId: string, page: IdPage): Promise<OwnAccount[]> => {
-  const { where, ...rest } = idPageQuery(page)
-  const mine = { userId, upstream: { server: { removedAt: null } }, ...where }
-  return (await tx.upstreamAccount.findMany({ where: mine, include: OWN, ...rest })).map(toOwn)
+  const mine = { userId, upstream: { server: { removedAt: null } } }
+  return (await tx.upstreamAccount.findMany({ ...idPageQuery(page, mine), include: OWN })).map(toOwn)
 }
 
 export const findOwnAccount = async (tx: Transaction, userId: string, id: string): Promise<OwnAccount | undefined> => {
