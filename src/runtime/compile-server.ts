@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { Sealing } from '../lib/process/sealing.ts'
 import { mapInTurns } from '../lib/worker/pause.ts'
 import {
@@ -9,19 +8,18 @@ import {
 } from '../results/budget/add-cut-result-tools.ts'
 import { type BudgetParts, createResultBudget } from '../results/budget/result-budget.ts'
 import type { CallLedger } from '../results/ledger/call-ledger.ts'
-import { createMasker, type FindInPool } from '../results/mask/masking.ts'
 import type { FindInPoolFor } from '../results/mask/masking-job.ts'
 import { policyOf } from '../servers/access/access.ts'
-import { openGlobal } from '../servers/globals/global-secrets.ts'
-import type { Global, Instance, Server, ServerBlueprint } from '../servers/server.ts'
+import type { Instance, Server, ServerBlueprint } from '../servers/server.ts'
 import { checkDefinition } from '../tools/tool-definition.ts'
 import type { UpstreamOutages } from '../upstreams/connection/upstream-outages.ts'
 import type { Upstream } from '../upstreams/upstream.ts'
 import type { CompiledServer } from './call/compiled-server.ts'
 import { cutText, onOneLine } from './call/group-texts.ts'
-import { compileTool, type ExecutionParts, type OpenedGlobals } from './compile-tool.ts'
+import { compileTool, type ExecutionParts } from './compile-tool.ts'
 import { compileUpstreamOffers } from './compile-upstream-offers.ts'
 import { compileUpstreamTools, type UpstreamSources, type UpstreamToolParts } from './compile-upstream-tools.ts'
+import { type OpenedGlobals, toOpenedGlobals } from './opened-globals.ts'
 import { explainMissing } from './presentation/explain-missing.ts'
 import { compileGroupedTools, GET_TOOLS } from './presentation/grouped-tools.ts'
 import { byGroupName, type CompiledInstance, groupToolkits, groupUpstreams } from './presentation/tool-groups.ts'
@@ -31,37 +29,6 @@ import { compileUnlistedTools } from './unlisted-tools.ts'
 const MAX_OUTAGE_CHARS = 300
 /** Why an upstream is missing in a list although nothing is known to be wrong with it. */
 const NOT_FETCHED = 'It has not responded yet.'
-
-/** Computed from the stored rows, with sealed secrets. */
-const versionOf = (globals: readonly Global[]): (() => string) => {
-  let version: string | undefined
-  return () => {
-    version ??= createHash('sha256').update(JSON.stringify(globals)).digest('base64')
-    return version
-  }
-}
-
-/** Opens the secrets of a server. Throws SealError if one cannot be opened. */
-export const openGlobals = (globals: readonly Global[], sealing: Sealing, findInPool: FindInPool): OpenedGlobals => {
-  const values = new Map<string, string>()
-  const secrets: string[] = []
-  const secretKeys = new Set<string>()
-  for (const global of globals) {
-    const value = openGlobal(global, sealing)
-    values.set(global.key, value)
-    if (!global.isSecret) continue
-    secrets.push(value)
-    secretKeys.add(global.key)
-  }
-  return { values, secretKeys, masker: createMasker(secrets, findInPool), version: versionOf(globals) }
-}
-
-export const NO_GLOBALS: OpenedGlobals = {
-  values: new Map(),
-  secretKeys: new Set(),
-  masker: createMasker([]),
-  version: () => '',
-}
 
 type ServerParts = ExecutionParts &
   Omit<UpstreamToolParts, 'limit' | 'place'> &
@@ -115,7 +82,7 @@ export const compileServer = async (
   parts: ServerParts,
 ): Promise<CompiledServer> => {
   const findInPool = parts.findSecretsFor({ owner: server.id, group: server.organizationId })
-  const opened = openGlobals(globals, parts.sealing, findInPool)
+  const opened = toOpenedGlobals(globals, parts.sealing, findInPool)
   const isGrouped = server.presentation === 'grouped'
   const upstreamNames = [...sources.map(({ upstream }) => upstream), ...absent].map(({ name }) => name)
   const cutResultGroup = nameCutResultGroup([...toolkits.map(({ title }) => onOneLine(title)), ...upstreamNames])

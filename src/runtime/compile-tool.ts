@@ -2,7 +2,6 @@ import type { Recorder } from '../history/execution-record.ts'
 import { DEFAULT_TOOL_TIMEOUT_MS } from '../lib/kernel/limits.ts'
 import type { HttpClient } from '../lib/outbound/http-client.ts'
 import type { ResponseCache } from '../results/cache/response-cache.ts'
-import type { Masker } from '../results/mask/masking.ts'
 import { recordCall } from '../results/mask/record-call.ts'
 import { planShaping, type ShapingPlace } from '../results/shape/shape-by-rules.ts'
 import { explainSecretAtRisk, findSecretAtRisk } from '../servers/bindings/bindings.ts'
@@ -14,8 +13,9 @@ import { type CompiledDefinition, checkDefinition } from '../tools/tool-definiti
 import { accountOf } from './account-of.ts'
 import type { CompiledTool, ToolOutcome } from './call/compiled-tool.ts'
 import type { ToolResult } from './call/tool-result.ts'
+import type { OpenedGlobals } from './opened-globals.ts'
 import { type CallOutcome, type CallPlan, describeOutcome, performCall } from './perform-call.ts'
-import { type GlobalValues, planResolution } from './resolve.ts'
+import { planResolution } from './resolve.ts'
 
 export type ExecutionParts = {
   http: HttpClient
@@ -24,14 +24,6 @@ export type ExecutionParts = {
   responseCache: Pick<ResponseCache, 'ofTool' | 'ofUpstreamTool'>
   shaper: ShapingPlace['shaper']
   onInternalError: (error: unknown) => void
-}
-
-/** A server's globals with secrets opened. `version` changes with every change of a global and reveals no value. */
-export type OpenedGlobals = {
-  values: GlobalValues
-  secretKeys: ReadonlySet<string>
-  masker: Masker
-  version: () => string
 }
 
 const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD'])

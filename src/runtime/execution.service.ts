@@ -1,19 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { createExecutionStore, type StoredExecution } from '../history/executions.store.ts'
-import type { Database } from '../lib/db/client.ts'
 import { type Actor, organizationIdsOf } from '../lib/kernel/actor.ts'
 import { AppError } from '../lib/kernel/errors.ts'
 import type { JsonObject } from '../lib/kernel/json.ts'
-import type { Sealing } from '../lib/process/sealing.ts'
 import type { Passthroughs } from '../passthrough/route/passthroughs.ts'
 import type { CutResultPlaceParts } from '../results/budget/add-cut-result-tools.ts'
 import type { BudgetParts } from '../results/budget/result-budget.ts'
 import type { CallLedger } from '../results/ledger/call-ledger.ts'
-import type { FindInPoolFor } from '../results/mask/masking-job.ts'
 import type { ShapingPlace } from '../results/shape/shape-by-rules.ts'
 import { findPeople } from '../servers/access/people.store.ts'
 import { readBlueprint } from '../servers/blueprint.store.ts'
-import { listGlobals } from '../servers/globals/globals.store.ts'
 import type { Presentation } from '../servers/server.ts'
 import { getServerFor } from '../servers/servers.service.ts'
 import type { InstanceService } from '../servers/tools/instances.service.ts'
@@ -34,9 +30,10 @@ import type { CompiledServer, PresentedServers } from './call/compiled-server.ts
 import type { CallContext } from './call/compiled-tool.ts'
 import type { ToolResult } from './call/tool-result.ts'
 import { compilePassthrough } from './compile-passthrough.ts'
-import { compileServer, NO_GLOBALS, openGlobals } from './compile-server.ts'
-import { compileTool, type ExecutionParts, type OpenedGlobals, planCall } from './compile-tool.ts'
+import { compileServer } from './compile-server.ts'
+import { compileTool, type ExecutionParts, planCall } from './compile-tool.ts'
 import type { UpstreamSources } from './compile-upstream-tools.ts'
+import { type GlobalParts, loadOpenedGlobals, NO_GLOBALS, type OpenedGlobals } from './opened-globals.ts'
 import { performCall } from './perform-call.ts'
 import { bindingsByName, createToolDrafts } from './try/tool-draft.ts'
 import { showTest, type ToolTest } from './try/tool-test.ts'
@@ -44,10 +41,8 @@ import { createUpstreamPreviews } from './try/upstream-previews.ts'
 
 export type ExecutionServiceParts = ExecutionParts &
   CutResultPlaceParts &
-  BudgetParts & {
-    db: Database
-    sealing: Sealing
-    findSecretsFor: FindInPoolFor
+  BudgetParts &
+  GlobalParts & {
     callLedger: Pick<CallLedger, 'note'>
     tools: ToolService
     instances: InstanceService
@@ -69,7 +64,7 @@ export type ExecutionServiceParts = ExecutionParts &
 const SETTLE_MS = 1_000
 
 export const createExecutionService = (parts: ExecutionServiceParts) => {
-  const { db, sealing, tools, instances, http, recorder, limits, onInternalError } = parts
+  const { db, tools, instances, http, recorder, limits, onInternalError } = parts
   const executions = createExecutionStore(db)
 
   /** Waits until calls that have just been made are in the history. */
@@ -149,8 +144,7 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
     const { organizationId } = await getServerFor(db, actor, serverId, 'build')
     const toolkit = await findUsableToolkit(db, tool.toolkitId, [organizationId])
     if (toolkit?.organizationId !== organizationId) throw new AppError('not_found', 'Server not found.')
-    const place = { owner: serverId, group: organizationId }
-    return openGlobals(await listGlobals(db, serverId), sealing, parts.findSecretsFor(place))
+    return loadOpenedGlobals(parts, serverId, organizationId)
   }
 
   /** Shapes results as the server would, if there is one. */
@@ -202,8 +196,7 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
       const instance = await instances.getInstanceForChange(actor, instanceId)
       const compiled = assertDefinition(instance.tool)
       const server = await getServerFor(db, actor, instance.serverId, 'build')
-      const findInPool = parts.findSecretsFor({ owner: server.id, group: server.organizationId })
-      const globals = openGlobals(await listGlobals(db, server.id), sealing, findInPool)
+      const globals = await loadOpenedGlobals(parts, server.id, server.organizationId)
       const tool = compileTool(instance, compiled, globals, parts, server)
       const call: CallContext = { caller: { userId: actor.userId, tokenId: '' }, client: 'patchbay-api', signal }
       const { result, account } = await tool.call(args, call)

@@ -6,6 +6,7 @@ import type { CheckedParameter } from '../templates/checked-parameters.ts'
 import type { Values } from '../templates/template.ts'
 import type { CompiledDefinition } from '../tools/tool-definition.ts'
 import { boundError } from './call/faults.ts'
+import type { OpenedGlobals } from './opened-globals.ts'
 
 /** Where each parameter of an instance gets its value. Values that are not exposed are constants. */
 export type ResolutionPlan = {
@@ -15,9 +16,6 @@ export type ResolutionPlan = {
   problem: string | undefined
 }
 
-/** Keys and plaintext values of a server's globals. */
-export type GlobalValues = ReadonlyMap<string, string>
-
 class MissingGlobal extends Error {
   readonly key: string
   constructor(key: string) {
@@ -26,7 +24,11 @@ class MissingGlobal extends Error {
   }
 }
 
-const fixedValue = (compiled: CheckedParameter, bindings: Bindings, globals: GlobalValues): JsonValue | undefined => {
+const fixedValue = (
+  compiled: CheckedParameter,
+  bindings: Bindings,
+  globals: OpenedGlobals['values'],
+): JsonValue | undefined => {
   const readGlobal = (key: string): string => {
     const value = globals.get(key)
     if (value === undefined) throw new MissingGlobal(key)
@@ -47,7 +49,7 @@ const fixedValue = (compiled: CheckedParameter, bindings: Bindings, globals: Glo
 const resolveConstant = (
   compiled: CheckedParameter,
   bindings: Bindings,
-  globals: GlobalValues,
+  globals: OpenedGlobals['values'],
 ): Result<JsonValue, string> => {
   const { name } = compiled.parameter
   try {
@@ -66,7 +68,7 @@ const resolveConstant = (
 export const planResolution = (
   { parameters }: CompiledDefinition,
   bindings: Bindings,
-  globals: GlobalValues,
+  globals: OpenedGlobals['values'],
 ): ResolutionPlan => {
   const constants: [string, JsonValue][] = []
   const exposed = new Map<string, CheckedParameter>()

@@ -4,8 +4,8 @@ import { presentedName } from '../upstreams/catalogue/presented-name.ts'
 import { isToolAllowed } from '../upstreams/catalogue/tool-patterns.ts'
 import type { UnlistedTools } from './call/compiled-server.ts'
 import type { CompiledTool } from './call/compiled-tool.ts'
-import type { OpenedGlobals } from './compile-tool.ts'
 import { compileUpstreamTool, type UpstreamToolParts } from './compile-upstream-tools.ts'
+import type { OpenedGlobals } from './opened-globals.ts'
 
 /** Maximum length of a name: the newest protocol allows tools 128 characters, and prefixes are far shorter. */
 const MAX_NAME_CHARS = 200

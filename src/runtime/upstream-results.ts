@@ -6,7 +6,8 @@ import type { SchemaCheck } from '../tools/json-schema.ts'
 import type { PresentedTool } from '../upstreams/catalogue/present-tools.ts'
 import { findToolAnswers } from '../upstreams/catalogue/tool-answers.ts'
 import { isPerCaller, type ToolAnswers } from '../upstreams/upstream.ts'
-import type { ExecutionParts, OpenedGlobals } from './compile-tool.ts'
+import type { ExecutionParts } from './compile-tool.ts'
+import type { OpenedGlobals } from './opened-globals.ts'
 
 export type UpstreamResultParts = Pick<ExecutionParts, 'limits'> & {
   responseCache: Pick<ResponseCache, 'ofUpstreamTool'>

@@ -7,8 +7,8 @@ import type { Upstream } from '../../upstreams/upstream.ts'
 import type { CompiledTool } from '../call/compiled-tool.ts'
 import { onOneLine } from '../call/group-texts.ts'
 import type { ToolGroup } from '../call/tool-group.ts'
-import type { OpenedGlobals } from '../compile-tool.ts'
 import { compileUpstreamTool, type UpstreamToolParts } from '../compile-upstream-tools.ts'
+import type { OpenedGlobals } from '../opened-globals.ts'
 import { compileUnlistedOf } from '../unlisted-tools.ts'
 
 /** Maximum per server, the same as for servers that are not grouped. */

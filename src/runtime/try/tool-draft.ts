@@ -1,14 +1,10 @@
-import type { Database } from '../../lib/db/client.ts'
 import { type Actor, organizationForNew } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { JsonObject } from '../../lib/kernel/json.ts'
-import type { Sealing } from '../../lib/process/sealing.ts'
-import type { FindInPoolFor } from '../../results/mask/masking-job.ts'
 import { maskRequest } from '../../results/mask/record-call.ts'
 import { createResponseSamples } from '../../results/shape/response-samples.ts'
 import { previewShaping, type ShapingPlace, type ShapingPreview } from '../../results/shape/shape-by-rules.ts'
 import { bindingOf } from '../../servers/bindings/bindings.ts'
-import { listGlobals } from '../../servers/globals/globals.store.ts'
 import type { Bindings, Instance } from '../../servers/server.ts'
 import { getServerFor } from '../../servers/servers.service.ts'
 import { exposedSchemaOf } from '../../servers/servers.view.ts'
@@ -16,8 +12,8 @@ import { listInstancesOfTool } from '../../servers/tools/instances.store.ts'
 import type { ToolDefinition } from '../../tools/tool.ts'
 import { type CompiledDefinition, checkDefinition } from '../../tools/tool-definition.ts'
 import type { ToolService } from '../../tools/tools.service.ts'
-import { NO_GLOBALS, openGlobals } from '../compile-server.ts'
-import { type ExecutionParts, type OpenedGlobals, planCall } from '../compile-tool.ts'
+import { type ExecutionParts, planCall } from '../compile-tool.ts'
+import { type GlobalParts, loadOpenedGlobals, NO_GLOBALS, type OpenedGlobals } from '../opened-globals.ts'
 import { type CallPlan, performCall, prepareRequest } from '../perform-call.ts'
 import { toCurl } from './curl.ts'
 import { showTest, type ToolTest } from './tool-test.ts'
@@ -74,14 +70,9 @@ type Wiring = {
 }
 
 export const createToolDrafts = (
-  parts: Pick<ExecutionParts, 'http' | 'limits' | 'shaper' | 'onInternalError'> & {
-    db: Database
-    sealing: Sealing
-    findSecretsFor: FindInPoolFor
-    tools: ToolService
-  },
+  parts: Pick<ExecutionParts, 'http' | 'limits' | 'shaper' | 'onInternalError'> & GlobalParts & { tools: ToolService },
 ) => {
-  const { db, sealing, findSecretsFor, tools, http, limits, shaper, onInternalError } = parts
+  const { db, tools, http, limits, shaper, onInternalError } = parts
   const samples = createResponseSamples()
 
   /** Everybody who may save it may try it. */
@@ -100,8 +91,7 @@ export const createToolDrafts = (
     const server = await getServerFor(db, actor, serverId, 'build')
     if (server.organizationId !== organizationId) throw new AppError('not_found', 'Server not found.')
     const instances = toolId === undefined ? [] : await listInstancesOfTool(db, serverId, toolId)
-    const findInPool = findSecretsFor({ owner: serverId, group: organizationId })
-    const globals = openGlobals(await listGlobals(db, serverId), sealing, findInPool)
+    const globals = await loadOpenedGlobals(parts, serverId, organizationId)
     return { organizationId, globals, instance: instances[0], compactTables: server.compactTables }
   }
 

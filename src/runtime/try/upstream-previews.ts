@@ -1,12 +1,8 @@
-import type { Database } from '../../lib/db/client.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
-import type { Sealing } from '../../lib/process/sealing.ts'
 import { readTexts } from '../../results/budget/result-parts.ts'
-import type { FindInPoolFor } from '../../results/mask/masking-job.ts'
 import { previewShaping, type ShapingPlace, type ShapingPreview } from '../../results/shape/shape-by-rules.ts'
 import { checkOfDeclared } from '../../results/shape/shape-passed.ts'
-import { listGlobals } from '../../servers/globals/globals.store.ts'
 import { getServerFor } from '../../servers/servers.service.ts'
 import type { ResultShaping } from '../../tools/response/result-shaping.ts'
 import type { PresentedTool } from '../../upstreams/catalogue/present-tools.ts'
@@ -14,16 +10,14 @@ import { presentedName } from '../../upstreams/catalogue/presented-name.ts'
 import type { UpstreamConnections } from '../../upstreams/connection/upstream-connections.ts'
 import type { Upstream } from '../../upstreams/upstream.ts'
 import { isPassed, isRefused, type PassedResult, type ToolResult } from '../call/tool-result.ts'
-import { openGlobals } from '../compile-server.ts'
 import { compileUpstreamTool, type UpstreamToolParts } from '../compile-upstream-tools.ts'
+import { type GlobalParts, loadOpenedGlobals } from '../opened-globals.ts'
 
-type UpstreamPreviewParts = Omit<UpstreamToolParts, 'limit' | 'place' | 'upstreamConnections'> & {
-  db: Database
-  sealing: Sealing
-  findSecretsFor: FindInPoolFor
-  shaper: ShapingPlace['shaper']
-  upstreamConnections: Pick<UpstreamConnections, 'findFor' | 'sync'>
-}
+type UpstreamPreviewParts = Omit<UpstreamToolParts, 'limit' | 'place' | 'upstreamConnections'> &
+  GlobalParts & {
+    shaper: ShapingPlace['shaper']
+    upstreamConnections: Pick<UpstreamConnections, 'findFor' | 'sync'>
+  }
 
 /** A sample result from the builder, and how to shape it. */
 export type AnswerToShape = {
@@ -67,17 +61,16 @@ const isError = (result: ToolResult | PassedResult): boolean =>
   isPassed(result) ? result.passed.isError === true : 'isError' in result && result.isError === true
 
 /** Previews the shaping of upstream results with a sample. */
-export const createUpstreamPreviews = ({ db, sealing, ...parts }: UpstreamPreviewParts) => ({
+export const createUpstreamPreviews = (parts: UpstreamPreviewParts) => ({
   /** Calls the tool and returns its result before shaping, or why there is none. The call is recorded. */
   callUpstreamTool: async (
     actor: Actor,
     { upstream, item, args, signal }: PreviewedTool,
   ): Promise<{ text: string } | { failed: string }> => {
     const { serverId } = upstream
-    const { organizationId } = await getServerFor(db, actor, serverId, 'build')
+    const { organizationId } = await getServerFor(parts.db, actor, serverId, 'build')
     await parts.upstreamConnections.sync(serverId)
-    const findInPool = parts.findSecretsFor({ owner: serverId, group: organizationId })
-    const globals = openGlobals(await listGlobals(db, serverId), sealing, findInPool)
+    const globals = await loadOpenedGlobals(parts, serverId, organizationId)
     const plain = { ...upstream, toolAnswers: {}, responseTokens: {} }
     const presented = { upstream: plain, item, name: presentedName(upstream, item.name) }
     const place = { shaper: parts.shaper, owner: actor.userId, group: organizationId, compactTables: false }
@@ -94,7 +87,7 @@ export const createUpstreamPreviews = ({ db, sealing, ...parts }: UpstreamPrevie
     actor: Actor,
     { serverId, text, response, outputSchema }: AnswerToShape,
   ): Promise<ShapingPreview | undefined> => {
-    const { organizationId, compactTables } = await getServerFor(db, actor, serverId, 'build')
+    const { organizationId, compactTables } = await getServerFor(parts.db, actor, serverId, 'build')
     if (text === '') return undefined
     const place = { shaper: parts.shaper, owner: actor.userId, group: organizationId, compactTables }
     const preview = await previewShaping(

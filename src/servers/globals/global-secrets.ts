@@ -1,12 +1,18 @@
 import type { Database } from '../../lib/db/client.ts'
-import type { Sealing } from '../../lib/process/sealing.ts'
+import type { Sealed, Sealing } from '../../lib/process/sealing.ts'
 import type { Global } from '../server.ts'
-import { globalSealContext } from './globals.service.ts'
 import { listGlobals } from './globals.store.ts'
+
+/** Binds a sealed global to its server and key, so that other ciphertext does not open. */
+const contextOf = (serverId: string, key: string) => ({ purpose: 'server-global', ownerId: serverId, name: key })
+
+/** Encrypts the value of a secret. */
+export const sealGlobal = (value: string, serverId: string, key: string, sealing: Sealing): Sealed =>
+  sealing.seal(value, contextOf(serverId, key))
 
 /** Returns the value of a global. Throws SealError if a secret cannot be decrypted. */
 export const openGlobal = (global: Global, sealing: Sealing): string =>
-  global.isSecret ? sealing.open(global.sealed, globalSealContext(global.serverId, global.key)) : global.value
+  global.isSecret ? sealing.open(global.sealed, contextOf(global.serverId, global.key)) : global.value
 
 /** Decrypts the globals of a server, by key. The result must never be shown. */
 export const createGlobalOpener =

@@ -16,14 +16,8 @@ import type { Global, Server } from '../server.ts'
 import { auditGlobal } from '../server-audit.ts'
 import { getServerFor, type ServerServiceParts } from '../servers.service.ts'
 import { listAllInstances } from '../tools/instances.store.ts'
+import { sealGlobal } from './global-secrets.ts'
 import * as store from './globals.store.ts'
-
-/** Binds a sealed global to its server and key, so that other ciphertext does not open. */
-export const globalSealContext = (serverId: string, key: string) => ({
-  purpose: 'server-global',
-  ownerId: serverId,
-  name: key,
-})
 
 const assertKey = (key: string): void => {
   if (GLOBAL_KEY.test(key)) return
@@ -94,7 +88,7 @@ const setGlobal = async (
   if (existing === undefined) await assertRoom(tx, server.id)
   if (isSecret && existing?.isSecret !== true) await assertMayBeSecret(tx, server.id, key)
   const content = isSecret
-    ? { isSecret, sealed: sealing.seal(input.value, globalSealContext(server.id, key)) }
+    ? { isSecret, sealed: sealGlobal(input.value, server.id, key, sealing) }
     : { isSecret, value: input.value }
   const secretBytes = isSecret ? await store.countSecretBytes(tx, server.id) : 0
   const global = await store.putGlobal(tx, server.id, key, content)
