@@ -19,7 +19,7 @@ import { planResolution } from './resolve.ts'
 
 export type ExecutionParts = {
   http: HttpClient
-  recorder: Recorder
+  recorder: Pick<Recorder, 'record'>
   limits: { maxResponseBytes: number; maxToolTimeoutMs: number }
   responseCache: Pick<ResponseCache, 'ofTool' | 'ofUpstreamTool'>
   shaper: ShapingPlace['shaper']

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Recorder } from '../history/execution-record.ts'
 import { createExecutionStore, type StoredExecution } from '../history/executions.store.ts'
 import { type Actor, organizationIdsOf } from '../lib/kernel/actor.ts'
 import { AppError } from '../lib/kernel/errors.ts'
@@ -43,6 +44,7 @@ export type ExecutionServiceParts = ExecutionParts &
   CutResultPlaceParts &
   BudgetParts &
   GlobalParts & {
+    recorder: Pick<Recorder, 'record' | 'flush'>
     callLedger: Pick<CallLedger, 'note'>
     tools: ToolService
     instances: InstanceService

@@ -56,19 +56,6 @@ export const prepareRequest = (plan: CallPlan, args: JsonValue | undefined): Res
 
 const isFailure = (result: ToolResult): result is BlocksResult => !isLongText(result) && result.isError === true
 
-/** Sends a request whose result may be cached. */
-const sendingOf =
-  (plan: CallPlan, http: HttpClient, request: RenderedRequest): Parameters<CachedSend>[2] =>
-  async signal => {
-    const { timeoutMs, maxResponseBytes, mayReach, masker, outputCheck, shaping } = plan
-    const response = await http.send({ ...request, timeoutMs, maxResponseBytes, mayReach, signal })
-    const result =
-      shaping === undefined
-        ? await shapeResponse(response, masker, outputCheck, signal)
-        : await shapeByRules(response, masker, outputCheck, shaping, signal)
-    return { result, response, isError: isFailure(result) }
-  }
-
 /**
  * Runs a tool: plan, resolve, render, send, shape. Never throws; `onInternalError` receives unexpected errors.
  * `findPlan` is called inside, because building the plan may fail too.
@@ -99,21 +86,22 @@ export const performCall = async (
     plan = findPlan()
     const prepared = prepareRequest(plan, args)
     if (!prepared.ok) return end(errorResult(prepared.error))
-    request = prepared.value
-    if (cachedSend !== undefined) {
-      const answer = await cachedSend(request, signal, sendingOf(plan, http, request))
-      if (isCached(answer)) cached = answer
-      else response = answer.response
-      return end(answer.result)
+    const rendered = prepared.value
+    request = rendered
+    const { timeoutMs, maxResponseBytes, mayReach, masker, outputCheck, shaping } = plan
+    const send = async (stop: StopSignal | undefined) => {
+      const received = await http.send({ ...rendered, timeoutMs, maxResponseBytes, mayReach, signal: stop })
+      // Set before shaping, which may fail: the history tells what was received.
+      response = received
+      const result =
+        shaping === undefined
+          ? await shapeResponse(received, masker, outputCheck, stop)
+          : await shapeByRules(received, masker, outputCheck, shaping, stop)
+      return { result, response: received, isError: isFailure(result) }
     }
-    const { timeoutMs, maxResponseBytes, mayReach } = plan
-    response = await http.send({ ...request, timeoutMs, maxResponseBytes, mayReach, signal })
-    const { masker, outputCheck, shaping } = plan
-    return end(
-      shaping === undefined
-        ? await shapeResponse(response, masker, outputCheck, signal)
-        : await shapeByRules(response, masker, outputCheck, shaping, signal),
-    )
+    const answer = await (cachedSend === undefined ? send(signal) : cachedSend(rendered, signal, send))
+    if (isCached(answer)) cached = answer
+    return end(answer.result)
   } catch (error) {
     if (plan !== undefined && error instanceof OutboundError) {
       return end(errorResult(plan.masker.text(faultText(error))))

@@ -1,8 +1,10 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
+import type { ExecutionRecord } from '../../src/history/execution-record.ts'
 import { createAddressPolicy } from '../../src/lib/outbound/address-policy.ts'
 import { createHttpClient } from '../../src/lib/outbound/client.ts'
 import { createResponseCache } from '../../src/results/cache/response-cache.ts'
+import { createMasker, MaskingError } from '../../src/results/mask/masking.ts'
 import { compileTool } from '../../src/runtime/compile-tool.ts'
 import { NO_GLOBALS } from '../../src/runtime/opened-globals.ts'
 import { assertDefinition } from '../../src/tools/tool-definition.ts'
@@ -68,4 +70,39 @@ it('a call whose plan cannot be built fails and is recorded like any failed call
   expect(history.items).toMatchObject([
     { tool: 'tool', outcome: 'error', error: expect.stringMatching(/^Patchbay failed/) },
   ])
+})
+
+it('a cached tool whose response cannot be masked fails, and the history has the status and size of the response', async () => {
+  const response = {
+    status: 203,
+    statusText: '',
+    headers: { 'content-type': 'text/plain' },
+    body: Buffer.from('lorem ipsum '.repeat(30_000)),
+    url: 'http://a.example/',
+  }
+  const definition = { name: 'tool', method: 'GET', url: response.url, headers: [], parameters: {} }
+  const times = { createdAt: new Date(), updatedAt: new Date() }
+  const caching = { cacheSeconds: 60, annotations: { readOnlyHint: true } }
+  const instance = { id: 'an instance', serverId: 'a server', name: 'tool', description: undefined, bindings: {} }
+  const stored = { ...definition, ...caching, ...times, id: 'a tool', toolkitId: 'a toolkit', originId: undefined }
+  const masker = createMasker(['a secret'], () => Promise.reject(new MaskingError('Ask the tool for less.')))
+  const records: ExecutionRecord[] = []
+  const tool = compileTool(
+    { ...instance, ...times, maxResponseTokens: undefined, tool: stored },
+    assertDefinition(definition),
+    { ...NO_GLOBALS, masker },
+    {
+      http: { send: async () => response, close: async () => {} },
+      recorder: { record: one => records.push(one) },
+      limits: { maxResponseBytes: 1_000_000, maxToolTimeoutMs: 1_000 },
+      responseCache: createResponseCache(),
+      shaper: { shape: async () => ({ kind: 'failed', message: '' }) },
+      onInternalError: () => {},
+    },
+    { organizationId: 'one', compactTables: false },
+  )
+  const { signal } = new AbortController()
+  const { result } = await tool.call({}, { caller: { userId: 'a user', tokenId: '' }, client: undefined, signal })
+  expect(result).toMatchObject({ isError: true, content: [{ text: 'Ask the tool for less.' }] })
+  expect(records).toMatchObject([{ outcome: 'error', status: 203, responseBytes: response.body.length }])
 })
