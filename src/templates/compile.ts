@@ -1,6 +1,5 @@
 import { failure, type Result, success } from '../lib/kernel/result.ts'
 import { type BodyPlan, planBody } from './body-template.ts'
-import { buildField } from './fill.ts'
 import { planHeader, refuseHeaderName } from './header-template.ts'
 import {
   MAX_HEADER_TEMPLATE_CHARS,
@@ -10,8 +9,9 @@ import {
   MAX_TEMPLATE_HEADERS,
   MAX_URL_TEMPLATE_CHARS,
 } from './limits.ts'
-import { collectParameters, type Field } from './parameters.ts'
-import { type HeaderPlan, renderRequest } from './render.ts'
+import { collectParameters } from './parameters.ts'
+import type { Field } from './plan.ts'
+import { buildField, type HeaderPlan, renderRequest } from './render.ts'
 import { scanTemplate } from './scan.ts'
 import type {
   BodyKind,

@@ -1,6 +1,7 @@
 import { isReservedHeader } from '../lib/kernel/http-headers.ts'
 import { FORBIDDEN_IN_HEADER, headerHole } from './encodings.ts'
-import { type FieldPlan, line } from './plan.ts'
+import type { FieldPlan } from './plan.ts'
+import { line } from './render.ts'
 import { HOLE, type Scan } from './scan.ts'
 
 /** RFC 9110 §5.6.2. */

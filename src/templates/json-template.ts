@@ -1,7 +1,8 @@
 import { failure, type Result, success } from '../lib/kernel/result.ts'
 import { jsonHole, jsonStringHole } from './encodings.ts'
 import { type JsonPiece, type JsonSpot, readJson } from './json-shape.ts'
-import { type FieldPlan, joined, type Part, sequence } from './plan.ts'
+import type { FieldPlan, Part } from './plan.ts'
+import { joined, sequence } from './render.ts'
 import type { Fault, Scan } from './scan.ts'
 
 const buildPieces = (pieces: readonly JsonPiece[], partOf: (place: number) => Part): Part => {

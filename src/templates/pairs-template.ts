@@ -1,4 +1,5 @@
-import { joined, line, type Part } from './plan.ts'
+import type { Part } from './plan.ts'
+import { joined, line } from './render.ts'
 import { countHoles, type Fault, HOLE, type ScannedPlace } from './scan.ts'
 
 /** `key=value&key=value`, as in a query or form, within masked text. */

@@ -1,11 +1,9 @@
 import type { JsonValue } from '../lib/kernel/json.ts'
 import { castValue } from './cast.ts'
 import { MAX_PARAMETERS, MAX_PLACES } from './limits.ts'
-import type { FieldPlan, Hole } from './plan.ts'
-import type { Scan, ScannedPlace } from './scan.ts'
+import type { Field, Hole } from './plan.ts'
+import type { ScannedPlace } from './scan.ts'
 import type { Place, TemplateError, TemplateParameter } from './template.ts'
-
-export type Field = { field: string; scan: Scan; plan: FieldPlan }
 
 /** A placeholder with its position and its encoding; `hole` is undefined where placeholders are not allowed. */
 type Use = { syntax: ScannedPlace; hole: Hole | undefined; place: Place }

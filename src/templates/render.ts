@@ -1,7 +1,82 @@
+import type { JsonValue } from '../lib/kernel/json.ts'
 import { failure, type Result, success } from '../lib/kernel/result.ts'
 import { MAX_RENDERED_BODY_CHARS, MAX_RENDERED_LINE_CHARS } from './limits.ts'
-import type { Part } from './plan.ts'
-import type { RenderError, RenderedRequest, Values } from './template.ts'
+import type { Field, Hole, Outcome, Part } from './plan.ts'
+import { HOLE } from './scan.ts'
+import type { RenderError, RenderedRequest, TemplateParameter, Values } from './template.ts'
+
+/** Joins chunks of fixed text with a part between each two. Undefined as soon as one part is undefined. */
+export const sequence = (chunks: readonly string[], parts: readonly Part[]): Part => {
+  const [first = '', ...rest] = chunks
+  const steps = parts.map((part, index) => ({ part, after: rest[index] ?? '' }))
+  if (steps.length === 0) return () => first
+  return (values, room) => {
+    let text = first
+    for (const { part, after } of steps) {
+      const outcome = part(values, room - text.length)
+      if (typeof outcome !== 'string') return outcome
+      text += outcome + after
+    }
+    return text
+  }
+}
+
+/** Builds masked text whose first placeholder has the index `firstPlace`. */
+export const line = (masked: string, firstPlace: number, partOf: (place: number) => Part): Part => {
+  const chunks = masked.split(HOLE)
+  return sequence(
+    chunks,
+    chunks.slice(1).map((_, index) => partOf(firstPlace + index)),
+  )
+}
+
+/** Joins the parts that are defined, with a frame; returns `whenEmpty` if there are none. */
+export const joined = (
+  parts: readonly Part[],
+  frame: { open: string; separator: string; close: string; whenEmpty: string },
+): Part => {
+  const { open, separator, close, whenEmpty } = frame
+  return (values, room) => {
+    let text: string | undefined
+    for (const part of parts) {
+      const outcome = part(values, room - (text?.length ?? 0))
+      if (outcome === undefined) continue
+      if (typeof outcome !== 'string') return outcome
+      text = text === undefined ? open + outcome : text + separator + outcome
+    }
+    return text === undefined ? whenEmpty : text + close
+  }
+}
+
+const limitOf = ({ kind }: Hole): number =>
+  ['json', 'json-string', 'form', 'text'].includes(kind) ? MAX_RENDERED_BODY_CHARS : MAX_RENDERED_LINE_CHARS
+
+/** Returns the part that fills one placeholder: the encoded value, an error, or the result for a missing value. */
+const fillPlace = (hole: Hole, name: string, fallback: JsonValue | undefined, optional: boolean): Part => {
+  const { encode } = hole
+  const refused = { parameter: name, message: hole.refusal }
+  const tooLong = { parameter: name, message: `is too long (at most ${limitOf(hole)} characters in total)` }
+  const missing: Outcome = optional ? hole.whenMissing : { parameter: name, message: 'is required' }
+  return (values, room) => {
+    const given = values.get(name)
+    const value = given === undefined ? fallback : given
+    if (value === undefined) return missing
+    // Encodings never shorten a text.
+    if (typeof value === 'string' && value.length > room) return tooLong
+    const text = encode(value)
+    if (text === undefined) return refused
+    return text.length > room ? tooLong : text
+  }
+}
+
+/** Builds a field as one part, with each placeholder filled by its parameter's value or default. */
+export const buildField = ({ scan, plan }: Field, parameters: ReadonlyMap<string, TemplateParameter>): Part =>
+  plan.build(index => {
+    const place = scan.places[index]
+    const hole = plan.holes[index]
+    if (place === undefined || hole === undefined) throw new RangeError(`no placeholder ${index}`)
+    return fillPlace(hole, place.name, parameters.get(place.name)?.default, place.optional)
+  })
 
 export type RenderedHeaders = RenderedRequest['headers']
 
