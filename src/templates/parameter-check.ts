@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { RE2JS } from 're2js'
+import type { FieldError } from '../lib/kernel/errors.ts'
 import type { JsonValue } from '../lib/kernel/json.ts'
 import { failure, type Result, success } from '../lib/kernel/result.ts'
 import { isDoneWithin } from '../lib/process/time-limit.ts'
@@ -8,11 +9,12 @@ import {
   FREE_PATTERN_STEPS,
   MAX_LISTED_ENUM_VALUES,
   MAX_MATCH_MS,
+  MAX_PARAMETERS_MS,
   MAX_PATTERN_CHARS,
   MAX_PATTERN_INPUT_CHARS,
   MAX_PATTERN_INSTRUCTIONS,
 } from './limits.ts'
-import type { ParameterType } from './template.ts'
+import type { ParameterType, TemplateParameter } from './template.ts'
 
 /** What a builder declares about a parameter besides its type. */
 export type ParameterMeta = {
@@ -27,7 +29,7 @@ export type ParameterMeta = {
 }
 
 /** Invalid metadata of a parameter. */
-export type MetaProblem = { key: keyof ParameterMeta; message: string }
+type MetaProblem = { key: keyof ParameterMeta; message: string }
 
 /** Casts a value and checks it against its parameter's metadata. The error never contains the value. */
 export type ParameterCheck = (value: JsonValue, from?: ValueSource) => Result<JsonValue, Mismatch>
@@ -184,4 +186,61 @@ export const compileParameterCheck = (
       : [{ key, message: `the ${key} must be ${checked.error.expected}, got ${checked.error.got}` }]
   })
   return refused.length > 0 ? failure(refused) : success(check)
+}
+
+/** A parameter with its metadata, which is merged into `default` and `required`. */
+export type CheckedParameter = { parameter: TemplateParameter; meta: ParameterMeta; check: ParameterCheck }
+
+const mergeDefault = (parameter: TemplateParameter, meta: ParameterMeta, check: ParameterCheck): TemplateParameter => {
+  const value = meta.default === undefined ? undefined : check(meta.default)
+  return value?.ok ? { ...parameter, required: false, default: value.value } : parameter
+}
+
+const checkOne = (
+  parameter: TemplateParameter,
+  meta: ParameterMeta,
+): Result<CheckedParameter, readonly MetaProblem[]> => {
+  const { type } = parameter
+  if (parameter.default !== undefined && meta.default !== undefined) {
+    return failure([{ key: 'default', message: 'the template already has a default for it. Remove one of the two' }])
+  }
+  const check = compileParameterCheck(
+    type,
+    parameter.default === undefined ? meta : { ...meta, default: parameter.default },
+  )
+  return check.ok ? success({ parameter: mergeDefault(parameter, meta, check.value), meta, check: check.value }) : check
+}
+
+/**
+ * Merges a template's parameters with their metadata, in the template's order. Error paths name the parameter, as in
+ * `parameters.limit.minimum`.
+ */
+export const compileParameters = (
+  parameters: readonly TemplateParameter[],
+  metas: Readonly<Record<string, ParameterMeta>>,
+): Result<readonly CheckedParameter[], readonly FieldError[]> => {
+  const errors: FieldError[] = []
+  const checked: CheckedParameter[] = []
+  const startedAt = performance.now()
+  for (const parameter of parameters) {
+    const { name } = parameter
+    // Patterns come from tenants, and parsing them blocks the event loop.
+    if (performance.now() - startedAt > MAX_PARAMETERS_MS) {
+      const message = `${name}: the parameters take too long to check. Simplify their patterns`
+      return failure([...errors, { path: `parameters.${name}`, message }])
+    }
+    const one = checkOne(parameter, Object.hasOwn(metas, name) ? (metas[name] ?? {}) : {})
+    if (one.ok) checked.push(one.value)
+    else {
+      errors.push(
+        ...one.error.map(({ key, message }) => ({ path: `parameters.${name}.${key}`, message: `${name}: ${message}` })),
+      )
+    }
+  }
+  const known = new Set(parameters.map(({ name }) => name))
+  for (const name of Object.keys(metas)) {
+    if (!known.has(name))
+      errors.push({ path: `parameters.${name}`, message: `the template has no parameter named "${name}"` })
+  }
+  return errors.length > 0 ? failure(errors) : success(checked)
 }

@@ -6,7 +6,7 @@ import { toBindingOf } from '../../servers/bindings/binding-checks.ts'
 import { bindingOf } from '../../servers/bindings/bindings.ts'
 import { fixedText, type KnownGlobals } from '../../servers/bindings/sockets.ts'
 import type { Bindings, Instance } from '../../servers/server.ts'
-import type { CheckedParameter } from '../../templates/checked-parameters.ts'
+import type { CheckedParameter } from '../../templates/parameter-check.ts'
 
 /** Option of the global select that creates a global with the form. */
 export const NEW_GLOBAL = '+'
