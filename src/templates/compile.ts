@@ -11,7 +11,7 @@ import {
 } from './limits.ts'
 import { collectParameters } from './parameters.ts'
 import type { Field } from './plan.ts'
-import { buildField, type HeaderPlan, renderRequest } from './render.ts'
+import { buildField, createRenderer, type HeaderParts } from './render.ts'
 import { scanTemplate } from './scan.ts'
 import type {
   BodyKind,
@@ -93,7 +93,7 @@ const checkHeaders = (headers: RequestTemplate['headers']): readonly TemplateErr
 const buildHeaders = (
   headers: readonly HeaderField[],
   parameters: ReadonlyMap<string, TemplateParameter>,
-): HeaderPlan => {
+): HeaderParts => {
   if (headers.every(({ scan }) => scan.places.length === 0)) {
     return { kind: 'fixed', headers: headers.map(({ name, scan }) => [name, scan.masked]) }
   }
@@ -146,7 +146,7 @@ export const compileTemplate = (template: RequestTemplate): Result<CompiledTempl
     bodyKind: bodyPlan?.kind ?? 'none',
     parameters,
     origin: originOf(url),
-    render: renderRequest({
+    render: createRenderer({
       method,
       url: buildField(url, byName),
       headers: buildHeaders(headers, byName),

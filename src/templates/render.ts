@@ -78,16 +78,16 @@ export const buildField = ({ scan, plan }: Field, parameters: ReadonlyMap<string
     return fillPlace(hole, place.name, parameters.get(place.name)?.default, place.optional)
   })
 
-export type RenderedHeaders = RenderedRequest['headers']
+type RenderedHeaders = RenderedRequest['headers']
 
-export type HeaderPlan =
+export type HeaderParts =
   | { kind: 'fixed'; headers: RenderedHeaders }
   | { kind: 'open'; headers: readonly { name: string; part: Part }[] }
 
-export type RequestPlan = {
+type RequestParts = {
   method: string
   url: Part
-  headers: HeaderPlan
+  headers: HeaderParts
   body: Part | undefined
   /** Used if there is a body but no Content-Type header. */
   contentType: string
@@ -101,14 +101,14 @@ const withContentType = (headers: RenderedHeaders, contentType: string): Rendere
 /** Renders the headers; `hasBody` adds a Content-Type if there is none. */
 type RenderHeaders = (values: Values, hasBody: boolean) => RenderedHeaders | RenderError
 
-const headerRenderer = (plan: HeaderPlan, contentType: string): RenderHeaders => {
-  if (plan.kind === 'fixed') {
-    const described = withContentType(plan.headers, contentType)
-    return (_values, hasBody) => (hasBody ? described : plan.headers)
+const headerRenderer = (parts: HeaderParts, contentType: string): RenderHeaders => {
+  if (parts.kind === 'fixed') {
+    const described = withContentType(parts.headers, contentType)
+    return (_values, hasBody) => (hasBody ? described : parts.headers)
   }
   return (values, hasBody) => {
     const headers: (readonly [string, string])[] = []
-    for (const { name, part } of plan.headers) {
+    for (const { name, part } of parts.headers) {
       const value = part(values, MAX_RENDERED_LINE_CHARS)
       if (value === undefined) continue
       if (typeof value !== 'string') return value
@@ -118,14 +118,15 @@ const headerRenderer = (plan: HeaderPlan, contentType: string): RenderHeaders =>
   }
 }
 
-export const renderRequest = ({
+/** Creates the function that renders a template's requests. */
+export const createRenderer = ({
   method,
   url: urlPart,
-  headers: headerPlan,
+  headers: headerParts,
   body: bodyPart,
   contentType,
-}: RequestPlan) => {
-  const renderHeaders = headerRenderer(headerPlan, contentType)
+}: RequestParts) => {
+  const renderHeaders = headerRenderer(headerParts, contentType)
   return (values: Values): Result<RenderedRequest, RenderError> => {
     // An optional value removes only its query pair, so the URL is never undefined.
     const url = urlPart(values, MAX_RENDERED_LINE_CHARS) ?? ''
