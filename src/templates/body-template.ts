@@ -26,7 +26,7 @@ const scanBody = (body: string, pairs: ScanOptions['pairs']): Scan =>
   scanTemplate(body, { pairs, maxChars: MAX_BODY_TEMPLATE_CHARS })
 
 const planForm = (scan: Scan): FieldPlan => {
-  const text = { masked: scan.masked, places: scan.places, firstPlace: 0 }
+  const text = { holed: scan.holed, places: scan.places, firstPlace: 0 }
   return {
     holes: scan.places.map(({ type }) => formHole(type)),
     faults: [...checkPairs(text), ...checkEscapes(text)],
@@ -34,10 +34,10 @@ const planForm = (scan: Scan): FieldPlan => {
   }
 }
 
-const planText = ({ masked, places }: Scan): FieldPlan => ({
+const planText = ({ holed, places }: Scan): FieldPlan => ({
   holes: places.map(({ type }) => textHole(type)),
   faults: [],
-  build: partOf => line(masked, 0, partOf),
+  build: partOf => line(holed, 0, partOf),
 })
 
 const refused = (scan: Scan, message: string, offset = 0): FieldPlan => ({

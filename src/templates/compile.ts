@@ -53,7 +53,7 @@ const readBody = (body: string | undefined, headers: readonly HeaderField[]): Bo
   if (body === undefined || body === '') return undefined
   const contentType = headers.find(isContentType)?.scan
   // A Content-Type with a placeholder is rejected separately; the body is then read as if there were none.
-  return planBody(body, contentType?.places.length === 0 ? contentType.masked : undefined)
+  return planBody(body, contentType?.places.length === 0 ? contentType.holed : undefined)
 }
 
 /** The body's kind, and with it the encoding of values, follows from the Content-Type, so it must be fixed. */
@@ -95,7 +95,7 @@ const buildHeaders = (
   parameters: ReadonlyMap<string, TemplateParameter>,
 ): HeaderParts => {
   if (headers.every(({ scan }) => scan.places.length === 0)) {
-    return { kind: 'fixed', headers: headers.map(({ name, scan }) => [name, scan.masked]) }
+    return { kind: 'fixed', headers: headers.map(({ name, scan }) => [name, scan.holed]) }
   }
   return { kind: 'open', headers: headers.map(header => ({ name: header.name, part: buildField(header, parameters) })) }
 }

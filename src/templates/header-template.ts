@@ -20,8 +20,8 @@ export const refuseHeaderName = (name: string): string | undefined => {
 }
 
 export const planHeader = (scan: Scan): FieldPlan => {
-  const { masked, places, offsetOf } = scan
-  const forbidden = masked.replaceAll(HOLE, ' ').search(FORBIDDEN_IN_HEADER)
+  const { holed, places, offsetOf } = scan
+  const forbidden = holed.replaceAll(HOLE, ' ').search(FORBIDDEN_IN_HEADER)
   return {
     holes: places.map(({ type }) => headerHole(type)),
     faults: [
@@ -34,6 +34,6 @@ export const planHeader = (scan: Scan): FieldPlan => {
             },
           ]),
     ],
-    build: partOf => line(masked, 0, partOf),
+    build: partOf => line(holed, 0, partOf),
   }
 }

@@ -31,11 +31,11 @@ const flatten = (open: string, members: readonly Member[], close: string): reado
 ]
 
 /**
- * Parses masked text as JSON (RFC 8259) in which a placeholder is a value or part of a string. Keeps the text as
+ * Parses text with holes as JSON (RFC 8259) in which a placeholder is a value or part of a string. Keeps the text as
  * written. An array or object with a member that is only an optional placeholder becomes a container, so that the
  * member can be removed with its key and comma.
  */
-export const readJson = (masked: string, isOptional: (place: number) => boolean): Result<JsonShape, JsonFault> => {
+export const readJson = (holed: string, isOptional: (place: number) => boolean): Result<JsonShape, JsonFault> => {
   const spots: JsonSpot[] = []
   let at = 0
   let fault: JsonFault | undefined
@@ -47,7 +47,7 @@ export const readJson = (masked: string, isOptional: (place: number) => boolean)
   /** Consumes what the pattern matches at the current position. */
   const take = (pattern: RegExp): string => {
     pattern.lastIndex = at
-    const [found = ''] = pattern.exec(masked) ?? []
+    const [found = ''] = pattern.exec(holed) ?? []
     at += found.length
     return found
   }
@@ -63,10 +63,10 @@ export const readJson = (masked: string, isOptional: (place: number) => boolean)
       const broken = text === '' ? take(BROKEN_ESCAPE) : ''
       if (text !== '') pieces.push(text)
       else if (broken !== '') pieces.push(takePlace('escape'))
-      else if (masked[at] === HOLE) pieces.push(takePlace(spot))
-      else if (masked[at] === '"') break
-      else if (masked[at] === undefined) return fail('a string is not closed: add a "')
-      else if (masked[at] === '\\') return fail('this is not a valid escape in JSON: write \\\\ for a backslash')
+      else if (holed[at] === HOLE) pieces.push(takePlace(spot))
+      else if (holed[at] === '"') break
+      else if (holed[at] === undefined) return fail('a string is not closed: add a "')
+      else if (holed[at] === '\\') return fail('this is not a valid escape in JSON: write \\\\ for a backslash')
       else return fail('a string cannot contain line breaks or control characters: write \\n, \\t or \\u0000')
     }
     at++
@@ -74,10 +74,10 @@ export const readJson = (masked: string, isOptional: (place: number) => boolean)
   }
 
   const readKey = (): readonly JsonPiece[] | undefined => {
-    const key = masked[at] === HOLE ? [takePlace('key')] : masked[at] === '"' ? readString('key') : undefined
+    const key = holed[at] === HOLE ? [takePlace('key')] : holed[at] === '"' ? readString('key') : undefined
     if (key === undefined) return fail('a key is missing here: write "key": value')
     const before = take(BLANK)
-    if (masked[at] !== ':') return fail('a colon is missing after the key')
+    if (holed[at] !== ':') return fail('a colon is missing after the key')
     at++
     return [...key, `${before}:${take(BLANK)}`]
   }
@@ -97,7 +97,7 @@ export const readJson = (masked: string, isOptional: (place: number) => boolean)
     at++
     const members: Member[] = []
     let lead = take(BLANK)
-    if (masked[at] === close) {
+    if (holed[at] === close) {
       at++
       return [open + lead + close]
     }
@@ -105,8 +105,8 @@ export const readJson = (masked: string, isOptional: (place: number) => boolean)
       const member = readMember(open === '{', depth)
       if (member === undefined) return undefined
       members.push({ ...member, pieces: [lead, ...member.pieces] })
-      if (masked[at] === close) break
-      if (masked[at] !== ',') return fail(`a comma or ${close} is missing here`)
+      if (holed[at] === close) break
+      if (holed[at] !== ',') return fail(`a comma or ${close} is missing here`)
       at++
       lead = take(BLANK)
     }
@@ -116,7 +116,7 @@ export const readJson = (masked: string, isOptional: (place: number) => boolean)
   }
 
   const readValue = (depth: number): readonly JsonPiece[] | undefined => {
-    const char = masked[at]
+    const char = holed[at]
     if (char === HOLE) return [takePlace('json')]
     if (char === '"') return readString('json-string')
     if (char === '{' || char === '[') return readContainer(char, depth + 1)
@@ -127,7 +127,7 @@ export const readJson = (masked: string, isOptional: (place: number) => boolean)
   const lead = take(BLANK)
   const value = readValue(0)
   const tail = take(BLANK)
-  if (value !== undefined && at < masked.length) fail('unexpected text after the JSON value')
+  if (value !== undefined && at < holed.length) fail('unexpected text after the JSON value')
   return value === undefined || fault !== undefined
     ? failure(fault ?? { index: at, message: 'a JSON value is missing here' })
     : success({ pieces: [lead, ...value, tail], spots })

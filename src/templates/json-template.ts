@@ -32,7 +32,7 @@ const MISPLACED: Partial<Record<JsonSpot, string>> = {
 
 /** Plans the body as JSON, or returns why it is not valid JSON. */
 export const planJson = (scan: Scan): Result<FieldPlan, Fault> => {
-  const read = readJson(scan.masked, place => scan.places[place]?.optional === true)
+  const read = readJson(scan.holed, place => scan.places[place]?.optional === true)
   if (!read.ok) return failure({ offset: scan.offsetOf(read.error.index), message: read.error.message })
   const { pieces, spots } = read.value
   return success({

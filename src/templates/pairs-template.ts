@@ -2,15 +2,15 @@ import type { Part } from './plan.ts'
 import { joined, line } from './render.ts'
 import { countHoles, type Fault, HOLE, type ScannedPlace } from './scan.ts'
 
-/** `key=value&key=value`, as in a query or form, within masked text. */
-export type PairsText = { masked: string; places: readonly ScannedPlace[]; firstPlace: number }
+/** `key=value&key=value`, as in a query or form, within text with holes. */
+export type PairsText = { holed: string; places: readonly ScannedPlace[]; firstPlace: number }
 
 /** Matches text that ends with an unfinished percent escape, which a value could complete. */
 const OPEN_ESCAPE = /%[0-9A-Fa-f]?$/
 
 /** Reports a `%` right before a placeholder, which the value could turn into another character. */
-export const checkEscapes = ({ masked, places, firstPlace }: PairsText): readonly Fault[] =>
-  masked
+export const checkEscapes = ({ holed, places, firstPlace }: PairsText): readonly Fault[] =>
+  holed
     .split(HOLE)
     .slice(0, -1)
     .flatMap((chunk, index) => {
@@ -25,9 +25,9 @@ export const checkEscapes = ({ masked, places, firstPlace }: PairsText): readonl
     })
 
 /** Reports placeholders in keys. */
-export const checkPairs = ({ masked, places, firstPlace }: PairsText): readonly Fault[] => {
+export const checkPairs = ({ holed, places, firstPlace }: PairsText): readonly Fault[] => {
   let next = firstPlace
-  return masked.split('&').flatMap(pair => {
+  return holed.split('&').flatMap(pair => {
     const first = next
     next += countHoles(pair)
     const [key = ''] = pair.split('=', 1)
@@ -39,15 +39,15 @@ export const checkPairs = ({ masked, places, firstPlace }: PairsText): readonly 
 }
 
 /** Splits the pairs into groups: each pair with an optional value alone, adjacent pairs that always stay together. */
-const groupPairs = ({ masked, places, firstPlace }: PairsText): readonly { masked: string; first: number }[] => {
-  const groups: { masked: string; first: number; stays: boolean }[] = []
+const groupPairs = ({ holed, places, firstPlace }: PairsText): readonly { holed: string; first: number }[] => {
+  const groups: { holed: string; first: number; stays: boolean }[] = []
   let next = firstPlace
-  for (const pair of masked.split('&')) {
+  for (const pair of holed.split('&')) {
     const holes = countHoles(pair)
     const stays = !places.slice(next, next + holes).some(place => place.optional)
     const last = groups.at(-1)
-    if (stays && last?.stays) last.masked += `&${pair}`
-    else groups.push({ masked: pair, first: next, stays })
+    if (stays && last?.stays) last.holed += `&${pair}`
+    else groups.push({ holed: pair, first: next, stays })
     next += holes
   }
   return groups
@@ -55,6 +55,6 @@ const groupPairs = ({ masked, places, firstPlace }: PairsText): readonly { maske
 
 /** `open` precedes the pairs if there are any. */
 export const buildPairs = (text: PairsText, open: '?' | '', partOf: (place: number) => Part): Part => {
-  const parts = groupPairs(text).map(({ masked, first }) => line(masked, first, partOf))
+  const parts = groupPairs(text).map(({ holed, first }) => line(holed, first, partOf))
   return joined(parts, { open, separator: '&', close: '', whenEmpty: '' })
 }

@@ -21,9 +21,9 @@ export const sequence = (chunks: readonly string[], parts: readonly Part[]): Par
   }
 }
 
-/** Builds masked text whose first placeholder has the index `firstPlace`. */
-export const line = (masked: string, firstPlace: number, partOf: (place: number) => Part): Part => {
-  const chunks = masked.split(HOLE)
+/** Builds text with holes whose first placeholder has the index `firstPlace`. */
+export const line = (holed: string, firstPlace: number, partOf: (place: number) => Part): Part => {
+  const chunks = holed.split(HOLE)
   return sequence(
     chunks,
     chunks.slice(1).map((_, index) => partOf(firstPlace + index)),

@@ -1,7 +1,7 @@
 import { MAX_PARAMETER_NAME_CHARS } from './limits.ts'
 import { PARAMETER_TYPES, type ParameterType } from './template.ts'
 
-/** Represents one placeholder in masked text. Templates cannot contain this character. */
+/** Represents one placeholder in a text with holes. Templates cannot contain this character. */
 export const HOLE = '\0'
 
 /** A problem at an offset of the original text. */
@@ -20,13 +20,13 @@ export type ScannedPlace = {
 
 export type Scan = {
   /** The text with one HOLE for each placeholder and literal braces unescaped. */
-  masked: string
+  holed: string
   /** One for each HOLE, in order. */
   places: readonly ScannedPlace[]
   faults: readonly Fault[]
   /** Whether the text is too long or a placeholder is not closed, so that the rest has no meaning. */
   isCut: boolean
-  /** Maps an index of `masked` to the offset in the original text. */
+  /** Maps an index of `holed` to the offset in the original text. */
   offsetOf: (index: number) => number
   /** Returns line and column of an offset, from 1; columns count UTF-16 units, as editors do. */
   locate: (offset: number) => { line: number; column: number }
@@ -99,7 +99,7 @@ const createLocator = (text: string): Scan['locate'] => {
 export type ScanOptions = { pairs: 'halve' | 'keep'; maxChars: number }
 
 const tooLong = (maxChars: number): Scan => ({
-  masked: '',
+  holed: '',
   places: [],
   faults: [{ offset: 0, message: `this is longer than ${maxChars} characters` }],
   isCut: true,
@@ -117,11 +117,11 @@ export const scanTemplate = (text: string, { pairs, maxChars }: ScanOptions): Sc
   const places: ScannedPlace[] = []
   const faults: Fault[] = []
   const runs: { index: number; offset: number }[] = []
-  let masked = ''
+  let holed = ''
   let isCut = false
   const append = (piece: string, offset: number): void => {
-    runs.push({ index: masked.length, offset })
-    masked += piece
+    runs.push({ index: holed.length, offset })
+    holed += piece
   }
   /** Returns the offset where scanning continues. */
   const appendPlace = (open: number): number => {
@@ -156,7 +156,7 @@ export const scanTemplate = (text: string, { pairs, maxChars }: ScanOptions): Sc
   const nul = text.indexOf(HOLE)
   if (nul !== -1) faults.push({ offset: nul, message: 'a NUL character is not allowed' })
   return {
-    masked,
+    holed,
     places,
     faults,
     isCut: isCut || nul !== -1,
@@ -168,5 +168,5 @@ export const scanTemplate = (text: string, { pairs, maxChars }: ScanOptions): Sc
   }
 }
 
-/** Counts the placeholders in masked text. */
-export const countHoles = (masked: string): number => masked.split(HOLE).length - 1
+/** Counts the placeholders in text with holes. */
+export const countHoles = (holed: string): number => holed.split(HOLE).length - 1

@@ -1,39 +1,39 @@
 import { countHoles, type Fault, HOLE, type Scan } from './scan.ts'
 
-/** The parts of a masked URL, each with the index of its first placeholder. */
+/** The parts of a URL with holes, each with the index of its first placeholder. */
 export type UrlShape = {
   hasBase: boolean
   /** Includes `//`, as in `https://api.example.com:8443`; empty after a base. */
   origin: string
-  path: { masked: string; firstPlace: number }
+  path: { holed: string; firstPlace: number }
   /** Without `?`; undefined if there is none. */
-  query: { masked: string; firstPlace: number } | undefined
+  query: { holed: string; firstPlace: number } | undefined
 }
 
 export type ShapedUrl = { shape: UrlShape | undefined; faults: readonly Fault[] }
 
 const BEGIN = 'start it with https://, http:// or a parameter of type url, such as {{url:base}}'
 
-/** Reports each placeholder in a range of the masked text. */
+/** Reports each placeholder in a range of the text with holes. */
 const placesIn = (scan: Scan, start: number, end: number, message: string): readonly Fault[] => {
-  const first = countHoles(scan.masked.slice(0, start))
-  const count = countHoles(scan.masked.slice(start, end))
+  const first = countHoles(scan.holed.slice(0, start))
+  const count = countHoles(scan.holed.slice(start, end))
   return scan.places.slice(first, first + count).map(({ offset }) => ({ offset, message }))
 }
 
 const checkCharacters = (scan: Scan): readonly Fault[] => {
-  const { masked, offsetOf } = scan
+  const { holed, offsetOf } = scan
   const at = (index: number, message: string): readonly Fault[] =>
     index === -1 ? [] : [{ offset: offsetOf(index), message }]
   return [
-    ...at(masked.search(/(?!\0)\p{Cc}/u), 'line breaks and control characters are not allowed in a URL'),
-    ...at(masked.startsWith(' ') ? 0 : -1, 'the URL starts with a space. Remove it'),
-    ...at(masked.endsWith(' ') ? masked.length - 1 : -1, 'the URL ends with a space. Remove it, or write %20'),
+    ...at(holed.search(/(?!\0)\p{Cc}/u), 'line breaks and control characters are not allowed in a URL'),
+    ...at(holed.startsWith(' ') ? 0 : -1, 'the URL starts with a space. Remove it'),
+    ...at(holed.endsWith(' ') ? holed.length - 1 : -1, 'the URL ends with a space. Remove it, or write %20'),
   ]
 }
 
 const checkUserInfo = (scan: Scan, start: number, end: number): readonly Fault[] => {
-  const at = scan.masked.slice(start, end).lastIndexOf('@')
+  const at = scan.holed.slice(start, end).lastIndexOf('@')
   if (at === -1) return []
   const message = 'the URL cannot contain credentials. Send them in a header, such as Authorization'
   const places = placesIn(scan, start, start + at, `the user info cannot contain a placeholder; ${message}`)
@@ -42,7 +42,7 @@ const checkUserInfo = (scan: Scan, start: number, end: number): readonly Fault[]
 
 const checkHost = (scan: Scan, start: number, end: number): readonly Fault[] => {
   let at = start
-  return scan.masked
+  return scan.holed
     .slice(start, end)
     .split('.')
     .flatMap(label => {
@@ -55,9 +55,9 @@ const checkHost = (scan: Scan, start: number, end: number): readonly Fault[] => 
 }
 
 const checkAuthority = (scan: Scan, start: number, end: number): readonly Fault[] => {
-  const authority = scan.masked.slice(start, end)
+  const authority = scan.holed.slice(start, end)
   const hostStart = start + authority.lastIndexOf('@') + 1
-  const colon = scan.masked.slice(hostStart, end).search(/:[^\]]*$/)
+  const colon = scan.holed.slice(hostStart, end).search(/:[^\]]*$/)
   const hostEnd = colon === -1 ? end : hostStart + colon
   const missing = { offset: scan.offsetOf(start), message: 'the URL has no host' }
   return [
@@ -71,7 +71,7 @@ const checkAuthority = (scan: Scan, start: number, end: number): readonly Fault[
 const isDotSegment = (segment: string): boolean => /^(?:\.|%2e){1,2}$/i.test(segment)
 
 const checkPath = (scan: Scan, start: number, end: number): readonly Fault[] => {
-  const path = scan.masked.slice(start, end)
+  const path = scan.holed.slice(start, end)
   const backslash = path.indexOf('\\')
   let at = start
   const dots = path.split('/').flatMap(segment => {
@@ -83,26 +83,26 @@ const checkPath = (scan: Scan, start: number, end: number): readonly Fault[] => 
   return backslash === -1 ? dots : [...dots, { offset: scan.offsetOf(start + backslash), message }]
 }
 
-const firstOf = (masked: string, pattern: RegExp, from: number): number => {
-  const found = masked.slice(from).search(pattern)
-  return found === -1 ? masked.length : from + found
+const firstOf = (holed: string, pattern: RegExp, from: number): number => {
+  const found = holed.slice(from).search(pattern)
+  return found === -1 ? holed.length : from + found
 }
 
 /** Splits path, query and fragment, beginning at `start`. */
 const shapeRest = (scan: Scan, start: number): Pick<UrlShape, 'path' | 'query'> & Pick<ShapedUrl, 'faults'> => {
-  const { masked } = scan
-  const fragment = firstOf(masked, /#/, start)
-  const question = Math.min(firstOf(masked, /\?/, start), fragment)
+  const { holed } = scan
+  const fragment = firstOf(holed, /#/, start)
+  const question = Math.min(firstOf(holed, /\?/, start), fragment)
   const piece = (from: number, to: number) => ({
-    masked: masked.slice(from, to),
-    firstPlace: countHoles(masked.slice(0, from)),
+    holed: holed.slice(from, to),
+    firstPlace: countHoles(holed.slice(0, from)),
   })
   return {
     path: piece(start, question),
     query: question + 1 < fragment ? piece(question + 1, fragment) : undefined,
     faults: [
       ...checkPath(scan, start, question),
-      ...placesIn(scan, fragment, masked.length, 'the fragment cannot contain a placeholder, because it is never sent'),
+      ...placesIn(scan, fragment, holed.length, 'the fragment cannot contain a placeholder, because it is never sent'),
     ],
   }
 }
@@ -120,11 +120,11 @@ const shapeBased = (scan: Scan): ShapedUrl => {
 export const shapeUrl = (scan: Scan): ShapedUrl => {
   const characters = checkCharacters(scan)
   if (characters.length > 0) return { shape: undefined, faults: characters }
-  if (scan.masked.startsWith(HOLE) && !scan.masked.startsWith(`${HOLE}://`)) return shapeBased(scan)
+  if (scan.holed.startsWith(HOLE) && !scan.holed.startsWith(`${HOLE}://`)) return shapeBased(scan)
 
-  const separator = scan.masked.search(/:\/\/|[/?#]/)
-  const schemeEnd = scan.masked.startsWith('://', separator) ? separator : 0
-  const scheme = scan.masked.slice(0, schemeEnd)
+  const separator = scan.holed.search(/:\/\/|[/?#]/)
+  const schemeEnd = scan.holed.startsWith('://', separator) ? separator : 0
+  const scheme = scan.holed.slice(0, schemeEnd)
   if (scheme.includes(HOLE)) {
     const message = `the scheme cannot contain a placeholder: ${BEGIN}`
     return { shape: undefined, faults: placesIn(scan, 0, schemeEnd, message) }
@@ -134,8 +134,8 @@ export const shapeUrl = (scan: Scan): ShapedUrl => {
     return { shape: undefined, faults: [{ offset: 0, message: `${problem}: ${BEGIN}` }] }
   }
   const hostStart = schemeEnd + 3
-  const hostEnd = firstOf(scan.masked, /[/?#\\]/, hostStart)
+  const hostEnd = firstOf(scan.holed, /[/?#\\]/, hostStart)
   const { path, query, faults } = shapeRest(scan, hostEnd)
-  const shape = { hasBase: false, origin: scan.masked.slice(0, hostEnd), path, query }
+  const shape = { hasBase: false, origin: scan.holed.slice(0, hostEnd), path, query }
   return { shape, faults: [...checkAuthority(scan, hostStart, hostEnd), ...faults] }
 }

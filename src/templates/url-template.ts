@@ -12,10 +12,7 @@ export type UrlPlan = FieldPlan & {
   fixedOrigin: string | undefined
 }
 
-/**
- * Parts as normalized by WHATWG URL, with placeholders masked again. `origin` is empty after a base; `query` has no
- * `?`.
- */
+/** Parts as normalized by WHATWG URL, with a HOLE for each placeholder. `origin` is empty after a base; `query` has no `?`. */
 type CanonicalUrl = { origin: string; path: string; query: string }
 
 /** Returns a marker of lower-case letters that the text does not contain, and that WHATWG URL leaves unchanged. */
@@ -27,34 +24,34 @@ const markFor = (text: string): string => {
 
 /** Returns the path with exactly one slash before it; empty after a base without a path. */
 const slashed = ({ hasBase, path }: UrlShape): string => {
-  if (!hasBase) return path.masked
-  return path.masked === '' ? '' : `/${path.masked.replace(/^\/+/, '')}`
+  if (!hasBase) return path.holed
+  return path.holed === '' ? '' : `/${path.holed.replace(/^\/+/, '')}`
 }
 
 /** Normalizes the fixed text with WHATWG URL, with a marker for each placeholder. Undefined if it is not a URL. */
 const canonicalize = (shape: UrlShape): CanonicalUrl | undefined => {
   const path = slashed(shape)
-  const masked = `${shape.hasBase ? 'https://base.invalid' : shape.origin}${path}?${shape.query?.masked ?? ''}`
-  const mark = markFor(masked)
-  const url = URL.parse(masked.replaceAll(HOLE, `${mark}0x`))
+  const holed = `${shape.hasBase ? 'https://base.invalid' : shape.origin}${path}?${shape.query?.holed ?? ''}`
+  const mark = markFor(holed)
+  const url = URL.parse(holed.replaceAll(HOLE, `${mark}0x`))
   if (url === null) return undefined
-  const mask = (text: string): string => text.replaceAll(`${mark}0x`, HOLE)
+  const toHoles = (text: string): string => text.replaceAll(`${mark}0x`, HOLE)
   const canonical = {
-    origin: shape.hasBase ? '' : mask(url.origin),
-    path: path === '' && shape.hasBase ? '' : mask(url.pathname),
-    query: mask(url.search.slice(1)),
+    origin: shape.hasBase ? '' : toHoles(url.origin),
+    path: path === '' && shape.hasBase ? '' : toHoles(url.pathname),
+    query: toHoles(url.search.slice(1)),
   }
   const isWhole =
     countHoles(canonical.origin) === countHoles(shape.origin) &&
     countHoles(canonical.path) === countHoles(path) &&
-    countHoles(canonical.query) === countHoles(shape.query?.masked ?? '')
+    countHoles(canonical.query) === countHoles(shape.query?.holed ?? '')
   return isWhole ? canonical : undefined
 }
 
 const holesOf = (scan: Scan, shape: UrlShape): readonly Hole[] => {
   const hosts = countHoles(shape.origin)
   const queryFirst = shape.query?.firstPlace ?? scan.places.length
-  const after: AfterBase = shape.path.masked !== '' ? 'path' : shape.query === undefined ? 'nothing' : 'query'
+  const after: AfterBase = shape.path.holed !== '' ? 'path' : shape.query === undefined ? 'nothing' : 'query'
   return scan.places.map(({ type }, index) => {
     if (shape.hasBase && index === 0) return baseHole(after)
     if (index < hosts) return hostHole(type)
@@ -94,7 +91,7 @@ const buildUrl = (scan: Scan, shape: UrlShape, canonical: CanonicalUrl, partOf: 
   const hasOptional = scan.places.slice(firstPlace).some(place => place.optional)
   const head = (shape.hasBase ? HOLE : '') + origin + path
   if (!hasOptional) return line(query === '' ? head : `${head}?${query}`, 0, partOf)
-  const pairs = buildPairs({ masked: query, places: scan.places, firstPlace }, '?', partOf)
+  const pairs = buildPairs({ holed: query, places: scan.places, firstPlace }, '?', partOf)
   return sequence(['', '', ''], [line(head, 0, partOf), pairs])
 }
 
@@ -109,7 +106,7 @@ const refused = (scan: Scan, faults: readonly Fault[]): UrlPlan => ({
 export const planUrl = (scan: Scan): UrlPlan => {
   const { shape, faults: shapeComplaints } = shapeUrl(scan)
   if (shape === undefined) return refused(scan, shapeComplaints)
-  const query = shape.query ?? { masked: '', firstPlace: scan.places.length }
+  const query = shape.query ?? { holed: '', firstPlace: scan.places.length }
   const faults = [
     ...shapeComplaints,
     ...checkTypes(scan, shape),
