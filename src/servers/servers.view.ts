@@ -1,12 +1,10 @@
 import type { z } from 'zod'
 import { toViewFields } from '../lib/http/schemas.ts'
-import { isJsonObject, type JsonObject } from '../lib/kernel/json.ts'
 import { serverUrl } from '../lib/kernel/server-url.ts'
-import { inputSchemaOf } from '../templates/input-schema.ts'
-import type { ToolDefinition } from '../tools/tool.ts'
-import { type CompiledDefinition, checkDefinition } from '../tools/tool-definition.ts'
+import { checkDefinition } from '../tools/tool-definition.ts'
 import { bindingOf, toBindingFields } from './bindings/bindings.ts'
-import type { Bindings, Global, Instance, Server } from './server.ts'
+import { exposedSchemaOf } from './bindings/exposed-schema.ts'
+import type { Global, Instance, Server } from './server.ts'
 import type { BindingRow, GlobalView, InstanceView, ServerView, UsedToolkitView } from './servers.schema.ts'
 import { type ShownAs, toShownAsView } from './settings/shown-as.ts'
 import type { UsedToolkit } from './sources/toolkit-uses.service.ts'
@@ -32,30 +30,6 @@ export const toGlobalView = (global: Global): z.infer<typeof GlobalView> => {
     updatedAt: global.updatedAt,
   })
   return global.isSecret ? { ...view, secret: true } : { ...view, value: global.value, secret: false }
-}
-
-/** Removes bound parameters from a custom input schema. */
-const withoutBound = (schema: JsonObject, isExposed: (name: string) => boolean): JsonObject => {
-  const { properties, required, ...rest } = schema
-  const needed = Array.isArray(required) ? required.filter(name => typeof name !== 'string' || isExposed(name)) : []
-  return {
-    ...rest,
-    ...(isJsonObject(properties)
-      ? { properties: Object.fromEntries(Object.entries(properties).filter(([name]) => isExposed(name))) }
-      : {}),
-    ...(needed.length === 0 ? {} : { required: needed }),
-  }
-}
-
-/** Returns the input schema of an instance, with its exposed parameters only. */
-export const exposedSchemaOf = (
-  tool: ToolDefinition,
-  { parameters }: CompiledDefinition,
-  bindings: Bindings,
-): JsonObject => {
-  const isExposed = (name: string) => bindingOf(bindings, name).source === 'exposed'
-  if (tool.inputSchema !== undefined) return withoutBound(tool.inputSchema, isExposed)
-  return inputSchemaOf(parameters.filter(({ parameter }) => isExposed(parameter.name)))
 }
 
 export const toInstanceView = (instance: Instance): z.infer<typeof InstanceView> => {

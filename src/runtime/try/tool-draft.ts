@@ -7,7 +7,7 @@ import { previewShaping, type ShapingPlace, type ShapingPreview } from '../../re
 import { bindingOf } from '../../servers/bindings/bindings.ts'
 import type { Bindings, Instance } from '../../servers/server.ts'
 import { getServerFor } from '../../servers/servers.service.ts'
-import { exposedSchemaOf } from '../../servers/servers.view.ts'
+import { exposedSchemaOf } from '../../servers/bindings/exposed-schema.ts'
 import { listInstancesOfTool } from '../../servers/tools/instances.store.ts'
 import type { ToolDefinition } from '../../tools/tool.ts'
 import { type CompiledDefinition, checkDefinition } from '../../tools/tool-definition.ts'
