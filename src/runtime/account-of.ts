@@ -1,7 +1,7 @@
 import type { Masker } from '../results/mask/masking.ts'
 import { readText } from '../results/shape/shape.ts'
 import { type CallAccount, MAX_COUNTED_CHARACTERS, type NamedTool } from './call/call-account.ts'
-import { isLongText } from './call/tool-result.ts'
+import { isErrorResult } from './call/tool-result.ts'
 import type { CallOutcome } from './perform-call.ts'
 
 /**
@@ -16,7 +16,7 @@ export const accountOf = (
 ): CallAccount => {
   if (shaped?.response === undefined) return { executionId, tool }
   const { response, result } = shaped
-  if (!isLongText(result) && result.isError === true) return { executionId, tool }
+  if (isErrorResult(result)) return { executionId, tool }
   const whole = () => {
     const read = readText(response)
     if (read === undefined) return undefined

@@ -11,7 +11,7 @@ import { type PlannedShaping, shapeByRules } from '../results/shape/shape-by-rul
 import type { CompiledTemplate, RenderedRequest } from '../templates/template.ts'
 import type { SchemaCheck } from '../tools/json-schema.ts'
 import { boundError, errorResult, faultText } from './call/faults.ts'
-import { type BlocksResult, isLongText, type ToolResult } from './call/tool-result.ts'
+import { isErrorResult, isLongText, type ToolResult } from './call/tool-result.ts'
 import { type ResolutionPlan, resolveCall } from './resolve.ts'
 
 /** Everything about calling a tool that does not depend on the arguments. */
@@ -54,8 +54,6 @@ export const prepareRequest = (plan: CallPlan, args: JsonValue | undefined): Res
   return rendered.ok ? rendered : failure(`"${rendered.error.parameter}": ${rendered.error.message}`)
 }
 
-const isFailure = (result: ToolResult): result is BlocksResult => !isLongText(result) && result.isError === true
-
 /**
  * Runs a tool: plan, resolve, render, send, shape. Never throws; `onInternalError` receives unexpected errors.
  * `findPlan` is called inside, because building the plan may fail too.
@@ -97,7 +95,7 @@ export const performCall = async (
         shaping === undefined
           ? await shapeResponse(received, masker, outputCheck, stop)
           : await shapeByRules(received, masker, outputCheck, shaping, stop)
-      return { result, response: received, isError: isFailure(result) }
+      return { result, response: received }
     }
     const answer = await (cachedSend === undefined ? send(signal) : cachedSend(rendered, signal, send))
     if (isCached(answer)) cached = answer
@@ -112,8 +110,11 @@ export const performCall = async (
   }
 }
 
-const errorOf = ({ content: [first] }: BlocksResult): string | undefined =>
-  first?.type === 'text' ? first.text.slice(0, ERROR_CHARACTERS) : undefined
+const errorOf = (result: ToolResult): string | undefined => {
+  if (isLongText(result) || result.isError !== true) return undefined
+  const [first] = result.content
+  return first?.type === 'text' ? first.text.slice(0, ERROR_CHARACTERS) : undefined
+}
 
 /** Returns what the history records of an outcome. */
 export const describeOutcome = ({
@@ -128,9 +129,9 @@ export const describeOutcome = ({
   durationMs,
   request,
   cached,
-  outcome: isFailure(result) ? 'error' : 'ok',
+  outcome: isErrorResult(result) ? 'error' : 'ok',
   status: response?.status ?? cached?.status,
   requestBytes: request?.body === undefined ? 0 : Buffer.byteLength(request.body),
   responseBytes: response?.body.length ?? cached?.responseBytes ?? 0,
-  error: isFailure(result) ? errorOf(result) : undefined,
+  error: errorOf(result),
 })

@@ -2,6 +2,7 @@ import { ERROR_CHARACTERS, type Recorder } from '../../history/execution-record.
 import { isJsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import type { CallContext } from '../../runtime/call/compiled-tool.ts'
 import {
+  isErrorResult,
   isLongText,
   isPassed,
   isRefused,
@@ -27,10 +28,6 @@ const blocksOf = (result: LookedInto): readonly unknown[] => {
 const textsOf = (result: LookedInto): string[] =>
   blocksOf(result).flatMap(block => (isJsonObject(block) && typeof block.text === 'string' ? [block.text] : []))
 
-const isFailed = (result: LookedInto): boolean =>
-  isRefused(result) ||
-  (isPassed(result) ? result.passed.isError === true : !isLongText(result) && result.isError === true)
-
 /** Hides the cache id. On a public server it gives access to the result, which readers of the history must not get. */
 const withoutId = (given: JsonValue | undefined): JsonValue =>
   isJsonObject(given) && given.cache_id !== undefined ? { ...given, cache_id: '•••' } : (given ?? {})
@@ -51,11 +48,11 @@ export const createLookRecords =
         client,
         startedAt,
         durationMs: performance.now() - startedMs,
-        outcome: isFailed(result) ? 'error' : 'ok',
+        outcome: isErrorResult(result) ? 'error' : 'ok',
         status: undefined,
         requestBytes: Buffer.byteLength(body),
         responseBytes: texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0),
-        error: isFailed(result) ? maskBeginning(texts[0] ?? '', masker).slice(0, ERROR_CHARACTERS) : undefined,
+        error: isErrorResult(result) ? maskBeginning(texts[0] ?? '', masker).slice(0, ERROR_CHARACTERS) : undefined,
         request: { method: 'tools/call', url: `${ADDRESS}${tool}`, headers: [], body },
       })
     }

@@ -7,6 +7,7 @@ import type { OutboundResponse } from '../../lib/outbound/http-client.ts'
 import type { CallContext } from '../../runtime/call/compiled-tool.ts'
 import {
   type BlocksResult,
+  isErrorResult,
   isPassed,
   isRefused,
   type PassedResult,
@@ -35,7 +36,7 @@ const PURGE_EVERY_MS = 60_000
 export type ResponseCacheOptions = { limits?: Partial<typeof LIMITS>; now?: () => number }
 
 /** A new response of an API, and the result made of it. */
-type FreshResult = { result: ToolResult; response: OutboundResponse; isError: boolean }
+type FreshResult = { result: ToolResult; response: OutboundResponse }
 
 /** A result from the cache, and its age. */
 export type CachedResult<Result extends CacheEntry['result'] = ToolResult> = CacheEntry<Result> & { ageMs: number }
@@ -88,8 +89,8 @@ const callerFillsHeader = (tool: ToolDefinition, compiled: CompiledDefinition, b
 export const fingerprintOf = (...parts: readonly unknown[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('base64')
 
-const isComplete = ({ passed: { isError, resultType } }: PassedResult): boolean =>
-  isError !== true && resultType !== 'input_required'
+const isComplete = (result: PassedResult): boolean =>
+  !isErrorResult(result) && result.passed.resultType !== 'input_required'
 
 /** What is cached of a fresh result, and for how many milliseconds. */
 type Cacheable<Result extends CacheEntry['result']> = Omit<CacheEntry<Result>, 'cachedAtMs'> & { freshMs: number }
@@ -163,8 +164,8 @@ export const createResponseCache = (options: ResponseCacheOptions = {}) => {
       if (signal?.aborted || bypassesCache(request)) return send(signal)
       const { method, url, headers, body } = request
       const key = keyOf(serverId, fingerprint, owner, method, url, headers, body ?? null)
-      const toCacheable = ({ result, response, isError }: FreshResult): Cacheable<ToolResult> | undefined => {
-        if (isError) return undefined
+      const toCacheable = ({ result, response }: FreshResult): Cacheable<ToolResult> | undefined => {
+        if (isErrorResult(result)) return undefined
         return {
           result,
           status: response.status,

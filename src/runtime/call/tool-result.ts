@@ -36,3 +36,8 @@ export type RefusedResult = { refused: { code: number; message: string; data?: J
 export type UpstreamResult = PassedResult | RefusedResult
 
 export const isRefused = (result: object): result is RefusedResult => 'refused' in result
+
+/** Whether a result is an error, of the tool or of an upstream. */
+export const isErrorResult = (result: ToolResult | UpstreamResult): boolean =>
+  isRefused(result) ||
+  (isPassed(result) ? result.passed.isError === true : !isLongText(result) && result.isError === true)

@@ -9,7 +9,7 @@ import type { PresentedTool } from '../../upstreams/catalogue/present-tools.ts'
 import { presentedName } from '../../upstreams/catalogue/presented-name.ts'
 import type { UpstreamConnections } from '../../upstreams/connection/upstream-connections.ts'
 import type { Upstream } from '../../upstreams/upstream.ts'
-import { isPassed, isRefused, type PassedResult, type ToolResult } from '../call/tool-result.ts'
+import { isErrorResult, isPassed, isRefused, type PassedResult, type ToolResult } from '../call/tool-result.ts'
 import { compileUpstreamTool, type UpstreamToolParts } from '../compile-upstream-tools.ts'
 import { type GlobalParts, loadOpenedGlobals } from '../opened-globals.ts'
 
@@ -57,9 +57,6 @@ const textToShape = (result: ToolResult | PassedResult): string => {
   return longest
 }
 
-const isError = (result: ToolResult | PassedResult): boolean =>
-  isPassed(result) ? result.passed.isError === true : 'isError' in result && result.isError === true
-
 /** Previews the shaping of upstream results with a sample. */
 export const createUpstreamPreviews = (parts: UpstreamPreviewParts) => ({
   /** Calls the tool and returns its result before shaping, or why there is none. The call is recorded. */
@@ -79,7 +76,7 @@ export const createUpstreamPreviews = (parts: UpstreamPreviewParts) => ({
     const { result } = await tool.call(args, { caller, client: 'patchbay-page', signal })
     if (isRefused(result)) return { failed: result.refused.message }
     const text = textToShape(result)
-    return isError(result) ? { failed: text || 'It returned an error without a message.' } : { text }
+    return isErrorResult(result) ? { failed: text || 'It returned an error without a message.' } : { text }
   },
 
   /** Returns undefined if there is nothing to preview. */

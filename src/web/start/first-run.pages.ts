@@ -6,6 +6,7 @@ import { type FormPage, formText, parseForm, showForm, submitForm } from '../../
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { serverUrl } from '../../lib/kernel/server-url.ts'
+import { isErrorResult } from '../../runtime/call/tool-result.ts'
 import type { ExecutionService } from '../../runtime/execution.service.ts'
 import type { InstanceService } from '../../servers/tools/instances.service.ts'
 import { toPatchFigure } from '../diagram/figure.ts'
@@ -88,7 +89,7 @@ export const firstRunPages: FastifyPluginAsync<Parts> = async (app, parts) => {
     }
     const result = await execution.callInstance(actor, instance.id, { from: typed.from, to: typed.to, amount }, signal)
     const text = 'content' in result ? Text.safeParse(result.content[0]).data?.text : undefined
-    if ('isError' in result && result.isError) throw new AppError('invalid_request', text ?? 'The call failed.')
+    if (isErrorResult(result)) throw new AppError('invalid_request', text ?? 'The call failed.')
     return text ?? ''
   }
 

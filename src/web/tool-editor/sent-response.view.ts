@@ -1,5 +1,5 @@
 import { formatBytes, formatDuration } from '../../lib/http/pages/format.ts'
-import { isLongText } from '../../runtime/call/tool-result.ts'
+import { isErrorResult, isLongText } from '../../runtime/call/tool-result.ts'
 import type { ToolTest } from '../../runtime/try/tool-test.ts'
 import { formatJson, type JsonSegment } from '../overview/format-json.ts'
 
@@ -59,7 +59,7 @@ export const toResponseView = (test: ToolTest): ResponseView => {
   const size = formatBytes(bytes)
   const type = [headers['content-type'] ?? ''].flat()[0] ?? ''
   const isGood = status >= 200 && status < 300
-  const isError = isGood && !isLongText(test.result) && test.result.isError === true
+  const isError = isGood && isErrorResult(test.result)
   return {
     status: `${status} ${statusText}`.trim(),
     state: isGood && !isError ? 'good' : 'failed',
