@@ -9,8 +9,9 @@ import {
 import { type BudgetParts, createResultBudget } from '../results/budget/result-budget.ts'
 import type { CallLedger } from '../results/ledger/call-ledger.ts'
 import type { FindInPoolFor } from '../results/mask/masking-job.ts'
+import type { ShapingPlace } from '../results/shape/shape-by-rules.ts'
 import { policyOf } from '../servers/access/access.ts'
-import type { Instance, Server, ServerBlueprint } from '../servers/server.ts'
+import type { Instance, ServerBlueprint } from '../servers/server.ts'
 import { checkDefinition } from '../tools/tool-definition.ts'
 import type { UpstreamOutages } from '../upstreams/connection/upstream-outages.ts'
 import type { Upstream } from '../upstreams/upstream.ts'
@@ -35,6 +36,7 @@ type ServerParts = ExecutionParts &
   BudgetParts &
   CutResultPlaceParts & {
     sealing: Sealing
+    shaper: ShapingPlace['shaper']
     findSecretsFor: FindInPoolFor
     callLedger: Pick<CallLedger, 'note'>
     upstreamOutages: Pick<UpstreamOutages, 'find'>
@@ -42,14 +44,14 @@ type ServerParts = ExecutionParts &
   }
 
 const compileInstances = async (
-  server: Server,
   instances: readonly Instance[],
   opened: OpenedGlobals,
   parts: ServerParts,
+  place: ShapingPlace,
 ): Promise<CompiledInstance[]> => {
   const made = await mapInTurns(instances, (instance): CompiledInstance[] => {
     const compiled = checkDefinition(instance.tool)
-    if (compiled.ok) return [{ instance, tool: compileTool(instance, compiled.value, opened, parts, server) }]
+    if (compiled.ok) return [{ instance, tool: compileTool(instance, compiled.value, opened, parts, place) }]
     parts.onSkipped(instance.name, compiled.error.map(error => `${error.path} ${error.message}`).join('; '))
     return []
   })
@@ -89,7 +91,7 @@ export const compileServer = async (
   const { limit } = createResultBudget(server, isGrouped ? cutResultGroup : undefined, parts)
   const { organizationId, compactTables } = server
   const place = { shaper: parts.shaper, owner: server.id, group: organizationId, compactTables }
-  const own = (await compileInstances(server, instances, opened, parts)).map(({ instance, tool }) => ({
+  const own = (await compileInstances(instances, opened, parts, place)).map(({ instance, tool }) => ({
     instance,
     tool: limit(tool, instance.maxResponseTokens),
   }))

@@ -2,17 +2,19 @@ import type { Recorder } from '../history/execution-record.ts'
 import { DEFAULT_TOOL_TIMEOUT_MS } from '../lib/kernel/limits.ts'
 import type { HttpClient } from '../lib/outbound/http-client.ts'
 import type { ResponseCache } from '../results/cache/response-cache.ts'
+import type { Masker } from '../results/mask/masking.ts'
 import { recordCall } from '../results/mask/record-call.ts'
-import { planShaping, type ShapingPlace } from '../results/shape/shape-by-rules.ts'
+import { readText } from '../results/shape/shape.ts'
+import { isShaped, planShaping, type ShapingPlace } from '../results/shape/shape-by-rules.ts'
 import { explainSecretAtRisk, findSecretAtRisk } from '../servers/bindings/bindings.ts'
-import type { Bindings, Instance, Server } from '../servers/server.ts'
+import type { Bindings, Instance } from '../servers/server.ts'
 import { exposedSchemaOf } from '../servers/bindings/exposed-schema.ts'
 import { createSchemaCheck } from '../tools/json-schema.ts'
 import type { ToolAnnotations, ToolDefinition } from '../tools/tool.ts'
 import { type CompiledDefinition, checkDefinition } from '../tools/tool-definition.ts'
-import { accountOf } from './account-of.ts'
+import { type CallAccount, MAX_COUNTED_CHARACTERS } from './call/call-account.ts'
 import type { CompiledTool, ToolOutcome } from './call/compiled-tool.ts'
-import type { ToolResult } from './call/tool-result.ts'
+import { isErrorResult, type ToolResult } from './call/tool-result.ts'
 import type { OpenedGlobals } from './opened-globals.ts'
 import { type CallOutcome, type CallPlan, describeOutcome, performCall } from './perform-call.ts'
 import { planResolution } from './resolve.ts'
@@ -22,7 +24,6 @@ export type ExecutionParts = {
   recorder: Pick<Recorder, 'record'>
   limits: { maxResponseBytes: number; maxToolTimeoutMs: number }
   responseCache: Pick<ResponseCache, 'ofTool' | 'ofUpstreamTool'>
-  shaper: ShapingPlace['shaper']
   onInternalError: (error: unknown) => void
 }
 
@@ -109,6 +110,21 @@ const contentTypeOf = ({ response, cached }: CallOutcome): string | undefined =>
   return response.body.length > 0 && typeof type === 'string' ? type : undefined
 }
 
+/**
+ * Returns the API's text, with secrets masked, so that the ledger knows what shaping saved. A cached result has no such
+ * text, and an error is not shaped.
+ */
+const wholeOf = ({ response, result }: CallOutcome, masker: Masker): CallAccount['whole'] => {
+  if (response === undefined || isErrorResult(result)) return undefined
+  return () => {
+    const read = readText(response)
+    if (read === undefined) return undefined
+    const { text } = read
+    const scale = Math.max(1, text.length / MAX_COUNTED_CHARACTERS)
+    return { tokens: 0, texts: [masker.text(text.slice(0, MAX_COUNTED_CHARACTERS))], scale }
+  }
+}
+
 /** An HTTP tool. Its results are never refusals or results of upstreams. */
 type HttpTool = Omit<CompiledTool, 'call'> & {
   call: (...call: Parameters<CompiledTool['call']>) => Promise<ToolOutcome<ToolResult>>
@@ -119,15 +135,14 @@ export const compileTool = (
   instance: Instance,
   compiled: CompiledDefinition,
   globals: OpenedGlobals,
-  { http, recorder, limits, responseCache, onInternalError, shaper }: ExecutionParts,
-  { organizationId, compactTables }: Pick<Server, 'organizationId' | 'compactTables'>,
+  { http, recorder, limits, responseCache, onInternalError }: ExecutionParts,
+  place: ShapingPlace,
 ): HttpTool => {
   const { id: instanceId, serverId, name, tool, bindings } = instance
-  const place = { shaper, owner: serverId, group: organizationId, compactTables }
+  const { masker } = globals
   const findPlan = planOnce(instance, globals, limits, place)
-  const isShaped = planShaping(tool, place, 0) !== undefined
-  const named = { serverId, name }
-  const cacheFor = responseCache.ofTool(instance, compiled, () => `${globals.version()} ${compactTables}`)
+  const shapes = isShaped(tool, place.compactTables)
+  const cacheFor = responseCache.ofTool(instance, compiled, () => `${globals.version()} ${place.compactTables}`)
   return {
     name,
     title: tool.title,
@@ -140,11 +155,11 @@ export const compileTool = (
       const { caller, client, signal } = context
       const outcome = await performCall(findPlan, http, args, signal, onInternalError, cacheFor?.(caller))
       const call = { ...describeOutcome(outcome), serverId, instanceId, tool: name, caller, client }
-      const id = recordCall(recorder, globals.masker, call)
+      const id = recordCall(recorder, masker, call)
       return {
         result: outcome.result,
-        account: accountOf(id, named, isShaped ? outcome : undefined, globals.masker),
-        contentType: isShaped ? undefined : contentTypeOf(outcome),
+        account: { executionId: id, tool: { serverId, name }, whole: shapes ? wholeOf(outcome, masker) : undefined },
+        contentType: shapes ? undefined : contentTypeOf(outcome),
       }
     },
   }

@@ -45,6 +45,7 @@ export type ExecutionServiceParts = ExecutionParts &
   BudgetParts &
   GlobalParts & {
     recorder: Pick<Recorder, 'record' | 'flush'>
+    shaper: ShapingPlace['shaper']
     callLedger: Pick<CallLedger, 'note'>
     tools: ToolService
     instances: InstanceService
@@ -199,7 +200,9 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
       const compiled = assertDefinition(instance.tool)
       const server = await getServerFor(db, actor, instance.serverId, 'build')
       const globals = await loadOpenedGlobals(parts, server.id, server.organizationId)
-      const tool = compileTool(instance, compiled, globals, parts, server)
+      const { organizationId: group, compactTables } = server
+      const place = { shaper: parts.shaper, owner: server.id, group, compactTables }
+      const tool = compileTool(instance, compiled, globals, parts, place)
       const call: CallContext = { caller: { userId: actor.userId, tokenId: '' }, client: 'patchbay-api', signal }
       const { result, account } = await tool.call(args, call)
       parts.callLedger.note({ account, signal }, result)

@@ -5,6 +5,7 @@ import { createAddressPolicy } from '../../src/lib/outbound/address-policy.ts'
 import { createHttpClient } from '../../src/lib/outbound/client.ts'
 import { createResponseCache } from '../../src/results/cache/response-cache.ts'
 import { createMasker, MaskingError } from '../../src/results/mask/masking.ts'
+import type { ShapingPlace } from '../../src/results/shape/shape-by-rules.ts'
 import { compileTool } from '../../src/runtime/compile-tool.ts'
 import { NO_GLOBALS } from '../../src/runtime/opened-globals.ts'
 import { assertDefinition } from '../../src/tools/tool-definition.ts'
@@ -56,10 +57,9 @@ it('a call whose plan cannot be built fails and is recorded like any failed call
       recorder,
       limits: { maxResponseBytes: 1_000, maxToolTimeoutMs: 1_000 },
       responseCache: createResponseCache(),
-      shaper: patchbay.services.shaper,
       onInternalError: error => heard.push(error),
     },
-    { organizationId: 'one', compactTables: false },
+    { shaper: patchbay.services.shaper, owner: serverId, group: 'one', compactTables: false },
   )
 
   const { signal } = new AbortController()
@@ -87,6 +87,7 @@ it('a cached tool whose response cannot be masked fails, and the history has the
   const stored = { ...definition, ...caching, ...times, id: 'a tool', toolkitId: 'a toolkit', originId: undefined }
   const masker = createMasker(['a secret'], () => Promise.reject(new MaskingError('Ask the tool for less.')))
   const records: ExecutionRecord[] = []
+  const shaper: ShapingPlace['shaper'] = { shape: async () => ({ kind: 'failed', message: '' }) }
   const tool = compileTool(
     { ...instance, ...times, maxResponseTokens: undefined, tool: stored },
     assertDefinition(definition),
@@ -96,10 +97,9 @@ it('a cached tool whose response cannot be masked fails, and the history has the
       recorder: { record: one => records.push(one) },
       limits: { maxResponseBytes: 1_000_000, maxToolTimeoutMs: 1_000 },
       responseCache: createResponseCache(),
-      shaper: { shape: async () => ({ kind: 'failed', message: '' }) },
       onInternalError: () => {},
     },
-    { organizationId: 'one', compactTables: false },
+    { shaper, owner: 'a server', group: 'one', compactTables: false },
   )
   const { signal } = new AbortController()
   const { result } = await tool.call({}, { caller: { userId: 'a user', tokenId: '' }, client: undefined, signal })

@@ -27,15 +27,21 @@ export type PlannedShaping = {
 const MIN_TABLE_BYTES = 1_024
 const NO_RULES: ResultShaping = {}
 
-/** Plans the shaping; undefined if results are sent unchanged. A result with an output schema never becomes a table. */
+type ShapedTool = Pick<ToolDefinition, 'response' | 'outputSchema'>
+
+/** Whether results may be shaped. A result with an output schema never becomes a table. */
+export const isShaped = ({ response, outputSchema }: ShapedTool, compactTables: boolean): boolean =>
+  hasShaping(response) || (compactTables && outputSchema === undefined)
+
+/** Plans the shaping; undefined if results are sent unchanged. */
 export const planShaping = (
-  { response, outputSchema }: Pick<ToolDefinition, 'response' | 'outputSchema'>,
+  tool: ShapedTool,
   place: ShapingPlace,
   maxBytes: number,
 ): PlannedShaping | undefined => {
-  const compactTables = place.compactTables && outputSchema === undefined
-  if (hasShaping(response)) return { rules: response, compactTables, maxBytes, place }
-  return compactTables ? { rules: NO_RULES, compactTables, maxBytes, place } : undefined
+  if (!isShaped(tool, place.compactTables)) return undefined
+  const compactTables = place.compactTables && tool.outputSchema === undefined
+  return { rules: tool.response ?? NO_RULES, compactTables, maxBytes, place }
 }
 
 const HTML_TYPES: ReadonlySet<string> = new Set(['text/html', 'application/xhtml+xml'])
@@ -116,7 +122,7 @@ export type ShapingPreview = { before: CountedText; after: CountedText | undefin
 /** Shapes a sample while a builder edits the rules. `type` is its media type, if known. */
 export const previewShaping = async (
   { text, type }: Pick<ResponseSample, 'text' | 'type'>,
-  { response, outputSchema }: Pick<ToolDefinition, 'response' | 'outputSchema'>,
+  { response, outputSchema }: ShapedTool,
   place: ShapingPlace,
   maxBytes: number,
 ): Promise<ShapingPreview> => {

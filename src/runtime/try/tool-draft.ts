@@ -70,7 +70,8 @@ type Wiring = {
 }
 
 export const createToolDrafts = (
-  parts: Pick<ExecutionParts, 'http' | 'limits' | 'shaper' | 'onInternalError'> & GlobalParts & { tools: ToolService },
+  parts: Pick<ExecutionParts, 'http' | 'limits' | 'onInternalError'> &
+    GlobalParts & { shaper: ShapingPlace['shaper']; tools: ToolService },
 ) => {
   const { db, tools, http, limits, shaper, onInternalError } = parts
   const samples = createResponseSamples()
