@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../lib/kernel/json.ts'
 import { isLongText, isPassed, isRefused } from '../runtime/call/tool-result.ts'
 import type { Call } from './call.ts'
-import type { RequestId, RequestMessage } from './message.ts'
+import type { RequestMessage } from './message.ts'
 import { ERROR } from './protocol.ts'
 import { findGroupLists } from './registry/groups.ts'
 import type { Era } from './registry/listing.ts'
@@ -19,8 +19,6 @@ import {
 
 /** Reports unexpected errors. Callers learn nothing about them. */
 export type ReportFault = (error: unknown, message: string) => void
-
-const refuse = (id: RequestId, reason: Refusal): RpcResponse => errorResponse(id, reason)
 
 /** Returns the tool that a tools/call names, or why there is none (server/tools, "Error Handling"). */
 export const findTool = (router: Router, params: JsonObject | undefined): RoutedTool | Refusal => {
@@ -41,9 +39,10 @@ export const callTool = async (
   report: ReportFault,
 ): Promise<RpcResponse> => {
   try {
-    const { result, account } = await tool.call(params?.arguments ?? {}, call)
-    if (account !== undefined) router.server.noteSent?.({ account, signal: call.signal }, result)
-    if (isRefused(result)) return refuse(id, { status: 200, ...result.refused })
+    const outcome = await tool.call(params?.arguments ?? {}, call)
+    router.server.noteSent?.(outcome, call.signal)
+    const { result } = outcome
+    if (isRefused(result)) return errorResponse(id, { status: 200, ...result.refused })
     if (isPassed(result)) return resultResponse(id, renderPassed(router, result, era, isOutputWrapped))
     if (isLongText(result)) return bytesResponse(id, renderLongText(router, result, era))
     const text =
@@ -51,7 +50,7 @@ export const callTool = async (
     return resultResponse(id, text)
   } catch (error) {
     report(error, 'unexpected error in a tool call')
-    return refuse(id, refusal(200, ERROR.internal, 'Internal error'))
+    return errorResponse(id, refusal(200, ERROR.internal, 'Internal error'))
   }
 }
 
@@ -64,10 +63,10 @@ export const respondWithList = (
   const listing = router.lists.get(method)
   if (listing === undefined) return undefined
   const group = router.groups && findGroupLists(router.groups, method, params)
-  if (group !== undefined && 'code' in group) return refuse(id, group)
+  if (group !== undefined && 'code' in group) return errorResponse(id, group)
   const page = (group?.lists.get(method) ?? listing).find(params?.cursor, era)
   return page === undefined
-    ? refuse(id, invalidParams('Invalid params: unknown cursor'))
+    ? errorResponse(id, invalidParams('Invalid params: unknown cursor'))
     : bytesResponse(id, { head: (group?.head ?? router.listHead)[era], rest: [page] })
 }
 
@@ -80,30 +79,28 @@ export const respondNotFound = (
 ): RpcResponse | undefined => {
   if (method === 'resources/read' || (SUBSCRIBING.has(method) && offers !== undefined)) {
     const uri = params?.uri
-    if (typeof uri !== 'string') return refuse(id, invalidParams('Invalid params: uri is missing or not a string'))
+    if (typeof uri !== 'string') return errorResponse(id, invalidParams('Invalid params: uri is missing or not a string'))
     const why = server.explainMissing?.('resources', uri)
-    return refuse(id, invalidParams(`Resource not found: ${uri}${why === undefined ? '' : `. ${why}`}`, { uri }))
+    return errorResponse(id, invalidParams(`Resource not found: ${uri}${why === undefined ? '' : `. ${why}`}`, { uri }))
   }
   if (method === 'completion/complete' && offers !== undefined) {
-    return refuse(id, invalidParams('Invalid params: ref names no prompt and no resource template of this server'))
+    return errorResponse(id, invalidParams('Invalid params: ref names no prompt and no resource template of this server'))
   }
   if (method === 'prompts/get') {
     const name = params?.name
-    if (typeof name !== 'string') return refuse(id, invalidParams('Invalid params: name is missing or not a string'))
-    return refuse(id, invalidParams(server.explainMissing?.('prompts', name) ?? `Unknown prompt: ${name}`))
+    if (typeof name !== 'string') return errorResponse(id, invalidParams('Invalid params: name is missing or not a string'))
+    return errorResponse(id, invalidParams(server.explainMissing?.('prompts', name) ?? `Unknown prompt: ${name}`))
   }
   return undefined
 }
 
 /** Only the stateless era has an HTTP status for unknown methods (2026-07-28, basic/transports). */
 export const respondUnknown = ({ id, method }: RequestMessage, era: Era): RpcResponse =>
-  refuse(id, refusal(era === 'stateless' ? 404 : 200, ERROR.methodNotFound, `Method not found: ${method}`))
-
-const respondToDiscover = (router: Router, { id }: RequestMessage): RpcResponse => resultResponse(id, router.discover)
+  errorResponse(id, refusal(era === 'stateless' ? 404 : 200, ERROR.methodNotFound, `Method not found: ${method}`))
 
 /** Responds to the requests of the stateless era that need neither a call nor a stream. */
 export const respondAtOnce = (router: Router, message: RequestMessage): RpcResponse => {
-  if (message.method === 'server/discover') return respondToDiscover(router, message)
+  if (message.method === 'server/discover') return resultResponse(message.id, router.discover)
   if (SUBSCRIBING.has(message.method)) return respondUnknown(message, 'stateless')
   return (
     respondWithList(router, message, 'stateless') ??

@@ -204,9 +204,9 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
       const place = { shaper: parts.shaper, owner: server.id, group, compactTables }
       const tool = compileTool(instance, compiled, globals, parts, place)
       const call: CallContext = { caller: { userId: actor.userId, tokenId: '' }, client: 'patchbay-api', signal }
-      const { result, account } = await tool.call(args, call)
-      parts.callLedger.note({ account, signal }, result)
-      return result
+      const outcome = await tool.call(args, call)
+      parts.callLedger.note(outcome, signal)
+      return outcome.result
     },
 
     listExecutions: async (

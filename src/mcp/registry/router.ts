@@ -67,9 +67,6 @@ const OFFER_CAPABILITIES = {
   prompts: { listChanged: true },
 } as const satisfies JsonObject
 
-/** Routes a tool that is not in the lists. */
-export const routeUnlisted = (compiled: CompiledTool): RoutedTool => routeTool(compiled)
-
 const capabilitiesOf = (offers: CompiledOffers | undefined): JsonObject => {
   if (offers === undefined) return CAPABILITIES
   const { completions, logging, subscribe } = offers.capabilities
@@ -86,7 +83,7 @@ const routeOffers = (offers: CompiledOffers): RoutedOffers => {
   return routed
 }
 
-const routeTool = (compiled: CompiledTool): RoutedTool => {
+export const routeTool = (compiled: CompiledTool): RoutedTool => {
   const { title, description, inputSchema, outputSchema, annotations, more, ...tool } = compiled
   return {
     tool,

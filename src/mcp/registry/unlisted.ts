@@ -4,13 +4,13 @@ import { bytesResponse, type RpcResponse } from '../rpc-response.ts'
 import { findAskableClient } from '../sessions/session-upstreams.ts'
 import type { Session } from '../sessions/sessions.ts'
 import { askableOf } from '../stateless/stateless-peer.ts'
-import { type RoutedTool, type Router, routeUnlisted } from './router.ts'
+import { type RoutedTool, type Router, routeTool } from './router.ts'
 import { renderTool } from './tool-definition.ts'
 
 /** Finds a tool that only clients with capabilities for upstream requests may call. */
 const find = ({ server }: Router, { params }: RequestMessage): RoutedTool | undefined => {
   const found = typeof params?.name === 'string' ? server.unlisted?.find(params.name) : undefined
-  return found && routeUnlisted(found)
+  return found && routeTool(found)
 }
 
 /** Also returns undefined for a session whose client cannot be asked anything. */

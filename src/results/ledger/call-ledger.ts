@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Recorder } from '../../history/execution-record.ts'
+import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import type { Job } from '../../lib/worker/job.ts'
 import { type CallAccount, MAX_COUNTED_CHARACTERS, type Measure } from '../../runtime/call/call-account.ts'
-import type { SentCall } from '../../runtime/call/compiled-server.ts'
+import type { ToolOutcome } from '../../runtime/call/compiled-tool.ts'
 import { isLongText, isRefused, type ToolResult, type UpstreamResult } from '../../runtime/call/tool-result.ts'
 import { readTexts } from '../budget/result-parts.ts'
 import { createToolTotals } from './tool-totals.ts'
@@ -142,8 +143,8 @@ export const createCallLedger = ({ countTexts, recorder, onInternalError }: Call
   })
 
   return {
-    /** Receives every result as it is sent. Results of recorded calls are counted with the next batch of rows. */
-    note: ({ account, signal }: SentCall, result: ToolResult | UpstreamResult): void => {
+    /** Receives every outcome as it is sent. Results of recorded calls are counted with the next batch of rows. */
+    note: ({ result, account }: ToolOutcome, signal: StopSignal): void => {
       if (account === undefined || isRefused(result) || signal.aborted) return
       if (waiting.length >= MAX_BATCH_RESULTS) {
         totals.notCounted++

@@ -3,10 +3,9 @@ import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import type { AccessPolicy } from '../../servers/access/access.ts'
 import type { ShownAs } from '../../servers/settings/shown-as.ts'
 import type { LogLevel, SessionPeer } from '../../upstreams/connection/call-link.ts'
-import type { CallAccount } from './call-account.ts'
 import type { CompiledPassthrough } from './compiled-passthrough.ts'
-import type { CallContext, CompiledTool } from './compiled-tool.ts'
-import type { RefusedResult, ToolResult, UpstreamResult } from './tool-result.ts'
+import type { CallContext, CompiledTool, ToolOutcome } from './compiled-tool.ts'
+import type { RefusedResult, UpstreamResult } from './tool-result.ts'
 
 /**
  * A resource, template or prompt of an upstream as lists show it. `name` is what clients request it by, such as its
@@ -73,8 +72,6 @@ export type UnlistedTools = {
   list: (peer: SessionPeer) => readonly CompiledTool[]
 }
 
-export type SentCall = { account: CallAccount | undefined; signal: StopSignal }
-
 /** A server as one immutable value: everything that calls need without reading the database. */
 export type CompiledServer = {
   id: string
@@ -97,7 +94,8 @@ export type CompiledServer = {
   shownAs?: ShownAs | undefined
   /** Only if it has upstreams. */
   offers?: CompiledOffers | undefined
-  noteSent?: ((call: SentCall, sent: ToolResult | UpstreamResult) => void) | undefined
+  /** Receives every outcome as it is sent, and the signal of its call. */
+  noteSent?: ((outcome: ToolOutcome, signal: StopSignal) => void) | undefined
   /** Only if it passes all requests on. */
   passthrough?: CompiledPassthrough | undefined
 }

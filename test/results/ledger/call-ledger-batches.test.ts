@@ -4,6 +4,7 @@ import { createJobPool } from '../../../src/jobs/job-pool.ts'
 import { createStop } from '../../../src/lib/kernel/stop-signal.ts'
 import { countTokens } from '../../../src/lib/tokens/tokens.ts'
 import { createCallLedger } from '../../../src/results/ledger/call-ledger.ts'
+import type { ToolOutcome } from '../../../src/runtime/call/compiled-tool.ts'
 import { createCountingRecorder } from './counting-recorder.ts'
 
 const workers = createJobPool()
@@ -21,7 +22,7 @@ const begin = () => {
     onInternalError: error => void errors.push(error),
   })
   const send = (executionId: string, text: string, account: object = {}, signal = createStop()): void =>
-    ledger.note({ account: { executionId, ...account }, signal }, { content: [{ type: 'text', text }] })
+    ledger.note({ result: { content: [{ type: 'text', text }] }, account: { executionId, ...account } }, signal)
   const whenRecorded = (count: number) => expect.poll(() => recorded.length, { timeout: 20_000 }).toBe(count)
   return { ledger, recorded, errors, send, whenRecorded }
 }
@@ -47,7 +48,7 @@ describe('the ledger', () => {
     const text = Array.from({ length: 3_000 }, (_, index) => textOf(index)).join(' ')
     send('long', text)
     const utf8 = Buffer.from(text)
-    ledger.note({ account: { executionId: 'long as bytes' }, signal: createStop() }, { utf8 })
+    ledger.note({ result: { utf8 }, account: { executionId: 'long as bytes' } }, createStop())
     await whenRecorded(2)
     const exact = await countTokens(text)
     for (const { sent, before, isEstimated } of recorded) {
@@ -76,8 +77,8 @@ describe('the ledger', () => {
 
   it('counts the text beside an image, however large the image is', async () => {
     const { ledger, recorded, whenRecorded } = begin()
-    const note = (executionId: string, sent: Parameters<typeof ledger.note>[1]) =>
-      ledger.note({ account: { executionId }, signal: createStop() }, sent)
+    const note = (executionId: string, sent: ToolOutcome['result']) =>
+      ledger.note({ result: sent, account: { executionId } }, createStop())
     const content = [
       { type: 'text' as const, text: textOf(3) },
       { type: 'image' as const, data: 'A'.repeat(3_000_000), mimeType: 'image/png' },
@@ -106,8 +107,9 @@ describe('the ledger', () => {
     const signal = createStop()
     signal.abort()
     send('cancelled', textOf(1), {}, signal)
-    ledger.note({ account: undefined, signal: createStop() }, { content: [] })
-    ledger.note({ account: { executionId: 'refused' }, signal: createStop() }, { refused: { code: 1, message: 'no' } })
+    ledger.note({ result: { content: [] }, account: undefined }, createStop())
+    const refused = { code: 1, message: 'no' }
+    ledger.note({ result: { refused }, account: { executionId: 'refused' } }, createStop())
     expect(ledger.stats()).toMatchObject({ counted: 0, notCounted: 0, waiting: 0 })
   })
 })

@@ -25,7 +25,7 @@ const begin = (pool = workers) => {
   const collect = async () => readExposition(await render())
   const note = (serverId: string, name: string, text = 'Fine.'): void => {
     const account = { executionId: name, tool: { serverId, name } }
-    ledger.note({ account, signal: createStop() }, { content: [{ type: 'text', text }] })
+    ledger.note({ result: { content: [{ type: 'text', text }] }, account }, createStop())
   }
   const whenCounted = async (counted: number) => {
     await expect.poll(() => ledger.stats().counted, { timeout: 20_000 }).toBe(counted)
