@@ -31,7 +31,7 @@ const MAX_OUTAGE_CHARS = 300
 /** Why an upstream is missing in a list although nothing is known to be wrong with it. */
 const NOT_FETCHED = 'It has not responded yet.'
 
-type ServerParts = ExecutionParts &
+export type ServerParts = ExecutionParts &
   Omit<UpstreamToolParts, 'limit' | 'place'> &
   BudgetParts &
   CutResultPlaceParts & {

@@ -1,0 +1,68 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Recorder } from '../history/execution-record.ts'
+import { createExecutionStore, type StoredExecution } from '../history/executions.store.ts'
+import type { Database } from '../lib/db/client.ts'
+import { type Actor, organizationIdsOf } from '../lib/kernel/actor.ts'
+import { AppError } from '../lib/kernel/errors.ts'
+import { findPeople } from '../servers/access/people.store.ts'
+import { getServerFor } from '../servers/servers.service.ts'
+import { listAllInstanceNames } from '../servers/tools/instances.store.ts'
+import type { UpstreamOffers } from '../upstreams/catalogue/upstream-offers.ts'
+
+/** Maximum time that a reader of the history waits for records to be stored. */
+const SETTLE_MS = 1_000
+
+export type HistoryParts = {
+  db: Database
+  recorder: Pick<Recorder, 'flush'>
+  upstreamOffers: Pick<UpstreamOffers, 'listPresented'>
+}
+
+/** Reads the history of calls for those who may see it. */
+export const createHistoryReading = ({ db, recorder, upstreamOffers }: HistoryParts) => {
+  const executions = createExecutionStore(db)
+
+  /** Waits until calls that have just been made are in the history. */
+  const settleRecords = () => Promise.race([recorder.flush(), delay(SETTLE_MS, undefined, { ref: false })])
+
+  return {
+    listExecutions: async (
+      actor: Actor,
+      serverId: string,
+      query: Omit<Parameters<typeof executions.list>[0], 'serverId'>,
+    ) => {
+      await getServerFor(db, actor, serverId, 'read')
+      await settleRecords()
+      const [page, gaps] = await Promise.all([
+        executions.list({ ...query, serverId }),
+        executions.listGaps({ serverId, from: query.from, to: query.to }),
+      ])
+      return { ...page, gaps }
+    },
+
+    /**
+     * Returns the names that a page of the history needs: of current tools, and of callers whom its readers may know.
+     */
+    listNames: async (
+      actor: Actor,
+      serverId: string,
+      callerIds: readonly string[],
+    ): Promise<{ tools: string[]; names: ReadonlyMap<string, string> }> => {
+      const server = await getServerFor(db, actor, serverId, 'read')
+      const [own, upstreams, people] = await Promise.all([
+        listAllInstanceNames(db, serverId),
+        upstreamOffers.listPresented(serverId),
+        findPeople(db, server, [...new Set(callerIds)]),
+      ])
+      const tools = [...own, ...upstreams.flatMap(upstream => upstream.tools.map(({ name }) => name))]
+      return { tools, names: new Map(people.map(({ id, email }) => [id, email])) }
+    },
+
+    getExecution: async (actor: Actor, id: string): Promise<StoredExecution> => {
+      await settleRecords()
+      const execution = await executions.find(id, organizationIdsOf(actor))
+      if (execution === undefined) throw new AppError('not_found', 'Execution not found.')
+      return execution
+    },
+  }
+}

@@ -1,0 +1,109 @@
+import type { Database } from '../lib/db/client.ts'
+import type { Passthroughs } from '../passthrough/route/passthroughs.ts'
+import { readBlueprint } from '../servers/blueprint.store.ts'
+import type { ServerBlueprint } from '../servers/server.ts'
+import { type PresentingParts, presentTools } from '../tool-search/present-tools.ts'
+import type { UpstreamCatalogues } from '../upstreams/catalogue/catalogues.ts'
+import type { UpstreamOffers } from '../upstreams/catalogue/upstream-offers.ts'
+import type { UpstreamConnections } from '../upstreams/connection/upstream-connections.ts'
+import type { UpstreamReviews } from '../upstreams/review/upstream-reviews.ts'
+import type { UpstreamLoading } from '../upstreams/upstream-loading.ts'
+import type { CompiledServer, PresentedServers } from './call/compiled-server.ts'
+import { compilePassthrough } from './compile-passthrough.ts'
+import { compileServer, type ServerParts } from './compile-server.ts'
+import type { UpstreamSources } from './compile-upstream-tools.ts'
+
+type CompilingParts = ServerParts & PresentingParts
+
+/** Compiles a server and presents its tools as it is configured to. */
+const compileBlueprint = async (
+  blueprint: ServerBlueprint,
+  sources: UpstreamSources,
+  parts: CompilingParts,
+): Promise<CompiledServer> => presentTools(await compileServer(blueprint, sources, parts), blueprint.server, parts)
+
+export type ServerCompilerParts = Omit<CompilingParts, 'onSkipped'> & {
+  db: Database
+  upstreamConnections: Pick<UpstreamConnections, 'sync'>
+  upstreamCatalogues: Pick<UpstreamCatalogues, 'list'>
+  upstreamReviews: Pick<UpstreamReviews, 'listLiveSources' | 'withApprovedTools'>
+  upstreamOffers: Pick<UpstreamOffers, 'listPresented'>
+  passthroughs: Pick<Passthroughs, 'routeOf' | 'forget'>
+  upstreamLoading: Pick<UpstreamLoading, 'loadPassedOnTo'>
+  onSkipped: (serverId: string, tool: string, reason: string) => void
+}
+
+/** Compiles servers from the database: for calls, or only to show how clients would see them. */
+export const createServerCompiler = (parts: ServerCompilerParts) => {
+  const { db } = parts
+  /** For display: no log entries, no requests. */
+  const silent = { ...parts, embeddings: undefined, onSkipped: () => {} }
+
+  /** Returns the upstreams whose offers are known, without waiting for others. */
+  const listSources = async (serverId: string): Promise<UpstreamSources> => {
+    const upstreams = (await parts.upstreamConnections.sync(serverId)).filter(({ isEnabled }) => isEnabled)
+    const known = await parts.upstreamCatalogues.list(upstreams)
+    const sources = upstreams.flatMap(upstream => {
+      const stored = known.get(upstream.id)
+      return stored === undefined ? [] : { upstream, stored }
+    })
+    return { sources, absent: upstreams.filter(({ id }) => !known.has(id)) }
+  }
+
+  const findPassthrough = async (serverId: string): Promise<CompiledServer['passthrough']> =>
+    compilePassthrough(
+      serverId,
+      parts.passthroughs.routeOf(serverId, await parts.upstreamLoading.loadPassedOnTo(serverId)),
+      parts.recorder,
+    )
+
+  const compile = async (serverId: string): Promise<CompiledServer | undefined> => {
+    const blueprint = await readBlueprint(db, serverId)
+    if (blueprint === undefined) return undefined
+    const passesOn = blueprint.server.presentation === 'passthrough'
+    if (!passesOn) parts.passthroughs.forget(serverId)
+    const passthrough = passesOn ? await findPassthrough(serverId) : undefined
+    const known = await listSources(serverId)
+    const sources = blueprint.server.reviewUpstreamChanges
+      ? { ...known, sources: await parts.upstreamReviews.withApprovedTools(known.sources) }
+      : known
+    const onSkipped = (tool: string, reason: string) => parts.onSkipped(serverId, tool, reason)
+    return { ...(await compileBlueprint(blueprint, sources, { ...parts, onSkipped })), passthrough }
+  }
+
+  /** Returns what is known about upstreams, without any request to them. */
+  const listKnownSources = async (serverId: string): Promise<UpstreamSources> => {
+    const sources = await parts.upstreamReviews.listLiveSources(serverId)
+    const presented = await parts.upstreamOffers.listPresented(serverId)
+    const absent = presented.filter(({ hasCatalogue, upstream }) => !hasCatalogue && upstream.isEnabled)
+    return { sources, absent: absent.map(({ upstream }) => upstream) }
+  }
+
+  /** Compiles a server for each presentation with lists, for display. Does not check access. */
+  const compilePresented = async (serverId: string): Promise<PresentedServers | undefined> => {
+    const forGroups = await readBlueprint(db, serverId, 'grouped')
+    const blueprint = await readBlueprint(db, serverId)
+    if (blueprint === undefined || forGroups === undefined) return undefined
+    const { server } = blueprint
+    const sources = await listKnownSources(serverId)
+    const flat = await compileServer({ ...blueprint, server: { ...server, presentation: 'flat' } }, sources, silent)
+    const grouped = await compileServer(forGroups, sources, silent)
+    const search = await presentTools(flat, { ...server, presentation: 'search' }, silent)
+    const shownAs = server.presentation === 'auto' ? (await presentTools(flat, server, silent)).shownAs : undefined
+    return { flat, grouped, search, shownAs }
+  }
+
+  return {
+    /** Compiles a server for the registry. Undefined if there is no such server. */
+    compile,
+    compilePresented,
+    /**
+     * Returns which presentation `auto` chooses for a server, and why. Does not check access. Undefined if there is no
+     * such server.
+     */
+    findShownAs: async (serverId: string): Promise<CompiledServer['shownAs']> => {
+      const blueprint = await readBlueprint(db, serverId, 'auto')
+      return blueprint && (await compileBlueprint(blueprint, await listKnownSources(serverId), silent)).shownAs
+    },
+  }
+}
