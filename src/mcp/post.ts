@@ -1,7 +1,7 @@
 import { type BodyLimits, parseBody, readBody } from './body.ts'
 import type { Challenges } from './challenges.ts'
 import { type Classified, classify } from './classify.ts'
-import { type ReportFault, respondAtOnce } from './dispatcher.ts'
+import { type ReportFault, respondAtOnce } from './respond.ts'
 import { checkStandardHeaders, headerOf } from './headers.ts'
 import { type Message, readableId } from './message.ts'
 import { BATCH_VERSION, ERROR } from './protocol.ts'

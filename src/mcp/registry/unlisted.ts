@@ -1,4 +1,4 @@
-import { respondUnknown, respondWithList } from '../dispatcher.ts'
+import { respondUnknown, respondWithList } from '../respond.ts'
 import type { RequestMessage } from '../message.ts'
 import { bytesResponse, type RpcResponse } from '../rpc-response.ts'
 import { findAskableClient } from '../sessions/session-upstreams.ts'

@@ -10,7 +10,7 @@ import {
   respondNotFound,
   respondUnknown,
   respondWithList,
-} from '../dispatcher.ts'
+} from '../respond.ts'
 import { clientName } from '../envelope.ts'
 import { isRequestId, type NotificationMessage, type RequestMessage, type ResponseMessage } from '../message.ts'
 import { ERROR, findLogLevel, findSessionVersion, SESSION_VERSIONS, type SessionVersion } from '../protocol.ts'

@@ -1,5 +1,5 @@
 import { CLOSED_CHANNEL, createPostChannel } from '../client-channel.ts'
-import type { ReportFault } from '../dispatcher.ts'
+import type { ReportFault } from '../respond.ts'
 import type { Message, RequestId, RequestMessage } from '../message.ts'
 import { ERROR } from '../protocol.ts'
 import type { BatchReply, Reply } from '../reply.ts'

@@ -1,7 +1,7 @@
 import type { CallLink } from '../../upstreams/connection/call-link.ts'
 import { type Call, createCall } from '../call.ts'
 import { type ClientChannel, createPostChannel, type PostChannel } from '../client-channel.ts'
-import { callTool, findTool, type ReportFault } from '../dispatcher.ts'
+import { callTool, findTool, type ReportFault } from '../respond.ts'
 import { clientName } from '../envelope.ts'
 import { acceptsEventStream } from '../headers.ts'
 import { metaOf, type RequestMessage } from '../message.ts'

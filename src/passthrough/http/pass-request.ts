@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { ReportFault } from '../../mcp/dispatcher.ts'
+import type { ReportFault } from '../../mcp/respond.ts'
 import { hasDisconnected, writeRefusal } from '../../mcp/http-exchange.ts'
 import { ERROR } from '../../mcp/protocol.ts'
 import { type Refusal, refusal } from '../../mcp/rpc-response.ts'

@@ -1,4 +1,4 @@
-import type { ReportFault } from '../../mcp/dispatcher.ts'
+import type { ReportFault } from '../../mcp/respond.ts'
 import { headerOf } from '../../mcp/headers.ts'
 import { type HttpExchange, hasDisconnected, writeRefusal } from '../../mcp/http-exchange.ts'
 import { ERROR } from '../../mcp/protocol.ts'

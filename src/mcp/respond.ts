@@ -5,7 +5,7 @@ import type { RequestMessage } from './message.ts'
 import { ERROR } from './protocol.ts'
 import { findGroupLists } from './registry/groups.ts'
 import type { Era } from './registry/listing.ts'
-import { renderLongText, renderPassed, renderSessionResult, renderStatelessResult } from './registry/result.ts'
+import { renderLongText, renderPassed, renderSessionResult, renderStatelessResult } from './render-result.ts'
 import type { RoutedTool, Router } from './registry/router.ts'
 import {
   bytesResponse,
