@@ -39,6 +39,8 @@ export type PostOptions = {
  *   8. checkStandardHeaders (stateless era)                                  headers.ts
  *      checkAccept, findSession, checkVersion (session era)                  sessions/session-requirements.ts
  *   9. dispatch         notification, tools/call or another request          stateless/, sessions/
+ *        a tools/call: stateless/stateless-calls.ts, or sessions/session-posts.ts and session-era.ts,
+ *        then callTool in respond.ts, then `CompiledTool.call`
  *  10. writeReply       JSON, 202 or an event stream                         reply.ts
  */
 export const createPost = (options: PostOptions) => {

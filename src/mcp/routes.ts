@@ -8,6 +8,7 @@ import { type Challenges, createChallenges } from './challenges.ts'
 import { handleDirectly } from './direct-requests.ts'
 import type { ReportFault } from './respond.ts'
 import { type HttpExchange, writeRefusal } from './http-exchange.ts'
+import { createPost } from './post.ts'
 import { ALL_METHODS, isPreflight, sendPreflightResponse } from './preflight.ts'
 import { ERROR } from './protocol.ts'
 import type { McpLogger, McpRegistry } from './registry/registry.ts'
@@ -15,11 +16,14 @@ import { errorResponse, refusal } from './rpc-response.ts'
 import type { ServerRequest } from './server-request.ts'
 import { createHttpSse } from './sessions/http-sse.ts'
 import { createSessionIds } from './sessions/session-id.ts'
+import { createSessionPosts } from './sessions/session-posts.ts'
 import { createSessions } from './sessions/sessions.ts'
 import type { SigningKey } from './signer.ts'
 import { createRequestStates } from './stateless/request-states.ts'
-import { createStreamableHttp, methodNotAllowed } from './streams/session-http.ts'
-import type { CheckRoom } from './streams/listen.ts'
+import { createStatelessCalls } from './stateless/stateless-calls.ts'
+import { type CheckRoom, createListen } from './streams/listen.ts'
+import { createSessionHttp, methodNotAllowed } from './streams/session-http.ts'
+import { createSessionStreams } from './streams/session-streams.ts'
 import { createStreamAccess, type StreamAccess } from './streams/stream-access.ts'
 
 /** What passthrough servers share with all others. */
@@ -81,7 +85,6 @@ export const mcpRoutes =
       idleMs: limits.maxSessionIdleMs,
       maxPerServer: limits.maxSessionsPerServer,
     })
-    const states = createRequestStates(signingKeys, now)
     app.addHook('onClose', async () => sessions.close())
 
     const checkRoom: CheckRoom = mounted => {
@@ -93,7 +96,18 @@ export const mcpRoutes =
     }
     const isStopping = (): boolean => registry.isClosing
     const passthrough = options.createPassthrough({ challenges, checkRoom, access, isStopping, report })
-    const streamable = createStreamableHttp({ sessions, states, limits, challenges, checkRoom, access, now, report })
+    const streams = createSessionStreams(access, now)
+    const { maxSessionsPerServer } = limits
+    const post = createPost({
+      limits,
+      challenges,
+      sessions,
+      sessionPosts: createSessionPosts({ sessions, streams, maxSessionsPerServer, report }),
+      statelessCalls: createStatelessCalls(createRequestStates(signingKeys, now), report),
+      listen: createListen(checkRoom, access),
+      report,
+    })
+    const sessionHttp = createSessionHttp({ sessions, streams, checkRoom })
     const sse = createHttpSse({ baseUrl, limits, challenges, checkRoom, access, now, report })
 
     // A child logger per request would cost as much as everything else here, and is never used.
@@ -149,10 +163,10 @@ export const mcpRoutes =
       ({ http }) =>
         writeRefusal(http, methodNotAllowed(allowed))
 
-    app.post<ServerParams>('/s/:uuid', handler(streamable.post))
-    handleDirectly(app, { post: http => serve(http, streamable.post), rareMethod: passOn })
-    app.get<ServerParams>('/s/:uuid', { exposeHeadRoute: false }, handler(streamable.get))
-    app.delete<ServerParams>('/s/:uuid', handler(streamable.delete))
+    app.post<ServerParams>('/s/:uuid', handler(post))
+    handleDirectly(app, { post: http => serve(http, post), rareMethod: passOn })
+    app.get<ServerParams>('/s/:uuid', { exposeHeadRoute: false }, handler(sessionHttp.get))
+    app.delete<ServerParams>('/s/:uuid', handler(sessionHttp.delete))
     app.get<ServerParams>('/s/:uuid/sse', { exposeHeadRoute: false }, handler(sse.open))
     app.post<ServerParams>('/s/:uuid/messages', handler(sse.post))
     for (const [url, allowed] of ALLOWED) {

@@ -1,31 +1,14 @@
-import type { BodyLimits } from '../body.ts'
-import type { Challenges } from '../challenges.ts'
-import type { ReportFault } from '../respond.ts'
 import { acceptsEventStream, headerOf } from '../headers.ts'
 import { type HttpExchange, writeHead, writeRefusal } from '../http-exchange.ts'
-import { createPost } from '../post.ts'
 import { ERROR, isStatelessVersion } from '../protocol.ts'
 import { isRefusal, type Refusal, refusal } from '../rpc-response.ts'
 import type { ServerRequest } from '../server-request.ts'
-import { createSessionPosts } from '../sessions/session-posts.ts'
 import { checkVersion, findSession, notAcceptable, SESSION_HEADER } from '../sessions/session-requirements.ts'
 import type { Sessions } from '../sessions/sessions.ts'
-import type { RequestStates } from '../stateless/request-states.ts'
-import { createStatelessCalls } from '../stateless/stateless-calls.ts'
-import { type CheckRoom, createListen } from './listen.ts'
-import { createSessionStreams } from './session-streams.ts'
-import type { StreamAccess } from './stream-access.ts'
+import type { CheckRoom } from './listen.ts'
+import type { SessionStreams } from './session-streams.ts'
 
-export type StreamableHttpOptions = {
-  sessions: Sessions
-  states: RequestStates
-  limits: BodyLimits & { maxSessionsPerServer: number }
-  challenges: Challenges
-  checkRoom: CheckRoom
-  access: StreamAccess
-  now: () => number
-  report: ReportFault
-}
+type SessionHttpOptions = { sessions: Sessions; streams: SessionStreams; checkRoom: CheckRoom }
 
 /** GET and DELETE exist in the session era only. */
 const namesStateless = ({ headers }: HttpExchange): boolean => {
@@ -33,21 +16,8 @@ const namesStateless = ({ headers }: HttpExchange): boolean => {
   return version !== undefined && isStatelessVersion(version)
 }
 
-/** Handles admitted requests to `/s/:uuid`: POST (see `post.ts`), GET and DELETE. */
-export const createStreamableHttp = (options: StreamableHttpOptions) => {
-  const { sessions, states, limits, challenges, checkRoom, access, now, report } = options
-  const { maxSessionsPerServer } = limits
-  const streams = createSessionStreams(access, now)
-  const post = createPost({
-    limits,
-    challenges,
-    sessions,
-    sessionPosts: createSessionPosts({ sessions, streams, maxSessionsPerServer, report }),
-    statelessCalls: createStatelessCalls(states, report),
-    listen: createListen(checkRoom, access),
-    report,
-  })
-
+/** Handles GET and DELETE of `/s/:uuid`: a session's own stream, and its end. */
+export const createSessionHttp = ({ sessions, streams, checkRoom }: SessionHttpOptions) => {
   /** Opens a stream of a session. */
   const get = (request: ServerRequest): Refusal | undefined => {
     const { http, mounted } = request
@@ -81,7 +51,7 @@ export const createStreamableHttp = (options: StreamableHttpOptions) => {
       if (refused !== undefined) writeRefusal(request.http, refused)
     }
 
-  return { post, get: orRefuse(get), delete: orRefuse(remove) }
+  return { get: orRefuse(get), delete: orRefuse(remove) }
 }
 
 export const methodNotAllowed = (allowed: string): Refusal => ({
