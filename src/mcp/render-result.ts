@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject } from '../lib/kernel/json.ts'
 import type { BlocksResult, LongText, PassedResult } from '../runtime/call/tool-result.ts'
-import type { Json } from './rpc-response.ts'
 import type { Era } from './registry/listing.ts'
 import type { Router } from './registry/router.ts'
+import type { Json } from './rpc-response.ts'
 
 const isPlainObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
 

@@ -1,8 +1,8 @@
 import type { RunningCall } from './call.ts'
 import type { PostChannel } from './client-channel.ts'
-import type { ReportFault } from './respond.ts'
 import { type HttpExchange, writeAccepted, writeResponse } from './http-exchange.ts'
 import type { RequestMessage } from './message.ts'
+import type { ReportFault } from './respond.ts'
 import { type RpcResponse, responseText } from './rpc-response.ts'
 import { startProgress } from './sessions/progress.ts'
 

@@ -5,8 +5,8 @@ import type { RequestMessage } from './message.ts'
 import { ERROR } from './protocol.ts'
 import { findGroupLists } from './registry/groups.ts'
 import type { Era } from './registry/listing.ts'
-import { renderLongText, renderPassed, renderSessionResult, renderStatelessResult } from './render-result.ts'
 import type { RoutedTool, Router } from './registry/router.ts'
+import { renderLongText, renderPassed, renderSessionResult, renderStatelessResult } from './render-result.ts'
 import {
   bytesResponse,
   errorResponse,
@@ -79,16 +79,21 @@ export const respondNotFound = (
 ): RpcResponse | undefined => {
   if (method === 'resources/read' || (SUBSCRIBING.has(method) && offers !== undefined)) {
     const uri = params?.uri
-    if (typeof uri !== 'string') return errorResponse(id, invalidParams('Invalid params: uri is missing or not a string'))
+    if (typeof uri !== 'string')
+      return errorResponse(id, invalidParams('Invalid params: uri is missing or not a string'))
     const why = server.explainMissing?.('resources', uri)
     return errorResponse(id, invalidParams(`Resource not found: ${uri}${why === undefined ? '' : `. ${why}`}`, { uri }))
   }
   if (method === 'completion/complete' && offers !== undefined) {
-    return errorResponse(id, invalidParams('Invalid params: ref names no prompt and no resource template of this server'))
+    return errorResponse(
+      id,
+      invalidParams('Invalid params: ref names no prompt and no resource template of this server'),
+    )
   }
   if (method === 'prompts/get') {
     const name = params?.name
-    if (typeof name !== 'string') return errorResponse(id, invalidParams('Invalid params: name is missing or not a string'))
+    if (typeof name !== 'string')
+      return errorResponse(id, invalidParams('Invalid params: name is missing or not a string'))
     return errorResponse(id, invalidParams(server.explainMissing?.('prompts', name) ?? `Unknown prompt: ${name}`))
   }
   return undefined

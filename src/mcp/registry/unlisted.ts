@@ -1,5 +1,5 @@
-import { respondUnknown, respondWithList } from '../respond.ts'
 import type { RequestMessage } from '../message.ts'
+import { respondUnknown, respondWithList } from '../respond.ts'
 import { bytesResponse, type RpcResponse } from '../rpc-response.ts'
 import { findAskableClient } from '../sessions/session-upstreams.ts'
 import type { Session } from '../sessions/sessions.ts'

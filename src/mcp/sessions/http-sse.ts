@@ -4,20 +4,21 @@ import type { Caller } from '../../servers/access/access.ts'
 import { type BodyLimits, parseBody, readBody } from '../body.ts'
 import type { Challenges } from '../challenges.ts'
 import { createChannel } from '../client-channel.ts'
-import type { ReportFault } from '../respond.ts'
 import { acceptsEventStream } from '../headers.ts'
 import { writeHead, writeRefusal, writeResponse } from '../http-exchange.ts'
 import { type Message, parseMessage, type RequestMessage } from '../message.ts'
 import { ERROR, type ListKind, listChangedMethod, SESSION_VERSIONS } from '../protocol.ts'
 import type { MountedServer, Subscriber } from '../registry/mounted-server.ts'
+import type { ReportFault } from '../respond.ts'
 import { errorResponse, isRefusal, type RpcResponse, refusal, responseText, resultResponse } from '../rpc-response.ts'
 import { findLackingScopes } from '../scopes.ts'
 import type { ServerRequest } from '../server-request.ts'
 import { type EventStream, messageEvent } from '../streams/event-stream.ts'
 import type { CheckRoom } from '../streams/listen.ts'
 import type { StreamAccess } from '../streams/stream-access.ts'
+import { parseInitialize } from './initialize.ts'
 import { startProgress } from './progress.ts'
-import { parseInitialize, serveNotification, serveRequest, serveResponse } from './session-era.ts'
+import { serveNotification, serveRequest, serveResponse } from './session-era.ts'
 import { notAcceptable, SESSION_NOT_FOUND } from './session-requirements.ts'
 import { endSession, removeCall, type Session } from './sessions.ts'
 
@@ -123,7 +124,7 @@ export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, access, 
     }
     const { session } = connection
     const channel = createChannel(json => stream.send(messageEvent(json)))
-    const started = serveRequest(mounted.router, session, message, caller, channel, report)
+    const started = serveRequest({ router: mounted.router, session, message, caller, channel, report })
     if (!('call' in started)) {
       send(started)
       return

@@ -1,8 +1,8 @@
 import { CLOSED_CHANNEL, createPostChannel } from '../client-channel.ts'
-import type { ReportFault } from '../respond.ts'
 import type { Message, RequestId, RequestMessage } from '../message.ts'
 import { ERROR } from '../protocol.ts'
 import type { BatchReply, Reply } from '../reply.ts'
+import type { ReportFault } from '../respond.ts'
 import {
   errorResponse,
   isRefusal,
@@ -14,7 +14,8 @@ import {
 } from '../rpc-response.ts'
 import type { ServerRequest } from '../server-request.ts'
 import type { SessionStreams } from '../streams/session-streams.ts'
-import { parseInitialize, serveNotification, serveRequest, serveResponse } from './session-era.ts'
+import { parseInitialize } from './initialize.ts'
+import { serveNotification, serveRequest, serveResponse } from './session-era.ts'
 import { SESSION_HEADER } from './session-requirements.ts'
 import { removeCall, type Session, type Sessions } from './sessions.ts'
 
@@ -72,7 +73,7 @@ export const createSessionPosts = ({ sessions, streams, maxSessionsPerServer, re
       return 'accepted'
     }
     const channel = createPostChannel(true, () => streams.streamResponse(request, session))
-    const started = serveRequest(router, session, message, request.caller, channel, report)
+    const started = serveRequest({ router, session, message, caller: request.caller, channel, report })
     if (!('call' in started)) return started
     const { call, response } = started
     return { request: message, call, channel, response, onDone: () => removeCall(session, call) }
@@ -92,7 +93,7 @@ export const createSessionPosts = ({ sessions, streams, maxSessionsPerServer, re
       if (message.kind === 'response') serveResponse(session, message)
       if (message.kind !== 'request') continue
       ids.push(message.id)
-      const started = serveRequest(router, session, message, caller, CLOSED_CHANNEL, report)
+      const started = serveRequest({ router, session, message, caller, channel: CLOSED_CHANNEL, report })
       if (!('call' in started)) {
         responses.push(started)
         continue

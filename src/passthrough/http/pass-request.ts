@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
-import type { ReportFault } from '../../mcp/respond.ts'
 import { hasDisconnected, writeRefusal } from '../../mcp/http-exchange.ts'
 import { ERROR } from '../../mcp/protocol.ts'
+import type { ReportFault } from '../../mcp/respond.ts'
 import { type Refusal, refusal } from '../../mcp/rpc-response.ts'
 import type { ProxyFault, ReverseProxy } from '../proxy/reverse-proxy.ts'
 import type { Slot } from '../route/balancer.ts'

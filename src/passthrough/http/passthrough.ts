@@ -1,7 +1,7 @@
-import type { ReportFault } from '../../mcp/respond.ts'
 import { headerOf } from '../../mcp/headers.ts'
 import { type HttpExchange, hasDisconnected, writeRefusal } from '../../mcp/http-exchange.ts'
 import { ERROR } from '../../mcp/protocol.ts'
+import type { ReportFault } from '../../mcp/respond.ts'
 import type { PassthroughHandler } from '../../mcp/routes.ts'
 import { refusal } from '../../mcp/rpc-response.ts'
 import type { ServerRequest } from '../../mcp/server-request.ts'

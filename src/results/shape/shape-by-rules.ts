@@ -34,11 +34,7 @@ export const isShaped = ({ response, outputSchema }: ShapedTool, compactTables: 
   hasShaping(response) || (compactTables && outputSchema === undefined)
 
 /** Plans the shaping; undefined if results are sent unchanged. */
-export const planShaping = (
-  tool: ShapedTool,
-  place: ShapingPlace,
-  maxBytes: number,
-): PlannedShaping | undefined => {
+export const planShaping = (tool: ShapedTool, place: ShapingPlace, maxBytes: number): PlannedShaping | undefined => {
   if (!isShaped(tool, place.compactTables)) return undefined
   const compactTables = place.compactTables && tool.outputSchema === undefined
   return { rules: tool.response ?? NO_RULES, compactTables, maxBytes, place }
