@@ -19,9 +19,9 @@ import { createPassthrough } from './passthrough/http/passthrough.ts'
 import type { Services } from './services.ts'
 import { createLive } from './web/live/live.ts'
 
-/** A mounted server that nobody used for this long is let go. */
+/** A server without requests for this long is unmounted. */
 const MOUNT_IDLE_MS = 10 * 60 * 1_000
-/** MountedServer servers without open streams kept at once. */
+/** Maximum number of mounted servers, not counting those with open streams. */
 const MAX_MOUNTED = 5_000
 
 export type App = {

@@ -31,8 +31,8 @@ export type RoutedTool = {
 }
 
 /**
- * A mounted server as one immutable value: everything that requests need, with lists as bytes. A change creates a new
- * one, and running calls keep the one they started with.
+ * Everything that requests to a mounted server need, built from its compiled server, with lists as bytes. It never
+ * changes: a change of the server creates a new one, and running calls keep the one they started with.
  */
 export type Router = {
   server: Omit<CompiledServer, 'tools' | 'offers' | 'missing'>

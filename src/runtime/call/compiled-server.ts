@@ -72,7 +72,7 @@ export type UnlistedTools = {
   list: (peer: SessionPeer) => readonly CompiledTool[]
 }
 
-/** A server as one immutable value: everything that calls need without reading the database. */
+/** A server compiled from its rows: everything that calls need without reading the database. Never changes. */
 export type CompiledServer = {
   id: string
   name: string
