@@ -44,7 +44,7 @@ export type CallOutcome = {
 const INTERNAL_FAULT = 'Patchbay failed to run this call. The reason is in the server log.'
 
 /** Builds the request for these arguments, or returns why that is impossible. */
-export const prepareRequest = (plan: CallPlan, args: JsonValue | undefined): Result<RenderedRequest, string> => {
+export const renderCall = (plan: CallPlan, args: JsonValue | undefined): Result<RenderedRequest, string> => {
   const mismatch = plan.inputCheck?.(args ?? {})
   if (mismatch !== undefined) return failure(boundError(`Wrong arguments: ${mismatch}.`))
   // Not masked: the text has names and declarations only. A mask would confirm a guessed secret.
@@ -82,7 +82,7 @@ export const performCall = async (
   })
   try {
     plan = findPlan()
-    const prepared = prepareRequest(plan, args)
+    const prepared = renderCall(plan, args)
     if (!prepared.ok) return end(errorResult(prepared.error))
     const rendered = prepared.value
     request = rendered

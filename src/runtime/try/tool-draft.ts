@@ -14,7 +14,7 @@ import { type CompiledDefinition, checkDefinition } from '../../tools/tool-defin
 import type { ToolService } from '../../tools/tools.service.ts'
 import { type ExecutionParts, planCall } from '../compile-tool.ts'
 import { type GlobalParts, loadOpenedGlobals, NO_GLOBALS, type OpenedGlobals } from '../opened-globals.ts'
-import { type CallPlan, performCall, prepareRequest } from '../perform-call.ts'
+import { type CallPlan, performCall, renderCall } from '../perform-call.ts'
 import { toCurl } from './curl.ts'
 import { showTest, type ToolTest } from './tool-test.ts'
 
@@ -129,7 +129,7 @@ export const createToolDrafts = (
       const compiled = checked.value
       const { bindings, findPlan, exposedArgs } = wire(actor, draft, compiled, wiring)
       // A custom schema is only checked on sending and saving, because compiling it takes time.
-      const prepared = prepareRequest({ ...findPlan(), inputCheck: undefined }, exposedArgs)
+      const prepared = renderCall({ ...findPlan(), inputCheck: undefined }, exposedArgs)
       const request = prepared.ok ? maskRequest(prepared.value, wiring.globals.masker) : undefined
       return {
         compiled,
