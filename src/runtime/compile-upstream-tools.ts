@@ -20,7 +20,7 @@ import {
 import type { UpstreamConnections } from '../upstreams/connection/upstream-connections.ts'
 import type { UpstreamConversation } from '../upstreams/conversation/upstream-conversation.ts'
 import type { Upstream } from '../upstreams/upstream.ts'
-import type { CallAccount } from './call/call-account.ts'
+import type { CallAccount } from './call/call-cost.ts'
 import type { CallContext, CompiledTool } from './call/compiled-tool.ts'
 import { errorResult } from './call/faults.ts'
 import { type BlocksResult, isPassed, isRefused, type UpstreamResult } from './call/tool-result.ts'

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
 import { TOKEN_ENCODING } from '../../lib/tokens/tokens.ts'
-import { withShortened } from '../../runtime/call/call-account.ts'
+import { withShortened } from '../../runtime/call/call-cost.ts'
 import type { CallContext, CompiledTool, ToolOutcome } from '../../runtime/call/compiled-tool.ts'
 import { isPassed, isRefused, type PassedResult, type ToolResult } from '../../runtime/call/tool-result.ts'
 import type { Caller } from '../../servers/access/access.ts'

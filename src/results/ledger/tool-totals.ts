@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { NamedTool } from '../../runtime/call/call-account.ts'
+import type { NamedTool } from '../../runtime/call/call-cost.ts'
 
 /** Of the answers of one tool that were counted since the start. */
 export type ToolTotal = {

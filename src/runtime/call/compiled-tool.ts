@@ -3,7 +3,7 @@ import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import type { Caller } from '../../servers/access/access.ts'
 import type { ToolAnnotations } from '../../tools/tool.ts'
 import type { CallLink } from '../../upstreams/connection/call-link.ts'
-import type { CallAccount } from './call-account.ts'
+import type { CallAccount } from './call-cost.ts'
 import type { ToolResult, UpstreamResult } from './tool-result.ts'
 
 export type CallContext = {
