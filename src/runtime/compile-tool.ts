@@ -12,7 +12,7 @@ import type { Bindings, Instance } from '../servers/server.ts'
 import { createSchemaCheck } from '../tools/json-schema.ts'
 import type { ToolAnnotations, ToolDefinition } from '../tools/tool.ts'
 import { type CompiledDefinition, checkDefinition } from '../tools/tool-definition.ts'
-import { type CallAccount, MAX_COUNTED_CHARACTERS } from './call/call-cost.ts'
+import { type CallCost, MAX_COUNTED_CHARACTERS } from './call/call-cost.ts'
 import type { CompiledTool, ToolOutcome } from './call/compiled-tool.ts'
 import { isErrorResult, type ToolResult } from './call/tool-result.ts'
 import type { OpenedGlobals } from './opened-globals.ts'
@@ -114,7 +114,7 @@ const contentTypeOf = ({ response, cached }: CallOutcome): string | undefined =>
  * Returns the API's text, with secrets masked, so that the ledger knows what shaping saved. A cached result has no such
  * text, and an error is not shaped.
  */
-const wholeOf = ({ response, result }: CallOutcome, masker: Masker): CallAccount['whole'] => {
+const wholeOf = ({ response, result }: CallOutcome, masker: Masker): CallCost['whole'] => {
   if (response === undefined || isErrorResult(result)) return undefined
   return () => {
     const read = readText(response)
@@ -158,7 +158,7 @@ export const compileTool = (
       const id = recordCall(recorder, masker, call)
       return {
         result: outcome.result,
-        account: { executionId: id, tool: { serverId, name }, whole: shapes ? wholeOf(outcome, masker) : undefined },
+        cost: { executionId: id, tool: { serverId, name }, whole: shapes ? wholeOf(outcome, masker) : undefined },
         contentType: shapes ? undefined : contentTypeOf(outcome),
       }
     },

@@ -20,7 +20,7 @@ import {
 import type { UpstreamConnections } from '../upstreams/connection/upstream-connections.ts'
 import type { UpstreamConversation } from '../upstreams/conversation/upstream-conversation.ts'
 import type { Upstream } from '../upstreams/upstream.ts'
-import type { CallAccount } from './call/call-cost.ts'
+import type { CallCost } from './call/call-cost.ts'
 import type { CallContext, CompiledTool } from './call/compiled-tool.ts'
 import { errorResult } from './call/faults.ts'
 import { type BlocksResult, isPassed, isRefused, type UpstreamResult } from './call/tool-result.ts'
@@ -72,7 +72,7 @@ const requestOf = ({ upstream, item }: UpstreamTool, body: string) => ({
 })
 
 /** Returns the result before shaping, for the ledger. */
-const toWhole = (answer: FreshPassedResult | { ageMs: number }): Pick<CallAccount, 'whole'> | undefined => {
+const toWhole = (answer: FreshPassedResult | { ageMs: number }): Pick<CallCost, 'whole'> | undefined => {
   if (!('shapedFrom' in answer) || answer.shapedFrom === undefined) return undefined
   const { shapedFrom } = answer
   return { whole: () => ({ tokens: 0, texts: readTexts(shapedFrom) }) }
@@ -184,7 +184,7 @@ const compileOne = (
         cached: isCached(answer) ? answer : undefined,
       })
       // Only a successful call proves that the tool exists.
-      return { result, account: { executionId, ...(error === undefined && { tool: named, ...toWhole(answer) }) } }
+      return { result, cost: { executionId, ...(error === undefined && { tool: named, ...toWhole(answer) }) } }
     },
   }
 }

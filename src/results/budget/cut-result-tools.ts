@@ -3,7 +3,7 @@ import { formatNumber } from '../../lib/http/pages/format.ts'
 import type { PipelineSteps } from '../../lib/json/pipeline.ts'
 import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
 import type { Result } from '../../lib/kernel/result.ts'
-import { type CallAccount, type Shortened, withShortened } from '../../runtime/call/call-cost.ts'
+import { type CallCost, type Shortened, withShortened } from '../../runtime/call/call-cost.ts'
 import { type CallContext, type CompiledTool, onlyReads } from '../../runtime/call/compiled-tool.ts'
 import { boundError, errorResult } from '../../runtime/call/faults.ts'
 import { isPassed, isRefused, type ToolResult, type UpstreamResult } from '../../runtime/call/tool-result.ts'
@@ -60,8 +60,8 @@ type WholeResult = {
   /** What is known about it already. */
   about: z.infer<typeof About>
 }
-/** `account` is that of the tool that was called, if any. */
-type Called = { account?: CallAccount | undefined }
+/** `cost` is that of the tool that was called, if any. */
+type Called = { cost?: CallCost | undefined }
 
 type Fetched =
   /** `isError`: a long error message. Its beginning is shown, and the steps are not run. */
@@ -99,15 +99,15 @@ export const compileCutResultTools = (parts: CutResultToolParts): CompiledTool[]
     const tool = findTool(source.group, source.tool, context)
     if (!tool.ok) return { kind: 'result', result: errorResult(boundError(tool.error)) }
     const { call, callWhole = call } = tool.value
-    const { result, account, contentType } = await callWhole(source.args, context)
-    if (isRefused(result)) return { kind: 'result', result, account }
+    const { result, cost, contentType } = await callWhole(source.args, context)
+    if (isRefused(result)) return { kind: 'result', result, cost }
     const { utf8, rest } = takeApart(result)
     const isError = rest.isError === true
     if (rest.resultType === 'input_required' || (isError && isWithinBytes(result, maxTokens)))
-      return { kind: 'result', result, account }
+      return { kind: 'result', result, cost }
     const mediaType = isError ? UTF8_TEXT : toTextType(contentType)
     const cacheId = await keep(context, utf8, { tool: source.tool, mediaType })
-    return { kind: 'answer', answer: { utf8, cacheId, about: { mediaType } }, isError, account }
+    return { kind: 'answer', answer: { utf8, cacheId, about: { mediaType } }, isError, cost }
   }
 
   /** Renders what was found, with the cache ids of the whole result and, if the view is cut, of all that was found. */
@@ -162,13 +162,13 @@ export const compileCutResultTools = (parts: CutResultToolParts): CompiledTool[]
     if (!wish.ok) return unseen(errorResult(boundError(wish.error)))
     const { source, steps } = wish.value
     const fetched = await (source.kind === 'kept' ? fetchKept(source.cacheId, context) : fetchFresh(source, context))
-    const { account } = fetched
-    if (fetched.kind === 'result') return { ...unseen(fetched.result), account }
+    const { cost } = fetched
+    if (fetched.kind === 'result') return { ...unseen(fetched.result), cost }
     const { answer, isError = false } = fetched
     const looked = await look(isError ? {} : steps, answer, context)
     const { shown } = looked
-    if (!isError || isRefused(shown) || !isPassed(shown)) return { ...looked, account }
-    return { ...looked, account, shown: { passed: { ...shown.passed, isError } } }
+    if (!isError || isRefused(shown) || !isPassed(shown)) return { ...looked, cost }
+    return { ...looked, cost, shown: { passed: { ...shown.passed, isError } } }
   }
 
   const compileOne = (name: CutResultToolName): CompiledTool => {
@@ -195,10 +195,10 @@ export const compileCutResultTools = (parts: CutResultToolParts): CompiledTool[]
       isLinked,
       call: async (given, context) => {
         const record = beginRecord(name, given, context)
-        const { shown, shortened, account: called } = await grant(read(given), context)
+        const { shown, shortened, cost: called } = await grant(read(given), context)
         // A call of another tool has its own record already.
-        const account = called ?? { executionId: record(shown), tool: named, isCutBefore: true }
-        return { result: shown, account: shortened === undefined ? account : withShortened(account, shortened) }
+        const cost = called ?? { executionId: record(shown), tool: named, isCutBefore: true }
+        return { result: shown, cost: shortened === undefined ? cost : withShortened(cost, shortened) }
       },
     }
   }

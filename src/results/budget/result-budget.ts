@@ -74,7 +74,7 @@ export const createResultBudget = (
   { reading, cutCache, onInternalError }: BudgetParts,
 ) => {
   const cut = async (called: Called): Promise<ToolOutcome> => {
-    const { result, account, contentType, tool, budget, context } = called
+    const { result, cost, contentType, tool, budget, context } = called
     const { utf8, others, rest } = takeApart(result)
     const room = Math.max(budget - noticeTokensOf(server.cutNotice), MIN_BEGINNING_TOKENS)
     const mediaType = rest.isError === true ? UTF8_TEXT : toTextType(contentType)
@@ -86,7 +86,7 @@ export const createResultBudget = (
       budgetTokens: room,
     })
     const tokens = seen.ok ? seen.value.tokensBefore : undefined
-    if (tokens !== undefined && tokens <= budget) return { result, account }
+    if (tokens !== undefined && tokens <= budget) return { result, cost }
     // Only whitespace exceeded the budget, so there is nothing more to read.
     const isAll = seen.ok && !seen.value.isCut && seen.value.notes.length === 0
     const holder = holderOf(context.caller)
@@ -98,13 +98,13 @@ export const createResultBudget = (
     const notice = isAll ? '' : renderNotice(answer, cutResultGroup, server.cutNotice)
     const told = isAll ? '' : [...lines, notice].join('\n')
     const besides = listTexts(others)
-    const shortened = withShortened(account, {
+    const shortened = withShortened(cost, {
       whole: tokens === undefined ? null : { tokens, texts: besides },
       sent: seen.ok ? { tokens: seen.value.tokensShown, texts: [notice, ...besides] } : undefined,
     })
     const _meta = { ...(isJsonObject(rest._meta) ? rest._meta : {}), ...toCutResultMeta(answer) }
     const content = [...toTextBlocks([text, told]), ...others]
-    return { result: { passed: { ...rest, content, _meta } }, account: shortened }
+    return { result: { passed: { ...rest, content, _meta } }, cost: shortened }
   }
 
   const limitCall =

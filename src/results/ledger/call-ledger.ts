@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Recorder } from '../../history/execution-record.ts'
 import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import type { Job } from '../../lib/worker/job.ts'
-import { type CallAccount, MAX_COUNTED_CHARACTERS, type Measure } from '../../runtime/call/call-cost.ts'
+import { type CallCost, MAX_COUNTED_CHARACTERS, type Measure } from '../../runtime/call/call-cost.ts'
 import type { ToolOutcome } from '../../runtime/call/compiled-tool.ts'
 import { isLongText, isRefused, type ToolResult, type UpstreamResult } from '../../runtime/call/tool-result.ts'
 import { readTexts } from '../budget/result-parts.ts'
@@ -38,7 +38,7 @@ export type LedgerStats = {
 
 /** Tokens known already, and texts whose count is multiplied by `scale`: above 1 it is an estimate. */
 type Sample = { tokens: number; texts: readonly string[]; scale: number }
-type Waiting = { account: CallAccount; sent: Sample; whole: Sample | undefined }
+type Waiting = { cost: CallCost; sent: Sample; whole: Sample | undefined }
 
 /** Copies the text, because a part of a string holds on to the whole. */
 const copy = (text: string): string => Buffer.from(text).toString()
@@ -88,13 +88,13 @@ export const createCallLedger = ({ countTexts, recorder, onInternalError }: Call
   let inProgress = 0
   let running: Promise<void> | undefined
 
-  const report = ({ account, sent, whole }: Waiting, tokensSent: number, tokensWhole: number | undefined): void => {
-    const { executionId, tool } = account
+  const report = ({ cost, sent, whole }: Waiting, tokensSent: number, tokensWhole: number | undefined): void => {
+    const { executionId, tool } = cost
     const before = tokensWhole ?? tokensSent
-    const otherwise = account.isCutBefore === true ? 0 : before
+    const otherwise = cost.isCutBefore === true ? 0 : before
     recorder.recordTokens({
       executionId,
-      before: account.whole === null ? undefined : before,
+      before: cost.whole === null ? undefined : before,
       sent: tokensSent,
       otherwise,
       isEstimated: sent.scale > 1 || (whole?.scale ?? 1) > 1,
@@ -144,20 +144,18 @@ export const createCallLedger = ({ countTexts, recorder, onInternalError }: Call
 
   return {
     /** Receives every outcome as it is sent. Results of recorded calls are counted with the next batch of rows. */
-    note: ({ result, account }: ToolOutcome, signal: StopSignal): void => {
-      if (account === undefined || isRefused(result) || signal.aborted) return
+    note: ({ result, cost }: ToolOutcome, signal: StopSignal): void => {
+      if (cost === undefined || isRefused(result) || signal.aborted) return
       if (waiting.length >= MAX_BATCH_RESULTS) {
         totals.notCounted++
         return
       }
-      const measured = typeof account.whole === 'function' ? account.whole() : account.whole
-      const sent = sampleSent(result, account.sent)
+      const measured = typeof cost.whole === 'function' ? cost.whole() : cost.whole
+      const sent = sampleSent(result, cost.sent)
       const whole = measured ? toSample(measured) : undefined
       const characters = lengthOf(sent.texts) + lengthOf(whole?.texts ?? [])
       const hasRoom = waitingCharacters + characters <= MAX_BATCH_CHARACTERS
-      waiting.push(
-        hasRoom ? { account, sent, whole } : { account, sent: estimate(sent), whole: whole && estimate(whole) },
-      )
+      waiting.push(hasRoom ? { cost, sent, whole } : { cost, sent: estimate(sent), whole: whole && estimate(whole) })
       if (hasRoom) waitingCharacters += characters
       recorder.noteUncounted()
     },

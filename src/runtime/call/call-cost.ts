@@ -6,8 +6,8 @@ export const MAX_COUNTED_CHARACTERS = 8 * 1_024
 /** What a model reads: tokens counted so far, and texts not yet counted. The texts are a part of `scale` times as much. */
 export type Measure = { tokens: number; texts: readonly string[]; scale?: number }
 
-/** What the ledger needs to know about a call, besides the result that was sent. */
-export type CallAccount = {
+/** What the ledger needs to know to count the tokens of a call, besides the result that was sent. */
+export type CallCost = {
   executionId: string
   /** Undefined if the caller may have invented the name; such calls count for no tool. */
   tool?: NamedTool | undefined
@@ -26,8 +26,5 @@ export type CallAccount = {
 export type Shortened = { whole: Measure | null; sent: Measure | undefined }
 
 /** Adds what was left out of a result. A `whole` that is there already is the more accurate one. */
-export const withShortened = <Account extends CallAccount | undefined>(
-  account: Account,
-  { whole, sent }: Shortened,
-): Account =>
-  account === undefined ? account : { ...account, whole: account.whole === undefined ? whole : account.whole, sent }
+export const withShortened = <Cost extends CallCost | undefined>(cost: Cost, { whole, sent }: Shortened): Cost =>
+  cost === undefined ? cost : { ...cost, whole: cost.whole === undefined ? whole : cost.whole, sent }

@@ -3,7 +3,7 @@ import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import type { Caller } from '../../servers/access/access.ts'
 import type { ToolAnnotations } from '../../tools/tool.ts'
 import type { CallLink } from '../../upstreams/connection/call-link.ts'
-import type { CallAccount } from './call-cost.ts'
+import type { CallCost } from './call-cost.ts'
 import type { ToolResult, UpstreamResult } from './tool-result.ts'
 
 export type CallContext = {
@@ -20,7 +20,7 @@ export type CallContext = {
 export type ToolOutcome<Result = ToolResult | UpstreamResult> = {
   result: Result
   /** For the ledger. Undefined if the call was not recorded. */
-  account?: CallAccount | undefined
+  cost?: CallCost | undefined
   /** Content-Type of an API response whose body is the result, unchanged. */
   contentType?: string | undefined
 }

@@ -21,8 +21,8 @@ const begin = () => {
     recorder: createCountingRecorder(tokens => void recorded.push(tokens)),
     onInternalError: error => void errors.push(error),
   })
-  const send = (executionId: string, text: string, account: object = {}, signal = createStop()): void =>
-    ledger.note({ result: { content: [{ type: 'text', text }] }, account: { executionId, ...account } }, signal)
+  const send = (executionId: string, text: string, cost: object = {}, signal = createStop()): void =>
+    ledger.note({ result: { content: [{ type: 'text', text }] }, cost: { executionId, ...cost } }, signal)
   const whenRecorded = (count: number) => expect.poll(() => recorded.length, { timeout: 20_000 }).toBe(count)
   return { ledger, recorded, errors, send, whenRecorded }
 }
@@ -48,7 +48,7 @@ describe('the ledger', () => {
     const text = Array.from({ length: 3_000 }, (_, index) => textOf(index)).join(' ')
     send('long', text)
     const utf8 = Buffer.from(text)
-    ledger.note({ result: { utf8 }, account: { executionId: 'long as bytes' } }, createStop())
+    ledger.note({ result: { utf8 }, cost: { executionId: 'long as bytes' } }, createStop())
     await whenRecorded(2)
     const exact = await countTokens(text)
     for (const { sent, before, isEstimated } of recorded) {
@@ -78,7 +78,7 @@ describe('the ledger', () => {
   it('counts the text beside an image, however large the image is', async () => {
     const { ledger, recorded, whenRecorded } = begin()
     const note = (executionId: string, sent: ToolOutcome['result']) =>
-      ledger.note({ result: sent, account: { executionId } }, createStop())
+      ledger.note({ result: sent, cost: { executionId } }, createStop())
     const content = [
       { type: 'text' as const, text: textOf(3) },
       { type: 'image' as const, data: 'A'.repeat(3_000_000), mimeType: 'image/png' },
@@ -107,9 +107,9 @@ describe('the ledger', () => {
     const signal = createStop()
     signal.abort()
     send('cancelled', textOf(1), {}, signal)
-    ledger.note({ result: { content: [] }, account: undefined }, createStop())
+    ledger.note({ result: { content: [] }, cost: undefined }, createStop())
     const refused = { code: 1, message: 'no' }
-    ledger.note({ result: { refused }, account: { executionId: 'refused' } }, createStop())
+    ledger.note({ result: { refused }, cost: { executionId: 'refused' } }, createStop())
     expect(ledger.stats()).toMatchObject({ counted: 0, notCounted: 0, waiting: 0 })
   })
 })

@@ -24,8 +24,8 @@ const begin = (pool = workers) => {
   const { render } = createMetricsText(listLedgerMetrics(ledger))
   const collect = async () => readExposition(await render())
   const note = (serverId: string, name: string, text = 'Fine.'): void => {
-    const account = { executionId: name, tool: { serverId, name } }
-    ledger.note({ result: { content: [{ type: 'text', text }] }, account }, createStop())
+    const cost = { executionId: name, tool: { serverId, name } }
+    ledger.note({ result: { content: [{ type: 'text', text }] }, cost }, createStop())
   }
   const whenCounted = async (counted: number) => {
     await expect.poll(() => ledger.stats().counted, { timeout: 20_000 }).toBe(counted)
