@@ -9,7 +9,7 @@ import {
 import { type BudgetParts, createResultBudget } from '../results/budget/result-budget.ts'
 import type { CallLedger } from '../results/ledger/call-ledger.ts'
 import type { FindInPoolFor } from '../results/mask/masking-job.ts'
-import type { ShapingPlace } from '../results/shape/shape-by-rules.ts'
+import type { ShapingContext } from '../results/shape/shape-by-rules.ts'
 import { policyOf } from '../servers/access/access.ts'
 import type { Instance, ServerBlueprint } from '../servers/server.ts'
 import { checkDefinition } from '../tools/tool-definition.ts'
@@ -32,11 +32,11 @@ const MAX_OUTAGE_CHARS = 300
 const NOT_FETCHED = 'It has not responded yet.'
 
 export type ServerParts = ExecutionParts &
-  Omit<UpstreamToolParts, 'limit' | 'place'> &
+  Omit<UpstreamToolParts, 'limit' | 'shapingContext'> &
   BudgetParts &
   CutResultPlaceParts & {
     sealing: Sealing
-    shaper: ShapingPlace['shaper']
+    shaper: ShapingContext['shaper']
     findSecretsFor: FindInPoolFor
     callLedger: Pick<CallLedger, 'note'>
     upstreamOutages: Pick<UpstreamOutages, 'find'>
@@ -47,11 +47,11 @@ const compileInstances = async (
   instances: readonly Instance[],
   opened: OpenedGlobals,
   parts: ServerParts,
-  place: ShapingPlace,
+  shapingContext: ShapingContext,
 ): Promise<CompiledInstance[]> => {
   const made = await mapInTurns(instances, (instance): CompiledInstance[] => {
     const compiled = checkDefinition(instance.tool)
-    if (compiled.ok) return [{ instance, tool: compileTool(instance, compiled.value, opened, parts, place) }]
+    if (compiled.ok) return [{ instance, tool: compileTool(instance, compiled.value, opened, parts, shapingContext) }]
     parts.onSkipped(instance.name, compiled.error.map(error => `${error.path} ${error.message}`).join('; '))
     return []
   })
@@ -90,8 +90,8 @@ export const compileServer = async (
   const cutResultGroup = nameCutResultGroup([...toolkits.map(({ title }) => onOneLine(title)), ...upstreamNames])
   const { limit } = createResultBudget(server, isGrouped ? cutResultGroup : undefined, parts)
   const { organizationId, compactTables } = server
-  const place = { shaper: parts.shaper, owner: server.id, group: organizationId, compactTables }
-  const own = (await compileInstances(instances, opened, parts, place)).map(({ instance, tool }) => ({
+  const shapingContext = { shaper: parts.shaper, owner: server.id, group: organizationId, compactTables }
+  const own = (await compileInstances(instances, opened, parts, shapingContext)).map(({ instance, tool }) => ({
     instance,
     tool: limit(tool, instance.maxResponseTokens),
   }))
@@ -109,7 +109,7 @@ export const compileServer = async (
   }
   const hasUnlisted = sources.length > 0 && !server.reviewUpstreamChanges
   if (isGrouped) {
-    const upstreams = await groupUpstreams(sources, absent, opened, { ...parts, limit, place, outageOf, hasUnlisted })
+    const upstreams = await groupUpstreams(sources, absent, opened, { ...parts, limit, shapingContext, outageOf, hasUnlisted })
     const holding = [...groupToolkits(toolkits, own, upstreams), ...upstreams].sort(byGroupName)
     const groups = [
       ...holding,
@@ -124,9 +124,9 @@ export const compileServer = async (
     }
   }
   const tools = own.map(({ tool }) => tool)
-  const all = [...tools, ...(await compileUpstreamTools(sources, tools, opened, { ...parts, limit, place }))]
+  const all = [...tools, ...(await compileUpstreamTools(sources, tools, opened, { ...parts, limit, shapingContext }))]
   const names = new Set(all.map(({ name }) => name))
-  const unlisted = hasUnlisted ? compileUnlistedTools(sources, names, opened, { ...parts, limit, place }) : undefined
+  const unlisted = hasUnlisted ? compileUnlistedTools(sources, names, opened, { ...parts, limit, shapingContext }) : undefined
   all.push(...addCutResultTools(server, all, unlisted, { ...parts, masker: opened.masker }))
   return {
     ...common,

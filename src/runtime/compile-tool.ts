@@ -5,7 +5,7 @@ import type { ResponseCache } from '../results/cache/response-cache.ts'
 import type { Masker } from '../results/mask/masking.ts'
 import { recordCall } from '../results/mask/record-call.ts'
 import { readText } from '../results/shape/shape.ts'
-import { isShaped, planShaping, type ShapingPlace } from '../results/shape/shape-by-rules.ts'
+import { isShaped, planShaping, type ShapingContext } from '../results/shape/shape-by-rules.ts'
 import { explainSecretAtRisk, findSecretAtRisk } from '../servers/bindings/bindings.ts'
 import { exposedSchemaOf } from '../servers/bindings/exposed-schema.ts'
 import type { Bindings, Instance } from '../servers/server.ts'
@@ -53,7 +53,7 @@ export const planCall = (
   bindings: Bindings,
   globals: OpenedGlobals,
   limits: ExecutionParts['limits'],
-  place: ShapingPlace,
+  shapingContext: ShapingContext,
 ): CallPlan => {
   const resolution = planResolution(compiled, bindings, globals.values)
   // Also checked when bindings are saved. Checked here again, because an edited URL may have made one dangerous later.
@@ -66,7 +66,7 @@ export const planCall = (
     maxResponseBytes: limits.maxResponseBytes,
     inputCheck: tool.inputSchema && createSchemaCheck(exposedSchemaOf(tool, compiled, bindings), 'the arguments'),
     outputCheck: tool.outputSchema && createSchemaCheck(tool.outputSchema, 'the result'),
-    shaping: planShaping(tool, place, limits.maxResponseBytes),
+    shaping: planShaping(tool, shapingContext, limits.maxResponseBytes),
     mayReach: reachOf(tool),
   }
 }
@@ -77,12 +77,12 @@ const buildPlan = (
   source: string,
   globals: OpenedGlobals,
   limits: ExecutionParts['limits'],
-  place: ShapingPlace,
+  shapingContext: ShapingContext,
 ): CallPlan => {
   const { tool, bindings }: PlanSource = JSON.parse(source)
   const compiled = checkDefinition(tool)
   if (!compiled.ok) throw new Error(`the tool ${tool.name} compiled before, and does not now`)
-  return planCall(tool, compiled.value, bindings, globals, limits, place)
+  return planCall(tool, compiled.value, bindings, globals, limits, shapingContext)
 }
 
 /**
@@ -93,12 +93,12 @@ const planOnce = (
   { tool: { id, toolkitId, originId, createdAt, updatedAt, description, annotations, ...tool }, bindings }: Instance,
   globals: OpenedGlobals,
   limits: ExecutionParts['limits'],
-  place: ShapingPlace,
+  shapingContext: ShapingContext,
 ): (() => CallPlan) => {
   const source = JSON.stringify({ tool, bindings } satisfies PlanSource)
   let plan: CallPlan | undefined
   return () => {
-    plan ??= buildPlan(source, globals, limits, place)
+    plan ??= buildPlan(source, globals, limits, shapingContext)
     return plan
   }
 }
@@ -136,13 +136,13 @@ export const compileTool = (
   compiled: CompiledDefinition,
   globals: OpenedGlobals,
   { http, recorder, limits, responseCache, onInternalError }: ExecutionParts,
-  place: ShapingPlace,
+  shapingContext: ShapingContext,
 ): HttpTool => {
   const { id: instanceId, serverId, name, tool, bindings } = instance
   const { masker } = globals
-  const findPlan = planOnce(instance, globals, limits, place)
-  const shapes = isShaped(tool, place.compactTables)
-  const cacheFor = responseCache.ofTool(instance, compiled, () => `${globals.version()} ${place.compactTables}`)
+  const findPlan = planOnce(instance, globals, limits, shapingContext)
+  const shapes = isShaped(tool, shapingContext.compactTables)
+  const cacheFor = responseCache.ofTool(instance, compiled, () => `${globals.version()} ${shapingContext.compactTables}`)
   return {
     name,
     title: tool.title,

@@ -3,7 +3,7 @@ import type { Actor } from '../lib/kernel/actor.ts'
 import { AppError } from '../lib/kernel/errors.ts'
 import type { JsonObject } from '../lib/kernel/json.ts'
 import type { CallLedger } from '../results/ledger/call-ledger.ts'
-import type { ShapingPlace } from '../results/shape/shape-by-rules.ts'
+import type { ShapingContext } from '../results/shape/shape-by-rules.ts'
 import { getServerFor } from '../servers/servers.service.ts'
 import type { InstanceService } from '../servers/tools/instances.service.ts'
 import type { Tool } from '../tools/tool.ts'
@@ -45,7 +45,7 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
   }
 
   /** Shapes results as the server would, if there is one. */
-  const placeFor = async (actor: Actor, serverId: string | undefined): Promise<ShapingPlace> => {
+  const shapingContextFor = async (actor: Actor, serverId: string | undefined): Promise<ShapingContext> => {
     const server = serverId === undefined ? undefined : await getServerFor(db, actor, serverId, 'build')
     const { organizationId: group = actor.userId, compactTables = false } = server ?? {}
     return { shaper: parts.shaper, owner: actor.userId, group, compactTables }
@@ -70,8 +70,8 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
       const globals = await globalsFor(actor, tool, serverId)
       const names = compiled.template.parameters.map(parameter => parameter.name)
       const bindings = bindingsByName(names, args, globals)
-      const place = await placeFor(actor, serverId)
-      const findPlan = () => planCall(tool, compiled, bindings, globals, limits, place)
+      const shapingContext = await shapingContextFor(actor, serverId)
+      const findPlan = () => planCall(tool, compiled, bindings, globals, limits, shapingContext)
       return showTest(await performCall(findPlan, http, args, signal, onInternalError), globals.masker, signal)
     },
 
@@ -87,8 +87,8 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
       const server = await getServerFor(db, actor, instance.serverId, 'build')
       const globals = await loadOpenedGlobals(parts, server.id, server.organizationId)
       const { organizationId: group, compactTables } = server
-      const place = { shaper: parts.shaper, owner: server.id, group, compactTables }
-      const tool = compileTool(instance, compiled, globals, parts, place)
+      const shapingContext = { shaper: parts.shaper, owner: server.id, group, compactTables }
+      const tool = compileTool(instance, compiled, globals, parts, shapingContext)
       const call: CallContext = { caller: { userId: actor.userId, tokenId: '' }, client: 'patchbay-api', signal }
       const outcome = await tool.call(args, call)
       parts.callLedger.note(outcome, signal)

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../lib/kernel/json.ts'
 import { fingerprintOf, type ResponseCache, type UpstreamToolCache } from '../results/cache/response-cache.ts'
-import { type PlannedShaping, planShaping, type ShapingPlace } from '../results/shape/shape-by-rules.ts'
+import { type PlannedShaping, planShaping, type ShapingContext } from '../results/shape/shape-by-rules.ts'
 import { checkOfDeclared } from '../results/shape/shape-passed.ts'
 import type { SchemaCheck } from '../tools/json-schema.ts'
 import type { PresentedTool } from '../upstreams/catalogue/present-tools.ts'
@@ -12,7 +12,7 @@ import type { OpenedGlobals } from './opened-globals.ts'
 export type UpstreamResultParts = Pick<ExecutionParts, 'limits'> & {
   responseCache: Pick<ResponseCache, 'ofUpstreamTool'>
   /** Where results are shaped, and how the server sends them. */
-  place: ShapingPlace
+  shapingContext: ShapingContext
 }
 
 /** How the results of an upstream's tool are treated. */
@@ -38,7 +38,7 @@ const findCache = (
   { upstream, item }: PresentedTool,
   answers: ToolAnswers,
   globals: OpenedGlobals,
-  { responseCache, place: { compactTables } }: UpstreamResultParts,
+  { responseCache, shapingContext: { compactTables } }: UpstreamResultParts,
 ): UpstreamResultRules['cacheFor'] => {
   const { cacheSeconds, cacheShared } = answers
   if (cacheSeconds === undefined || !mayCache(item, answers)) return undefined
@@ -57,11 +57,11 @@ const findCache = (
 const findShaping = (
   { declared: { outputSchema } }: PresentedTool['item'],
   { response, responseTokens }: ReturnType<typeof findToolAnswers>,
-  { place, limits }: UpstreamResultParts,
+  { shapingContext, limits }: UpstreamResultParts,
 ): UpstreamResultRules['shaping'] => {
   const isShown = responseTokens === undefined || responseTokens === 0
   const schema = isShown && isJsonObject(outputSchema) ? outputSchema : undefined
-  const planned = planShaping({ response, outputSchema: schema }, place, limits.maxResponseBytes)
+  const planned = planShaping({ response, outputSchema: schema }, shapingContext, limits.maxResponseBytes)
   return planned && { planned, outputCheck: schema && checkOfDeclared(schema) }
 }
 

@@ -5,7 +5,7 @@ import { createAddressPolicy } from '../../src/lib/outbound/address-policy.ts'
 import { createHttpClient } from '../../src/lib/outbound/client.ts'
 import { createResponseCache } from '../../src/results/cache/response-cache.ts'
 import { createMasker, MaskingError } from '../../src/results/mask/masking.ts'
-import type { ShapingPlace } from '../../src/results/shape/shape-by-rules.ts'
+import type { ShapingContext } from '../../src/results/shape/shape-by-rules.ts'
 import { compileTool } from '../../src/runtime/compile-tool.ts'
 import { NO_GLOBALS } from '../../src/runtime/opened-globals.ts'
 import { assertDefinition } from '../../src/tools/tool-definition.ts'
@@ -87,7 +87,7 @@ it('a cached tool whose response cannot be masked fails, and the history has the
   const stored = { ...definition, ...caching, ...times, id: 'a tool', toolkitId: 'a toolkit', originId: undefined }
   const masker = createMasker(['a secret'], () => Promise.reject(new MaskingError('Ask the tool for less.')))
   const records: ExecutionRecord[] = []
-  const shaper: ShapingPlace['shaper'] = { shape: async () => ({ kind: 'failed', message: '' }) }
+  const shaper: ShapingContext['shaper'] = { shape: async () => ({ kind: 'failed', message: '' }) }
   const tool = compileTool(
     { ...instance, ...times, maxResponseTokens: undefined, tool: stored },
     assertDefinition(definition),

@@ -13,14 +13,14 @@ import { LONG_TEXT_BYTES, readText, shapeResponse, structuredResult } from './sh
 import type { ShapingJob } from './shaping-job.ts'
 
 /** The shaper, the tenant it works for, and the server's setting for tables. */
-export type ShapingPlace = Tenant & { shaper: Pick<ResultShaper, 'shape'>; compactTables: boolean }
+export type ShapingContext = Tenant & { shaper: Pick<ResultShaper, 'shape'>; compactTables: boolean }
 
 /** How a tool's results are shaped, planned before there are any. */
 export type PlannedShaping = {
   rules: ResultShaping
   compactTables: boolean
   maxBytes: number
-  place: Pick<ShapingPlace, 'shaper' | 'owner' | 'group'>
+  shapingContext: Pick<ShapingContext, 'shaper' | 'owner' | 'group'>
 }
 
 /** Smaller results are not worth a table. */
@@ -34,10 +34,10 @@ export const isShaped = ({ response, outputSchema }: ShapedTool, compactTables: 
   hasShaping(response) || (compactTables && outputSchema === undefined)
 
 /** Plans the shaping; undefined if results are sent unchanged. */
-export const planShaping = (tool: ShapedTool, place: ShapingPlace, maxBytes: number): PlannedShaping | undefined => {
-  if (!isShaped(tool, place.compactTables)) return undefined
-  const compactTables = place.compactTables && tool.outputSchema === undefined
-  return { rules: tool.response ?? NO_RULES, compactTables, maxBytes, place }
+export const planShaping = (tool: ShapedTool, shapingContext: ShapingContext, maxBytes: number): PlannedShaping | undefined => {
+  if (!isShaped(tool, shapingContext.compactTables)) return undefined
+  const compactTables = shapingContext.compactTables && tool.outputSchema === undefined
+  return { rules: tool.response ?? NO_RULES, compactTables, maxBytes, shapingContext }
 }
 
 const HTML_TYPES: ReadonlySet<string> = new Set(['text/html', 'application/xhtml+xml'])
@@ -71,14 +71,14 @@ type ShapedTexts = { utf8s: readonly Buffer[] | undefined } | { failed: string }
 
 /** Shapes texts in a worker. Secrets must be masked before, because a transform could write them in another form. */
 export const shapeTexts = async (
-  { rules, compactTables, maxBytes, place }: PlannedShaping,
+  { rules, compactTables, maxBytes, shapingContext }: PlannedShaping,
   texts: readonly string[],
   kind: Pick<ShapingJob, 'isHtml' | 'type' | 'isStructured'>,
 ): Promise<ShapedTexts> => {
   const bytes = texts.reduce((sum, text) => sum + text.length, 0)
   if (bytes === 0 || !isWorthIt(rules, bytes)) return { utf8s: undefined }
   const job = { texts, ...kind, shaping: rules, compactTables, maxBytes, isCounted: false }
-  const outcome = await place.shaper.shape(place, job)
+  const outcome = await shapingContext.shaper.shape(shapingContext, job)
   if (outcome.kind === 'shaped') return { utf8s: outcome.utf8s.map(toBuffer) }
   // Tables only save tokens, so without them the result is sent unchanged.
   if (outcome.kind === 'unchanged' || !hasShaping(rules)) return { utf8s: undefined }
@@ -119,16 +119,16 @@ export type ShapingPreview = { before: CountedText; after: CountedText | undefin
 export const previewShaping = async (
   { text, type }: Pick<ResponseSample, 'text' | 'type'>,
   { response, outputSchema }: ShapedTool,
-  place: ShapingPlace,
+  shapingContext: ShapingContext,
   maxBytes: number,
 ): Promise<ShapingPreview> => {
   const isStructured = outputSchema !== undefined
-  const outcome = await place.shaper.shape(place, {
+  const outcome = await shapingContext.shaper.shape(shapingContext, {
     texts: [text],
     isHtml: isHtml(type),
     type,
     shaping: response ?? NO_RULES,
-    compactTables: place.compactTables && !isStructured,
+    compactTables: shapingContext.compactTables && !isStructured,
     isStructured,
     maxBytes,
     isCounted: true,

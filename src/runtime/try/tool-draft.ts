@@ -3,7 +3,7 @@ import { AppError } from '../../lib/kernel/errors.ts'
 import type { JsonObject } from '../../lib/kernel/json.ts'
 import { maskRequest } from '../../results/mask/record-call.ts'
 import { createResponseSamples } from '../../results/shape/response-samples.ts'
-import { previewShaping, type ShapingPlace, type ShapingPreview } from '../../results/shape/shape-by-rules.ts'
+import { previewShaping, type ShapingContext, type ShapingPreview } from '../../results/shape/shape-by-rules.ts'
 import { bindingOf } from '../../servers/bindings/bindings.ts'
 import { exposedSchemaOf } from '../../servers/bindings/exposed-schema.ts'
 import type { Bindings, Instance } from '../../servers/server.ts'
@@ -71,7 +71,7 @@ type Wiring = {
 
 export const createToolDrafts = (
   parts: Pick<ExecutionParts, 'http' | 'limits' | 'onInternalError'> &
-    GlobalParts & { shaper: ShapingPlace['shaper']; tools: ToolService },
+    GlobalParts & { shaper: ShapingContext['shaper']; tools: ToolService },
 ) => {
   const { db, tools, http, limits, shaper, onInternalError } = parts
   const samples = createResponseSamples()
@@ -96,7 +96,7 @@ export const createToolDrafts = (
     return { organizationId, globals, instance: instances[0], compactTables: server.compactTables }
   }
 
-  const placeOf = ({ userId }: Actor, { organizationId, compactTables }: Wiring): ShapingPlace => ({
+  const shapingContextOf = ({ userId }: Actor, { organizationId, compactTables }: Wiring): ShapingContext => ({
     shaper,
     owner: userId,
     group: organizationId,
@@ -107,7 +107,7 @@ export const createToolDrafts = (
     const { definition, sampleId } = draft
     const sample = sampleId === undefined ? undefined : samples.find(actor.userId, sampleId)
     if (sample === undefined) return undefined
-    return previewShaping(sample, definition, placeOf(actor, wiring), limits.maxResponseBytes)
+    return previewShaping(sample, definition, shapingContextOf(actor, wiring), limits.maxResponseBytes)
   }
 
   const wire = (actor: Actor, { definition, args }: ToolDraft, compiled: CompiledDefinition, wiring: Wiring) => {
@@ -115,7 +115,8 @@ export const createToolDrafts = (
     const names = compiled.parameters.map(({ parameter }) => parameter.name)
     const bindings = instance?.bindings ?? bindingsByName(names, args, globals)
     const exposed = Object.entries(args).filter(([name]) => bindingOf(bindings, name).source === 'exposed')
-    const findPlan = (): CallPlan => planCall(definition, compiled, bindings, globals, limits, placeOf(actor, wiring))
+    const findPlan = (): CallPlan =>
+      planCall(definition, compiled, bindings, globals, limits, shapingContextOf(actor, wiring))
     return { bindings, findPlan, exposedArgs: Object.fromEntries(exposed) }
   }
 

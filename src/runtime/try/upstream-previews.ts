@@ -1,7 +1,7 @@
 import type { Actor } from '../../lib/kernel/actor.ts'
 import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
 import { readTexts } from '../../results/budget/result-parts.ts'
-import { previewShaping, type ShapingPlace, type ShapingPreview } from '../../results/shape/shape-by-rules.ts'
+import { previewShaping, type ShapingContext, type ShapingPreview } from '../../results/shape/shape-by-rules.ts'
 import { checkOfDeclared } from '../../results/shape/shape-passed.ts'
 import { getServerFor } from '../../servers/servers.service.ts'
 import type { ResultShaping } from '../../tools/response/result-shaping.ts'
@@ -13,9 +13,9 @@ import { isErrorResult, isPassed, isRefused, type PassedResult, type ToolResult 
 import { compileUpstreamTool, type UpstreamToolParts } from '../compile-upstream-tools.ts'
 import { type GlobalParts, loadOpenedGlobals } from '../opened-globals.ts'
 
-type UpstreamPreviewParts = Omit<UpstreamToolParts, 'limit' | 'place' | 'upstreamConnections'> &
+type UpstreamPreviewParts = Omit<UpstreamToolParts, 'limit' | 'shapingContext' | 'upstreamConnections'> &
   GlobalParts & {
-    shaper: ShapingPlace['shaper']
+    shaper: ShapingContext['shaper']
     upstreamConnections: Pick<UpstreamConnections, 'findFor' | 'sync'>
   }
 
@@ -70,8 +70,8 @@ export const createUpstreamPreviews = (parts: UpstreamPreviewParts) => ({
     const globals = await loadOpenedGlobals(parts, serverId, organizationId)
     const plain = { ...upstream, toolAnswers: {}, responseTokens: {} }
     const presented = { upstream: plain, item, name: presentedName(upstream, item.name) }
-    const place = { shaper: parts.shaper, owner: actor.userId, group: organizationId, compactTables: false }
-    const tool = compileUpstreamTool(presented, globals, { ...parts, place, limit: one => one })
+    const shapingContext = { shaper: parts.shaper, owner: actor.userId, group: organizationId, compactTables: false }
+    const tool = compileUpstreamTool(presented, globals, { ...parts, shapingContext, limit: one => one })
     const caller = { userId: actor.userId, tokenId: '' }
     const { result } = await tool.call(args, { caller, client: 'patchbay-page', signal })
     if (isRefused(result)) return { failed: result.refused.message }
@@ -86,11 +86,11 @@ export const createUpstreamPreviews = (parts: UpstreamPreviewParts) => ({
   ): Promise<ShapingPreview | undefined> => {
     const { organizationId, compactTables } = await getServerFor(parts.db, actor, serverId, 'build')
     if (text === '') return undefined
-    const place = { shaper: parts.shaper, owner: actor.userId, group: organizationId, compactTables }
+    const shapingContext = { shaper: parts.shaper, owner: actor.userId, group: organizationId, compactTables }
     const preview = await previewShaping(
       { text, type: undefined },
       { response, outputSchema },
-      place,
+      shapingContext,
       parts.limits.maxResponseBytes,
     )
     const isChanged = preview.after !== undefined && preview.after !== preview.before
