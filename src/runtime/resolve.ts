@@ -25,7 +25,7 @@ class MissingGlobal extends Error {
 }
 
 const fixedValue = (
-  compiled: CheckedParameter,
+  bound: CheckedParameter,
   bindings: Bindings,
   globals: OpenedGlobals['values'],
 ): JsonValue | undefined => {
@@ -34,11 +34,11 @@ const fixedValue = (
     if (value === undefined) throw new MissingGlobal(key)
     return value
   }
-  const { name } = compiled.parameter
+  const { name } = bound.parameter
   const binding = bindingOf(bindings, name)
   switch (binding.source) {
     case 'instance':
-      return fillFixedValue(compiled, binding.value, readGlobal)
+      return fillFixedValue(bound, binding.value, readGlobal)
     case 'server':
       return readGlobal(binding.key ?? name)
     case 'exposed':
@@ -47,13 +47,13 @@ const fixedValue = (
 }
 
 const resolveConstant = (
-  compiled: CheckedParameter,
+  bound: CheckedParameter,
   bindings: Bindings,
   globals: OpenedGlobals['values'],
 ): Result<JsonValue, string> => {
-  const { name } = compiled.parameter
+  const { name } = bound.parameter
   try {
-    const checked = compiled.check(fixedValue(compiled, bindings, globals) ?? null, 'text')
+    const checked = bound.check(fixedValue(bound, bindings, globals) ?? null, 'text')
     if (checked.ok) return checked
     const { expected, got } = checked.error
     return failure(`The value bound to "${name}" must be ${expected}, and is ${got}. Change the binding or the global.`)
@@ -73,13 +73,13 @@ export const planResolution = (
   const constants: [string, JsonValue][] = []
   const exposed = new Map<string, CheckedParameter>()
   const problems: string[] = []
-  for (const compiled of parameters) {
-    const { name } = compiled.parameter
+  for (const checked of parameters) {
+    const { name } = checked.parameter
     if (bindingOf(bindings, name).source === 'exposed') {
-      exposed.set(name, compiled)
+      exposed.set(name, checked)
       continue
     }
-    const constant = resolveConstant(compiled, bindings, globals)
+    const constant = resolveConstant(checked, bindings, globals)
     if (constant.ok) constants.push([name, constant.value])
     else problems.push(constant.error)
   }
