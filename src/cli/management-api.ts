@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { AppError, type AppErrorCode } from '../lib/kernel/errors.ts'
 import type { JsonObject } from '../lib/kernel/json.ts'
 import { createTrustedFetch } from '../lib/outbound/bounded-fetch.ts'
-import { OutboundError } from '../lib/outbound/http-client.ts'
+import { OutboundError } from '../lib/outbound/outbound-request.ts'
 
 /** The response to one request. `why` is the error message if the request was rejected. */
 export type ApiResponse = { status: number; body: unknown; why: string | undefined }

@@ -8,7 +8,7 @@ import {
 } from 'oidc-provider'
 import type { Counters } from '../lib/db/counters.ts'
 import { ALL_MCP_SCOPES, MCP_SCOPES } from '../lib/kernel/mcp-scopes.ts'
-import type { HttpClient } from '../lib/outbound/http-client.ts'
+import type { HttpClient } from '../lib/outbound/outbound-request.ts'
 import { normalizeRequest, toParameters } from './authorization-request.ts'
 import { createClientDocuments, MAX_DOCUMENT_BYTES } from './clients/client-documents.ts'
 import { AUTH_METHODS } from './clients/oauth-client.ts'

@@ -1,6 +1,6 @@
 import type { Recorder } from '../history/execution-record.ts'
 import { DEFAULT_TOOL_TIMEOUT_MS } from '../lib/kernel/limits.ts'
-import type { HttpClient } from '../lib/outbound/http-client.ts'
+import type { HttpClient } from '../lib/outbound/outbound-request.ts'
 import type { ResponseCache } from '../results/cache/response-cache.ts'
 import type { Masker } from '../results/mask/masking.ts'
 import { recordCall } from '../results/mask/record-call.ts'
@@ -142,7 +142,11 @@ export const compileTool = (
   const { masker } = globals
   const findPlan = planOnce(instance, globals, limits, shapingContext)
   const shapes = isShaped(tool, shapingContext.compactTables)
-  const cacheFor = responseCache.ofTool(instance, compiled, () => `${globals.version()} ${shapingContext.compactTables}`)
+  const cacheFor = responseCache.ofTool(
+    instance,
+    compiled,
+    () => `${globals.version()} ${shapingContext.compactTables}`,
+  )
   return {
     name,
     title: tool.title,

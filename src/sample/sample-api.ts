@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonValue } from '../lib/kernel/json.ts'
-import type { InProcessOrigin, OutboundRequest, OutboundResponse } from '../lib/outbound/http-client.ts'
+import type { InProcessOrigin, OutboundRequest, OutboundResponse } from '../lib/outbound/outbound-request.ts'
 import { CONTACTS, RATES } from './sample-data.ts'
 
 /** Origin of the sample API. Requests to it are handled in this process and never reach the network. */

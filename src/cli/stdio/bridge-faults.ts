@@ -1,6 +1,6 @@
 import { SdkHttpError } from '@modelcontextprotocol/client'
 import { isJsonObject, type JsonObject, parseJson } from '../../lib/kernel/json.ts'
-import { OutboundError } from '../../lib/outbound/http-client.ts'
+import { OutboundError } from '../../lib/outbound/outbound-request.ts'
 
 /** The error that a client receives for a request without a response. */
 export type BridgeFault = { code: number; message: string; data?: unknown }

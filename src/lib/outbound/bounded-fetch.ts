@@ -2,7 +2,7 @@ import { CONNECT_TIMEOUT_MS } from '../kernel/limits.ts'
 import { success } from '../kernel/result.ts'
 import { createHttpClient } from './client.ts'
 import type { ResponseHead } from './dispatch.ts'
-import type { HttpClient } from './http-client.ts'
+import type { HttpClient } from './outbound-request.ts'
 
 /** Statuses of responses without a body (Fetch standard, "null body status"). */
 const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304])

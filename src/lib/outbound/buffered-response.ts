@@ -1,7 +1,7 @@
 import { decodeBody, parseContentEncoding } from './content-encoding.ts'
 import type { OutboundDispatcher, ResponseHead } from './dispatch.ts'
 import { abortProblem, type Problem, type ToError, timeoutProblem, tooLargeProblem } from './faults.ts'
-import type { OutboundRequest, OutboundResponse } from './http-client.ts'
+import type { OutboundRequest, OutboundResponse } from './outbound-request.ts'
 import type { PreparedRequest } from './prepared-request.ts'
 import type { Target } from './target.ts'
 

@@ -10,7 +10,7 @@ import {
   toOutboundError,
   tooLargeProblem,
 } from './faults.ts'
-import type { HttpClient, InProcessOrigin, OutboundRequest, OutboundResponse } from './http-client.ts'
+import type { HttpClient, InProcessOrigin, OutboundRequest, OutboundResponse } from './outbound-request.ts'
 import { type PreparedRequest, prepareRequest } from './prepared-request.ts'
 import { performWithRedirects } from './redirects.ts'
 import { createTargetCheck, type Target } from './target.ts'

@@ -1,5 +1,5 @@
 import { BlockedError } from './connector.ts'
-import { OutboundError, type OutboundFault } from './http-client.ts'
+import { OutboundError, type OutboundFault } from './outbound-request.ts'
 
 /** Progress of a request; `queued` waits for one of the origin's connections. */
 export type Phase = 'queued' | 'connecting' | 'sent' | 'receiving'

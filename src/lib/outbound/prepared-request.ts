@@ -1,7 +1,7 @@
 import { isReservedHeader } from '../kernel/http-headers.ts'
 import { failure, type Result, success } from '../kernel/result.ts'
 import { ACCEPTED_ENCODINGS } from './content-encoding.ts'
-import type { OutboundRequest } from './http-client.ts'
+import type { OutboundRequest } from './outbound-request.ts'
 import type { Target } from './target.ts'
 
 /** A checked request: the first of a call, or what a redirect made of it. */

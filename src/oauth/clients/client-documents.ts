@@ -5,7 +5,7 @@ import type { Client } from 'oidc-provider'
 import type { Counters } from '../../lib/db/counters.ts'
 import { networkOf } from '../../lib/http/network.ts'
 import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
-import type { HttpClient, OutboundResponse } from '../../lib/outbound/http-client.ts'
+import type { HttpClient, OutboundResponse } from '../../lib/outbound/outbound-request.ts'
 import { checkRedirectUris } from './redirects.ts'
 import { normalizeRegistration } from './registration.ts'
 

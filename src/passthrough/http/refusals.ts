@@ -1,4 +1,4 @@
-import type { OutboundFault } from '../../lib/outbound/http-client.ts'
+import type { OutboundFault } from '../../lib/outbound/outbound-request.ts'
 import { ERROR } from '../../mcp/protocol.ts'
 import { type Refusal, refusal } from '../../mcp/rpc-response.ts'
 import type { ProxyFault } from '../proxy/reverse-proxy.ts'

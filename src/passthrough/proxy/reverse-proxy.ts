@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { Readable, type Writable } from 'node:stream'
 import { createDispatcher, type DispatcherOptions, type ResponseHead } from '../../lib/outbound/dispatch.ts'
 import { abortProblem, type Problem, toOutboundError } from '../../lib/outbound/faults.ts'
-import type { OutboundError } from '../../lib/outbound/http-client.ts'
+import type { OutboundError } from '../../lib/outbound/outbound-request.ts'
 
 /** Why a request got no response. */
 export type ProxyFault = {

@@ -1,5 +1,5 @@
 import CachePolicy from 'http-cache-semantics'
-import type { OutboundResponse } from '../../lib/outbound/http-client.ts'
+import type { OutboundResponse } from '../../lib/outbound/outbound-request.ts'
 import type { RenderedRequest } from '../../templates/template.ts'
 
 type Directive = { name: string; text: string }

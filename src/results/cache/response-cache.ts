@@ -3,7 +3,7 @@ import { createGroupedLru } from '../../lib/cache/grouped-lru.ts'
 import { createSingleFlight } from '../../lib/cache/single-flight.ts'
 import type { JsonValue } from '../../lib/kernel/json.ts'
 import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
-import type { OutboundResponse } from '../../lib/outbound/http-client.ts'
+import type { OutboundResponse } from '../../lib/outbound/outbound-request.ts'
 import type { CallContext } from '../../runtime/call/compiled-tool.ts'
 import {
   type BlocksResult,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
-import type { OutboundResponse } from '../../lib/outbound/http-client.ts'
+import type { OutboundResponse } from '../../lib/outbound/outbound-request.ts'
 import type { Masker } from '../mask/masking.ts'
 import { readText } from './shape.ts'
 

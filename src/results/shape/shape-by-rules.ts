@@ -1,5 +1,5 @@
 import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
-import type { OutboundResponse } from '../../lib/outbound/http-client.ts'
+import type { OutboundResponse } from '../../lib/outbound/outbound-request.ts'
 import type { Tenant } from '../../lib/worker/fair-queue.ts'
 import { errorResult } from '../../runtime/call/faults.ts'
 import type { ToolResult } from '../../runtime/call/tool-result.ts'

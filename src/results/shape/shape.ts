@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { JsonValue } from '../../lib/kernel/json.ts'
 import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
-import type { OutboundResponse } from '../../lib/outbound/http-client.ts'
+import type { OutboundResponse } from '../../lib/outbound/outbound-request.ts'
 import { errorResult } from '../../runtime/call/faults.ts'
 import type { BlocksResult, ContentBlock, ToolResult } from '../../runtime/call/tool-result.ts'
 import type { SchemaCheck } from '../../tools/json-schema.ts'

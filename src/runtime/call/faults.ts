@@ -1,4 +1,4 @@
-import type { OutboundError } from '../../lib/outbound/http-client.ts'
+import type { OutboundError } from '../../lib/outbound/outbound-request.ts'
 import type { BlocksResult } from './tool-result.ts'
 
 export const errorResult = (text: string): BlocksResult => ({ content: [{ type: 'text', text }], isError: true })

@@ -1,6 +1,6 @@
 import { type MaskedRequest, toMicroseconds } from '../../history/execution-record.ts'
 import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
-import type { OutboundResponse } from '../../lib/outbound/http-client.ts'
+import type { OutboundResponse } from '../../lib/outbound/outbound-request.ts'
 import type { Masker } from '../../results/mask/masking.ts'
 import { maskRequest } from '../../results/mask/record-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'

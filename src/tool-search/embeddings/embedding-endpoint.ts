@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { createTrustedFetch } from '../../lib/outbound/bounded-fetch.ts'
-import { OutboundError } from '../../lib/outbound/http-client.ts'
+import { OutboundError } from '../../lib/outbound/outbound-request.ts'
 
 /** Texts per request. The response is parsed on the event loop, which takes a few milliseconds for this many. */
 export const MAX_TEXTS = 16

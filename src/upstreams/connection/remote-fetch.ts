@@ -1,4 +1,4 @@
-import { OutboundError, type OutboundFault } from '../../lib/outbound/http-client.ts'
+import { OutboundError, type OutboundFault } from '../../lib/outbound/outbound-request.ts'
 import type { StreamingFetch } from '../../lib/outbound/streaming-fetch.ts'
 import { isEventStream, watchStream } from './event-streams.ts'
 import type { OutputLimits } from './output-meter.ts'

@@ -1,4 +1,4 @@
-import { OutboundError } from '../../lib/outbound/http-client.ts'
+import { OutboundError } from '../../lib/outbound/outbound-request.ts'
 import { type McpClient, mcpClient } from './mcp-client.ts'
 import { toRemoteError } from './remote-fetch.ts'
 import { UpstreamError } from './upstream-error.ts'

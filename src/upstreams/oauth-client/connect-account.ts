@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { BoundedFetch } from '../../lib/outbound/bounded-fetch.ts'
-import { OutboundError } from '../../lib/outbound/http-client.ts'
+import { OutboundError } from '../../lib/outbound/outbound-request.ts'
 import { type McpClient, mcpClient } from '../connection/mcp-client.ts'
 import { type AccountContent, OAuthClient } from './account.ts'
 import { AuthorizationServer, isAllowedAddress, parseAuthorizationServer } from './authorization-server.ts'

@@ -1,4 +1,4 @@
-import { OutboundError } from '../../lib/outbound/http-client.ts'
+import { OutboundError } from '../../lib/outbound/outbound-request.ts'
 import { mcpClient } from '../connection/mcp-client.ts'
 
 /** Covers the registered codes (RFC 6749 §5.2 and extensions). Anything else is not repeated to users. */

@@ -1,7 +1,7 @@
 import { Agent, request as plainRequest } from 'undici'
 import { describe, expect, it } from 'vitest'
 import { createAddressPolicy } from '../../../src/lib/outbound/address-policy.ts'
-import type { OutboundResponse } from '../../../src/lib/outbound/http-client.ts'
+import type { OutboundResponse } from '../../../src/lib/outbound/outbound-request.ts'
 import { type Api, buildClient, faultOf, requestTo, resolverOf, startApi } from './apis.ts'
 import { BAD_NAMES, badTargets } from './bad-targets.ts'
 

@@ -9,7 +9,7 @@ import {
   OutboundError,
   type OutboundRequest,
   type OutboundResponse,
-} from '../../../src/lib/outbound/http-client.ts'
+} from '../../../src/lib/outbound/outbound-request.ts'
 
 const closeAfterTest = (server: Server, sockets: Set<Socket>): void => {
   onTestFinished(async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createAddressPolicy } from '../../../src/lib/outbound/address-policy.ts'
-import type { InProcessOrigin, OutboundRequest, OutboundResponse } from '../../../src/lib/outbound/http-client.ts'
+import type { InProcessOrigin, OutboundRequest, OutboundResponse } from '../../../src/lib/outbound/outbound-request.ts'
 import { buildClient, faultOf, requestTo, startApi } from './apis.ts'
 
 const answerWith = (response: Partial<OutboundResponse>): OutboundResponse => ({

@@ -2,7 +2,7 @@ import type { RequestListener, ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createAddressPolicy } from '../../../src/lib/outbound/address-policy.ts'
-import { OutboundError } from '../../../src/lib/outbound/http-client.ts'
+import { OutboundError } from '../../../src/lib/outbound/outbound-request.ts'
 import {
   createStreamingFetch,
   type StreamingFetch,
