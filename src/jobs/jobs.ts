@@ -12,7 +12,7 @@ export const JOBS = {
   },
   /** 10 MB and 60 secrets full of special characters take half a second. */
   'find-secrets': {
-    load: async () => (await import('../results/mask/masking-job.ts')).createSecretSearch(),
+    load: async () => (await import('../results/mask/masking-job.ts')).createFindSecretsJob(),
     timeLimitMs: 5_000,
   },
   /** A response of 10 MB and a sensible expression need less than half of each limit. */

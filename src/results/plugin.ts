@@ -16,7 +16,7 @@ import { createCutResultStore } from './cut-cache/cut-results.store.ts'
 import { createCallLedger } from './ledger/call-ledger.ts'
 import { createCallTokens } from './ledger/call-tokens.ts'
 import type { Range } from './mask/find-secrets.ts'
-import { createFindInPool, type MaskingJob } from './mask/masking-job.ts'
+import { createSecretSearchFor, type MaskingJob } from './mask/masking-job.ts'
 import { createResultShaper } from './shape/result-shaper.ts'
 import type { ShapingJob, ShapingOutcome } from './shape/shaping-job.ts'
 
@@ -76,6 +76,6 @@ export const resultsPlugin = (needs: ResultsNeeds, lifecycle: Lifecycle) => {
   bus.subscribe('server_removed', ({ serverId }) => responseCache.deleteServer(serverId))
   bus.subscribe('resync', responseCache.clear)
 
-  const findSecretsFor = createFindInPool(needs.findSecrets)
-  return { callLedger, callTokens: createCallTokens(db), cutCache, reading, shaper, findSecretsFor, responseCache }
+  const secretSearchFor = createSecretSearchFor(needs.findSecrets)
+  return { callLedger, callTokens: createCallTokens(db), cutCache, reading, shaper, secretSearchFor, responseCache }
 }

@@ -8,7 +8,7 @@ import {
 } from '../results/budget/add-cut-result-tools.ts'
 import { type BudgetParts, createResultBudget } from '../results/budget/result-budget.ts'
 import type { CallLedger } from '../results/ledger/call-ledger.ts'
-import type { FindInPoolFor } from '../results/mask/masking-job.ts'
+import type { SecretSearchFor } from '../results/mask/masking-job.ts'
 import type { ShapingContext } from '../results/shape/shape-by-rules.ts'
 import { policyOf } from '../servers/access/access.ts'
 import type { Instance, ServerBlueprint } from '../servers/server.ts'
@@ -37,7 +37,7 @@ export type ServerParts = ExecutionParts &
   CutResultPlaceParts & {
     sealing: Sealing
     shaper: ShapingContext['shaper']
-    findSecretsFor: FindInPoolFor
+    secretSearchFor: SecretSearchFor
     callLedger: Pick<CallLedger, 'note'>
     upstreamOutages: Pick<UpstreamOutages, 'find'>
     onSkipped: (tool: string, reason: string) => void
@@ -83,8 +83,8 @@ export const compileServer = async (
   { sources, absent }: UpstreamSources,
   parts: ServerParts,
 ): Promise<CompiledServer> => {
-  const findInPool = parts.findSecretsFor({ owner: server.id, group: server.organizationId })
-  const opened = toOpenedGlobals(globals, parts.sealing, findInPool)
+  const secretSearch = parts.secretSearchFor({ owner: server.id, group: server.organizationId })
+  const opened = toOpenedGlobals(globals, parts.sealing, secretSearch)
   const isGrouped = server.presentation === 'grouped'
   const upstreamNames = [...sources.map(({ upstream }) => upstream), ...absent].map(({ name }) => name)
   const cutResultGroup = nameCutResultGroup([...toolkits.map(({ title }) => onOneLine(title)), ...upstreamNames])
@@ -109,7 +109,13 @@ export const compileServer = async (
   }
   const hasUnlisted = sources.length > 0 && !server.reviewUpstreamChanges
   if (isGrouped) {
-    const upstreams = await groupUpstreams(sources, absent, opened, { ...parts, limit, shapingContext, outageOf, hasUnlisted })
+    const upstreams = await groupUpstreams(sources, absent, opened, {
+      ...parts,
+      limit,
+      shapingContext,
+      outageOf,
+      hasUnlisted,
+    })
     const holding = [...groupToolkits(toolkits, own, upstreams), ...upstreams].sort(byGroupName)
     const groups = [
       ...holding,
@@ -126,7 +132,9 @@ export const compileServer = async (
   const tools = own.map(({ tool }) => tool)
   const all = [...tools, ...(await compileUpstreamTools(sources, tools, opened, { ...parts, limit, shapingContext }))]
   const names = new Set(all.map(({ name }) => name))
-  const unlisted = hasUnlisted ? compileUnlistedTools(sources, names, opened, { ...parts, limit, shapingContext }) : undefined
+  const unlisted = hasUnlisted
+    ? compileUnlistedTools(sources, names, opened, { ...parts, limit, shapingContext })
+    : undefined
   all.push(...addCutResultTools(server, all, unlisted, { ...parts, masker: opened.masker }))
   return {
     ...common,

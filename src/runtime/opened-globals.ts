@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Database } from '../lib/db/client.ts'
 import type { Sealing } from '../lib/process/sealing.ts'
-import { createMasker, type FindInPool, type Masker } from '../results/mask/masking.ts'
-import type { FindInPoolFor } from '../results/mask/masking-job.ts'
+import { createMasker, type Masker, type SecretSearch } from '../results/mask/masking.ts'
+import type { SecretSearchFor } from '../results/mask/masking-job.ts'
 import { openGlobal } from '../servers/globals/global-secrets.ts'
 import { listGlobals } from '../servers/globals/globals.store.ts'
 import type { Global } from '../servers/server.ts'
@@ -29,7 +29,7 @@ const versionOf = (globals: readonly Global[]): (() => string) => {
 export const toOpenedGlobals = (
   globals: readonly Global[],
   sealing: Sealing,
-  findInPool: FindInPool,
+  secretSearch: SecretSearch,
 ): OpenedGlobals => {
   const values = new Map<string, string>()
   const secrets: string[] = []
@@ -41,7 +41,7 @@ export const toOpenedGlobals = (
     secrets.push(value)
     secretKeys.add(global.key)
   }
-  return { values, secretKeys, masker: createMasker(secrets, findInPool), version: versionOf(globals) }
+  return { values, secretKeys, masker: createMasker(secrets, secretSearch), version: versionOf(globals) }
 }
 
 export const NO_GLOBALS: OpenedGlobals = {
@@ -51,12 +51,12 @@ export const NO_GLOBALS: OpenedGlobals = {
   version: () => '',
 }
 
-export type GlobalParts = { db: Database; sealing: Sealing; findSecretsFor: FindInPoolFor }
+export type GlobalParts = { db: Database; sealing: Sealing; secretSearchFor: SecretSearchFor }
 
 /** Reads the globals of a server and opens its secrets. Does not check access. */
 export const loadOpenedGlobals = async (
-  { db, sealing, findSecretsFor }: GlobalParts,
+  { db, sealing, secretSearchFor }: GlobalParts,
   serverId: string,
   organizationId: string,
 ): Promise<OpenedGlobals> =>
-  toOpenedGlobals(await listGlobals(db, serverId), sealing, findSecretsFor({ owner: serverId, group: organizationId }))
+  toOpenedGlobals(await listGlobals(db, serverId), sealing, secretSearchFor({ owner: serverId, group: organizationId }))

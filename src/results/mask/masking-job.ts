@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Tenant } from '../../lib/worker/fair-queue.ts'
 import type { Job, JobEnding } from '../../lib/worker/job.ts'
 import { createSecretFinder, type FindSecrets, type Range } from './find-secrets.ts'
-import { type FindInPool, MaskingError } from './masking.ts'
+import { MaskingError, type SecretSearch } from './masking.ts'
 
 export type MaskingJob = { secrets: readonly string[]; text: string }
 
@@ -10,7 +10,7 @@ export type MaskingJob = { secrets: readonly string[]; text: string }
 const MAX_PREPARED = 100
 
 /** Creates the function of the job, which remembers what it has prepared. */
-export const createSecretSearch = (): ((job: MaskingJob) => Range[]) => {
+export const createFindSecretsJob = (): ((job: MaskingJob) => Range[]) => {
   const prepared = new LRUCache<string, FindSecrets>({ max: MAX_PREPARED })
   return ({ secrets, text }) => {
     const key = JSON.stringify(secrets)
@@ -30,13 +30,13 @@ const REASONS: Readonly<Record<JobEnding, string>> = {
 }
 
 /** Creates the search in the worker pool, for one tenant. */
-export const createFindInPool =
+export const createSecretSearchFor =
   ({ run }: Job<MaskingJob, Range[]>) =>
-  ({ owner, group }: Tenant): FindInPool =>
+  ({ owner, group }: Tenant): SecretSearch =>
   async (secrets, text, signal) => {
     const found = await run(owner, { secrets, text }, { group, signal, affinity: owner })
     if (!found.ok) throw new MaskingError(REASONS[found.error])
     return found.value
   }
 
-export type FindInPoolFor = ReturnType<typeof createFindInPool>
+export type SecretSearchFor = ReturnType<typeof createSecretSearchFor>

@@ -13,7 +13,11 @@ const MASK_BYTE = '*'
 const LONG_CHARACTERS = 256 * 1_024
 
 /** Searches a long text for secrets in the worker pool. Rejects with a MaskingError if that fails. */
-export type FindInPool = (secrets: readonly string[], text: string, signal: StopSignal | undefined) => Promise<Range[]>
+export type SecretSearch = (
+  secrets: readonly string[],
+  text: string,
+  signal: StopSignal | undefined,
+) => Promise<Range[]>
 
 /** Why the secrets of a long text could not be masked. The caller may read the message. */
 export class MaskingError extends AppError {
@@ -105,7 +109,7 @@ type Search = {
 
 const NOTHING: Search = { now: () => [], anyLength: async () => [] }
 
-const createSearch = (secrets: readonly string[], findInPool: FindInPool | undefined): Search => {
+const createSearch = (secrets: readonly string[], secretSearch: SecretSearch | undefined): Search => {
   const sent = secrets.filter(secret => secret !== '').flatMap(secret => [secret, ...rewrittenForms(secret)])
   if (sent.length === 0) return NOTHING
   // Created on first use: it takes some kilobytes, and most mounted servers have not been called yet.
@@ -114,7 +118,7 @@ const createSearch = (secrets: readonly string[], findInPool: FindInPool | undef
   return {
     now,
     anyLength: async (text, signal) =>
-      findInPool === undefined || text.length < LONG_CHARACTERS ? now(text) : findInPool(sent, text, signal),
+      secretSearch === undefined || text.length < LONG_CHARACTERS ? now(text) : secretSearch(sent, text, signal),
   }
 }
 
@@ -124,12 +128,12 @@ const searchBoth = (one: Search, other: () => Search): Search => ({
     mergeRanges(await one.anyLength(text, signal), await other().anyLength(text, signal)),
 })
 
-const maskerOf = (search: Search, findInPool: FindInPool | undefined): Masker => {
+const maskerOf = (search: Search, secretSearch: SecretSearch | undefined): Masker => {
   const { now, anyLength } = search
   /** Keyed by the list, which is a new array after each change. */
   const others = new WeakMap<readonly string[], Search>()
   const searchOf = (secrets: readonly string[]): Search => {
-    const known = others.get(secrets) ?? createSearch(secrets, findInPool)
+    const known = others.get(secrets) ?? createSearch(secrets, secretSearch)
     others.set(secrets, known)
     return known
   }
@@ -165,11 +169,11 @@ const maskerOf = (search: Search, findInPool: FindInPool | undefined): Masker =>
     also: listSecrets =>
       maskerOf(
         searchBoth(search, () => searchOf(listSecrets())),
-        findInPool,
+        secretSearch,
       ),
   }
 }
 
-/** Creates a masker of plain values. Empty ones are ignored. Without `findInPool`, long texts are searched at once. */
-export const createMasker = (secrets: readonly string[], findInPool?: FindInPool): Masker =>
-  maskerOf(createSearch(secrets, findInPool), findInPool)
+/** Creates a masker of plain values. Empty ones are ignored. Without `secretSearch`, long texts are searched at once. */
+export const createMasker = (secrets: readonly string[], secretSearch?: SecretSearch): Masker =>
+  maskerOf(createSearch(secrets, secretSearch), secretSearch)

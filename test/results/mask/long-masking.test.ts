@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { createJobPool } from '../../../src/jobs/job-pool.ts'
 import { createMasker, MaskingError } from '../../../src/results/mask/masking.ts'
-import { createFindInPool } from '../../../src/results/mask/masking-job.ts'
+import { createSecretSearchFor } from '../../../src/results/mask/masking-job.ts'
 import { shapeResponse } from '../../../src/results/shape/shape.ts'
 import { countTurns } from '../../support/count-turns.ts'
 
@@ -12,8 +12,8 @@ const LONG = `${'lorem ipsum "dolor" é '.repeat(240_000)}${SECRET}`
 
 const workers = createJobPool()
 afterAll(() => workers.close())
-const findSecretsFor = createFindInPool(workers.job('find-secrets'))
-const masker = createMasker(SECRETS, findSecretsFor({ owner: 'server', group: 'organization' }))
+const secretSearchFor = createSecretSearchFor(workers.job('find-secrets'))
+const masker = createMasker(SECRETS, secretSearchFor({ owner: 'server', group: 'organization' }))
 
 const responseOf = (type: string, body: Buffer) => ({
   status: 200,
@@ -59,8 +59,8 @@ describe('secrets in a response of 5 MB', () => {
   it('are never sent unmasked if the worker pool is closed', async () => {
     const closed = createJobPool()
     await closed.close()
-    const findInPool = createFindInPool(closed.job('find-secrets'))({ owner: 'server', group: 'organization' })
-    const late = createMasker(SECRETS, findInPool)
+    const secretSearch = createSecretSearchFor(closed.job('find-secrets'))({ owner: 'server', group: 'organization' })
+    const late = createMasker(SECRETS, secretSearch)
     const response = responseOf('text/plain', Buffer.from(LONG))
     await expect(shapeResponse(response, late, undefined, undefined)).rejects.toThrow('Patchbay is being stopped')
   })
