@@ -35,7 +35,7 @@ const stepsOf = (call: AnswerCall): PipelineSteps => {
 }
 
 const read = async (work: Work, source: Source, steps: PipelineSteps = {}) => {
-  const seen = await work.look({
+  const seen = await work.inspect({
     owner: 'bench',
     group: 'bench',
     ...source,

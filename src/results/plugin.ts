@@ -68,7 +68,7 @@ export const resultsPlugin = (needs: ResultsNeeds, lifecycle: Lifecycle) => {
   lifecycle.onClose(cutCache.close)
   bus.subscribe('server_removed', ({ serverId }) => cutCache.delete(serverId))
   void removeOldCacheFiles(join(settings.dataDirectory, 'answers'))
-  const reading = createResultInspector(needs.inspectResult)
+  const inspector = createResultInspector(needs.inspectResult)
   const shaper = createResultShaper(needs.shapeResult)
 
   const responseCache = createResponseCache(needs.responseCache)
@@ -77,5 +77,5 @@ export const resultsPlugin = (needs: ResultsNeeds, lifecycle: Lifecycle) => {
   bus.subscribe('resync', responseCache.clear)
 
   const secretSearchFor = createSecretSearchFor(needs.findSecrets)
-  return { callLedger, callTokens: createCallTokens(db), cutCache, reading, shaper, secretSearchFor, responseCache }
+  return { callLedger, callTokens: createCallTokens(db), cutCache, inspector, shaper, secretSearchFor, responseCache }
 }

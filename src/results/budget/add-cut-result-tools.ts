@@ -5,7 +5,7 @@ import { type CutResultToolParts, compileCutResultTools } from './cut-result-too
 import { findByName, findInGroups } from './find-tool.ts'
 import type { BudgetedServer } from './result-budget.ts'
 
-export type CutResultPlaceParts = Pick<CutResultToolParts, 'cutCache' | 'onInternalError' | 'reading' | 'recorder'>
+export type CutResultPlaceParts = Pick<CutResultToolParts, 'cutCache' | 'onInternalError' | 'inspector' | 'recorder'>
 type Parts = CutResultPlaceParts & Pick<CutResultToolParts, 'masker'>
 
 /** Name of the group of the three tools, on a server that groups its tools. */

@@ -18,23 +18,23 @@ import {
   readInspectionRequest,
 } from './cut-result-tool-params.ts'
 import type { InspectionView } from './inspection-job.ts'
-import { createLookRecords, type LookRecordParts } from './record-inspection.ts'
+import { createInspectionRecords, type InspectionRecordParts } from './record-inspection.ts'
 import { type BudgetedServer, holderOf, tellOf, toCutResultMeta, toTextBlocks } from './result-budget.ts'
 import type { ResultInspector } from './result-inspector.ts'
 import { isWithinBytes, takeApart, toTextType, UTF8_TEXT } from './result-parts.ts'
 
 /** A tool whose new result is to be read. */
-export type AnsweringTool = Pick<CompiledTool, 'call' | 'callWhole' | 'isReadOnly' | 'isReadOnlyCall'>
+export type ReadableTool = Pick<CompiledTool, 'call' | 'callWhole' | 'isReadOnly' | 'isReadOnlyCall'>
 
-export type CutResultToolParts = Omit<LookRecordParts, 'serverId'> & {
+export type CutResultToolParts = Omit<InspectionRecordParts, 'serverId'> & {
   server: BudgetedServer
   /** Whether tools are identified by their group and name. */
   hasGroups: boolean
   /** Finds a tool. The error lists the tools that exist. */
-  findTool: (group: string | undefined, name: string, context?: CallContext) => Result<AnsweringTool, string>
+  findTool: (group: string | undefined, name: string, context?: CallContext) => Result<ReadableTool, string>
   /** Whether one of those tools may send messages to its client while it runs. */
   isLinked: boolean
-  reading: Pick<ResultInspector, 'look'>
+  inspector: Pick<ResultInspector, 'inspect'>
   cutCache: Pick<CutCache, 'open' | 'put'>
   onInternalError: (error: unknown) => void
 }
@@ -72,14 +72,14 @@ type Fetched =
     Called
 
 /** What is shown of a result; `shortened` is undefined if nothing is. */
-type Looked = { shown: ToolResult | UpstreamResult; shortened: Shortened | undefined }
+type Inspected = { shown: ToolResult | UpstreamResult; shortened: Shortened | undefined }
 
-const unseen = (shown: ToolResult | UpstreamResult): Looked => ({ shown, shortened: undefined })
+const unseen = (shown: ToolResult | UpstreamResult): Inspected => ({ shown, shortened: undefined })
 
 /** Compiles `proxy_filter`, `proxy_search` and `proxy_explore`, which read results that were too large to send. */
 export const compileCutResultTools = (parts: CutResultToolParts): CompiledTool[] => {
-  const { server, hasGroups, findTool, isLinked, reading, cutCache, onInternalError } = parts
-  const beginRecord = createLookRecords({ ...parts, serverId: server.id })
+  const { server, hasGroups, findTool, isLinked, inspector, cutCache, onInternalError } = parts
+  const beginRecord = createInspectionRecords({ ...parts, serverId: server.id })
   // A server without a budget has these tools if one of its tools has a budget of its own.
   const maxTokens = server.maxResponseTokens === 0 ? DEFAULT_RESPONSE_TOKENS : server.maxResponseTokens
 
@@ -111,7 +111,7 @@ export const compileCutResultTools = (parts: CutResultToolParts): CompiledTool[]
   }
 
   /** Renders what was found, with the cache ids of the whole result and, if the view is cut, of all that was found. */
-  const render = async (view: InspectionView, source: WholeResult, context: CallContext): Promise<Looked> => {
+  const render = async (view: InspectionView, source: WholeResult, context: CallContext): Promise<Inspected> => {
     const { text, whole, isCut, tokensBefore, tokensAfter, tokensShown, bytes } = view
     const found =
       isCut && whole !== undefined
@@ -134,10 +134,10 @@ export const compileCutResultTools = (parts: CutResultToolParts): CompiledTool[]
     }
   }
 
-  const look = async (steps: PipelineSteps, source: WholeResult, context: CallContext): Promise<Looked> => {
+  const inspect = async (steps: PipelineSteps, source: WholeResult, context: CallContext): Promise<Inspected> => {
     const { utf8: bytes, cacheId: key, about } = source
     try {
-      const seen = await reading.look({
+      const seen = await inspector.inspect({
         owner: server.id,
         group: server.organizationId,
         bytes,
@@ -158,17 +158,17 @@ export const compileCutResultTools = (parts: CutResultToolParts): CompiledTool[]
     }
   }
 
-  const grant = async (wish: Result<InspectionRequest, string>, context: CallContext): Promise<Looked & Called> => {
+  const grant = async (wish: Result<InspectionRequest, string>, context: CallContext): Promise<Inspected & Called> => {
     if (!wish.ok) return unseen(errorResult(boundError(wish.error)))
     const { source, steps } = wish.value
     const fetched = await (source.kind === 'kept' ? fetchKept(source.cacheId, context) : fetchFresh(source, context))
     const { cost } = fetched
     if (fetched.kind === 'result') return { ...unseen(fetched.result), cost }
     const { answer, isError = false } = fetched
-    const looked = await look(isError ? {} : steps, answer, context)
-    const { shown } = looked
-    if (!isError || isRefused(shown) || !isPassed(shown)) return { ...looked, cost }
-    return { ...looked, cost, shown: { passed: { ...shown.passed, isError } } }
+    const inspected = await inspect(isError ? {} : steps, answer, context)
+    const { shown } = inspected
+    if (!isError || isRefused(shown) || !isPassed(shown)) return { ...inspected, cost }
+    return { ...inspected, cost, shown: { passed: { ...shown.passed, isError } } }
   }
 
   const compileOne = (name: CutResultToolName): CompiledTool => {

@@ -12,20 +12,20 @@ import {
 import type { Masker } from '../mask/masking.ts'
 import { maskBeginning, recordCall } from '../mask/record-call.ts'
 
-export type LookRecordParts = { serverId: string; recorder: Pick<Recorder, 'record'>; masker: Masker }
+export type InspectionRecordParts = { serverId: string; recorder: Pick<Recorder, 'record'>; masker: Masker }
 
 /** URL prefix in the history for inspections of cached results, which send no request. */
 const ADDRESS = 'patchbay:answers/'
 
-type LookedInto = ToolResult | UpstreamResult
+type InspectedResult = ToolResult | UpstreamResult
 
-const blocksOf = (result: LookedInto): readonly unknown[] => {
+const blocksOf = (result: InspectedResult): readonly unknown[] => {
   if (isRefused(result) || isLongText(result)) return []
   const { content } = isPassed(result) ? result.passed : result
   return Array.isArray(content) ? content : []
 }
 
-const textsOf = (result: LookedInto): string[] =>
+const textsOf = (result: InspectedResult): string[] =>
   blocksOf(result).flatMap(block => (isJsonObject(block) && typeof block.text === 'string' ? [block.text] : []))
 
 /** Hides the cache id. On a public server it gives access to the result, which readers of the history must not get. */
@@ -33,12 +33,12 @@ const withoutId = (given: JsonValue | undefined): JsonValue =>
   isJsonObject(given) && given.cache_id !== undefined ? { ...given, cache_id: '•••' } : (given ?? {})
 
 /** Records inspections of cached results in the history, like calls of tools. The inner function returns the id. */
-export const createLookRecords =
-  ({ serverId, recorder, masker }: LookRecordParts) =>
+export const createInspectionRecords =
+  ({ serverId, recorder, masker }: InspectionRecordParts) =>
   (tool: string, given: JsonValue | undefined, { caller, client }: CallContext) => {
     const startedAt = new Date()
     const startedMs = performance.now()
-    return (result: LookedInto): string => {
+    return (result: InspectedResult): string => {
       const body = JSON.stringify(withoutId(given))
       const texts = textsOf(result)
       return recordCall(recorder, masker, {

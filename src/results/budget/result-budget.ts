@@ -16,7 +16,7 @@ import { isWithinBytes, listTexts, takeApart, toTextType, UTF8_TEXT } from './re
 const ANSWER_META = 'patchbay/answer'
 
 export type BudgetParts = {
-  reading: Pick<ResultInspector, 'look'>
+  inspector: Pick<ResultInspector, 'inspect'>
   cutCache: Pick<CutCache, 'put'>
   /** Called if a result could not be cut. It is then sent whole. */
   onInternalError: (error: unknown) => void
@@ -71,14 +71,14 @@ type Called = ToolOutcome<ToolResult | PassedResult> & { tool: string; budget: n
 export const createResultBudget = (
   server: BudgetedServer,
   cutResultGroup: string | undefined,
-  { reading, cutCache, onInternalError }: BudgetParts,
+  { inspector, cutCache, onInternalError }: BudgetParts,
 ) => {
   const cut = async (called: Called): Promise<ToolOutcome> => {
     const { result, cost, contentType, tool, budget, context } = called
     const { utf8, others, rest } = takeApart(result)
     const room = Math.max(budget - noticeTokensOf(server.cutNotice), MIN_BEGINNING_TOKENS)
     const mediaType = rest.isError === true ? UTF8_TEXT : toTextType(contentType)
-    const seen = await reading.look({
+    const seen = await inspector.inspect({
       owner: server.id,
       group: server.organizationId,
       bytes: utf8,

@@ -13,7 +13,7 @@ const MAX_BYTES_OF_OWNER = 100 * 1_024 * 1_024
 const MAX_KNOWN_RESULTS = 1_000
 
 /** The inspection of one result. */
-export type AnswerLookJob = Tenant & {
+export type InspectionTask = Tenant & {
   /**
    * The result, in UTF-8 unless the media type names another charset. A function is called only if no worker has the
    * parsed result cached.
@@ -69,7 +69,7 @@ export const createResultInspector = ({
 
   return {
     /** Inspects a result. Rejects only for unexpected errors, and if reading the bytes rejects. */
-    look: async (asked: AnswerLookJob): Promise<Result<InspectionView, InspectionRefusal>> => {
+    inspect: async (asked: InspectionTask): Promise<Result<InspectionView, InspectionRefusal>> => {
       const { owner, group, bytes, mediaType = '', key, steps = {}, budgetTokens = 0, tokensBefore, signal } = asked
       const keepsWhole = asked.keepsWhole ?? false
       const job = { bytes: undefined, mediaType, key, steps, budgetTokens, tokensBefore, keepsWhole }

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/
 import { isLongText, isPassed, type PassedResult, type ToolResult } from '../../runtime/call/tool-result.ts'
 
 /** The parts of a result: the text that a model reads, and everything else. */
-export type AnswerParts = {
+export type ResultParts = {
   utf8: Buffer
   /** Content blocks that are not text, such as images, unchanged. */
   others: JsonValue[]
@@ -84,7 +84,7 @@ export const listTexts = (blocks: readonly unknown[]): string[] => blocks.flatMa
 /** Maximum length of a text that counts as a remark on the structured content, not as a copy of it. */
 const MAX_REMARK_CHARACTERS = 1_000
 
-export const takeApart = (result: ToolResult | PassedResult): AnswerParts => {
+export const takeApart = (result: ToolResult | PassedResult): ResultParts => {
   if (isLongText(result)) return { utf8: result.utf8, others: [], rest: {} }
   const whole: JsonObject = isPassed(result) ? result.passed : { ...result, content: [...result.content] }
   const { content, structuredContent, ...rest } = whole

@@ -11,9 +11,9 @@ const SMALL = Buffer.from('{"users":[{"name":"Ann","age":3},{"name":"Bob","age":
 const work = openResultInspector()
 afterAll(() => work.close())
 
-type Job = Omit<Parameters<typeof work.look>[0], 'owner' | 'group'> & { owner?: string }
+type Job = Omit<Parameters<typeof work.inspect>[0], 'owner' | 'group'> & { owner?: string }
 
-const tryLook = (job: Job, by = work) => by.look({ owner: 'one', group: 'one', ...job })
+const tryLook = (job: Job, by = work) => by.inspect({ owner: 'one', group: 'one', ...job })
 
 const look = async (job: Job, by = work) => {
   const seen = await tryLook(job, by)
@@ -173,12 +173,12 @@ it("an inspection that exhausts V8's memory ends alone, and the next one works",
   try {
     const bytes = Buffer.from(`[${'{},'.repeat(1_200_000)}{}]`)
     expect(
-      await own.look({ owner: 'a server', group: 'one', bytes, tokensBefore: 1, budgetTokens: 100 }),
+      await own.inspect({ owner: 'a server', group: 'one', bytes, tokensBefore: 1, budgetTokens: 100 }),
     ).toMatchObject({
       ok: false,
       error: { reason: 'memory' },
     })
-    expect(await own.look({ owner: 'a server', group: 'one', bytes: SMALL })).toMatchObject({ ok: true })
+    expect(await own.inspect({ owner: 'a server', group: 'one', bytes: SMALL })).toMatchObject({ ok: true })
   } finally {
     await own.close()
   }
@@ -197,7 +197,7 @@ it('idle threads do not keep the process alive', () => {
     const { createJobPool } = await import(${JSON.stringify(new URL('../../../src/jobs/job-pool.ts', import.meta.url).href)})
     const { createResultInspector } = await import(${JSON.stringify(new URL('../../../src/results/budget/result-inspector.ts', import.meta.url).href)})
     const work = createResultInspector(createJobPool({ idleMs: 600_000 }).job('inspect-result'))
-    const seen = await work.look({ owner: 'one', group: 'one', bytes: Buffer.from('{"a":1}'), budgetTokens: 10 })
+    const seen = await work.inspect({ owner: 'one', group: 'one', bytes: Buffer.from('{"a":1}'), budgetTokens: 10 })
     console.log(seen.value.text)
   `
   const { stdout, status } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
