@@ -27,12 +27,12 @@ type OfferParts = Pick<UpstreamToolParts, 'upstreamConnections' | 'upstreamConve
   OfferNaming
 
 /** Renames the contents of a resource to the URI under which it was requested. */
-const renameContents = (answer: UpstreamResult, own: string, uri: string): UpstreamResult => {
-  if (isRefused(answer) || own === uri || !Array.isArray(answer.passed.contents)) return answer
-  const contents = answer.passed.contents.map(item =>
+const renameContents = (result: UpstreamResult, own: string, uri: string): UpstreamResult => {
+  if (isRefused(result) || own === uri || !Array.isArray(result.passed.contents)) return result
+  const contents = result.passed.contents.map(item =>
     isJsonObject(item) && item.uri === own ? { ...item, uri } : item,
   )
-  return { passed: { ...answer.passed, contents } }
+  return { passed: { ...result.passed, contents } }
 }
 
 /**
@@ -101,7 +101,7 @@ export const compileUpstreamOffers = (
       const route = routes.findResource(uri, group)
       if (route === undefined) return undefined
       const { owner, own } = route
-      return ask(owner, 'resources/read', { uri: own }, context).then(answer => renameContents(answer, own, uri))
+      return ask(owner, 'resources/read', { uri: own }, context).then(result => renameContents(result, own, uri))
     },
     getPrompt: (name, args, context, group) => {
       const route = routes.findPrompt(name, group)

@@ -47,7 +47,7 @@ type UpstreamTool = {
   upstream: Pick<Upstream, 'id' | 'serverId' | 'name'>
   item: UpstreamToolCall
   name: string
-  answers: UpstreamResultRules
+  rules: UpstreamResultRules
 }
 
 const INTERNAL_FAULT = 'Patchbay failed to run this call. The reason is in the server log.'
@@ -72,9 +72,9 @@ const requestOf = ({ upstream, item }: UpstreamTool, body: string) => ({
 })
 
 /** Returns the result before shaping, for the ledger. */
-const toWhole = (answer: FreshPassedResult | { ageMs: number }): Pick<CallCost, 'whole'> | undefined => {
-  if (!('shapedFrom' in answer) || answer.shapedFrom === undefined) return undefined
-  const { shapedFrom } = answer
+const toWhole = (received: FreshPassedResult | { ageMs: number }): Pick<CallCost, 'whole'> | undefined => {
+  if (!('shapedFrom' in received) || received.shapedFrom === undefined) return undefined
+  const { shapedFrom } = received
   return { whole: () => ({ tokens: 0, texts: readTexts(shapedFrom) }) }
 }
 
@@ -99,7 +99,7 @@ const cacheKeyOf = (args: JsonObject, { link }: CallContext): JsonValue => [
 ]
 
 const callOnce = async (
-  { upstream, item, answers: { shaping } }: UpstreamTool,
+  { upstream, item, rules: { shaping } }: UpstreamTool,
   args: JsonObject,
   { caller, signal, link }: CallContext,
   globalMasker: Masker,
@@ -140,7 +140,7 @@ const compileOne = (
   { masker }: OpenedGlobals,
   parts: UpstreamToolParts,
 ): CompiledTool => {
-  const { upstream, item, name, answers } = tool
+  const { upstream, item, name, rules } = tool
   // Task support applies between the upstream and us, and we do not use it.
   const { title, description, inputSchema, outputSchema, annotations, execution: _execution, ...more } = declared
   const named = { serverId: upstream.serverId, name }
@@ -152,7 +152,7 @@ const compileOne = (
     outputSchema: isJsonObject(outputSchema) ? outputSchema : undefined,
     annotations: isJsonObject(annotations) ? annotations : undefined,
     more,
-    isReadOnly: answers.isReadOnly,
+    isReadOnly: rules.isReadOnly,
     isLinked: true,
     call: async (given, context) => {
       const { caller, client } = context
@@ -160,11 +160,11 @@ const compileOne = (
       const startedMs = performance.now()
       const args = isJsonObject(given) ? given : {}
       const send = (signal: StopSignal) => callOnce(tool, args, { ...context, signal }, masker, parts)
-      const cachedSend = isRepeated(context) ? undefined : answers.cacheFor?.(context)
-      const answer = await (cachedSend === undefined
+      const cachedSend = isRepeated(context) ? undefined : rules.cacheFor?.(context)
+      const received = await (cachedSend === undefined
         ? callOnce(tool, args, context, masker, parts)
         : cachedSend(cacheKeyOf(args, context), context.signal, send))
-      const { result, responseBytes } = answer
+      const { result, responseBytes } = received
       const durationMs = performance.now() - startedMs
       const error = errorOf(result)
       const body = JSON.stringify({ name: item.name, arguments: args })
@@ -181,10 +181,10 @@ const compileOne = (
         responseBytes,
         error,
         request: requestOf(tool, body),
-        cached: isCached(answer) ? answer : undefined,
+        cached: isCached(received) ? received : undefined,
       })
       // Only a successful call proves that the tool exists.
-      return { result, cost: { executionId, ...(error === undefined && { tool: named, ...toWhole(answer) }) } }
+      return { result, cost: { executionId, ...(error === undefined && { tool: named, ...toWhole(received) }) } }
     },
   }
 }
@@ -201,9 +201,9 @@ export const compileUpstreamTool = (
     upstream: { id, serverId, name: upstreamName },
     item: toUpstreamToolCall(item),
     name,
-    answers: planUpstreamResults(presented, globals, parts),
+    rules: planUpstreamResults(presented, globals, parts),
   }
-  return parts.limit(compileOne(tool, item.declared, globals, parts), tool.answers.responseTokens)
+  return parts.limit(compileOne(tool, item.declared, globals, parts), tool.rules.responseTokens)
 }
 
 /**

@@ -97,9 +97,9 @@ export const performCall = async (
           : await shapeByRules(received, masker, outputCheck, shaping, stop)
       return { result, response: received }
     }
-    const answer = await (cachedSend === undefined ? send(signal) : cachedSend(rendered, signal, send))
-    if (isCached(answer)) cached = answer
-    return end(answer.result)
+    const sent = await (cachedSend === undefined ? send(signal) : cachedSend(rendered, signal, send))
+    if (isCached(sent)) cached = sent
+    return end(sent.result)
   } catch (error) {
     if (plan !== undefined && error instanceof OutboundError) {
       return end(errorResult(plan.masker.text(faultText(error))))

@@ -36,14 +36,14 @@ const mayCache = ({ declared: { annotations } }: PresentedTool['item'], { readOn
 /** Returns the cache of the tool's results, or undefined if they are not cached. */
 const findCache = (
   { upstream, item }: PresentedTool,
-  answers: ToolAnswers,
+  rules: ToolAnswers,
   globals: OpenedGlobals,
   { responseCache, shapingContext: { compactTables } }: UpstreamResultParts,
 ): UpstreamResultRules['cacheFor'] => {
-  const { cacheSeconds, cacheShared } = answers
-  if (cacheSeconds === undefined || !mayCache(item, answers)) return undefined
+  const { cacheSeconds, cacheShared } = rules
+  if (cacheSeconds === undefined || !mayCache(item, rules)) return undefined
   const { id, serverId, config } = upstream
-  const fingerprint = fingerprintOf(id, config, item, answers, globals.version(), compactTables)
+  const fingerprint = fingerprintOf(id, config, item, rules, globals.version(), compactTables)
   // Results obtained with one caller's account must not reach others, whatever the builder set.
   return responseCache.ofUpstreamTool({
     serverId,
@@ -71,11 +71,11 @@ export const planUpstreamResults = (
   globals: OpenedGlobals,
   parts: UpstreamResultParts,
 ): UpstreamResultRules => {
-  const answers = findToolAnswers(presented.upstream, presented.item.name)
+  const rules = findToolAnswers(presented.upstream, presented.item.name)
   return {
-    shaping: findShaping(presented.item, answers, parts),
-    cacheFor: findCache(presented, answers, globals, parts),
-    responseTokens: answers.responseTokens,
-    isReadOnly: answers.readOnly === true,
+    shaping: findShaping(presented.item, rules, parts),
+    cacheFor: findCache(presented, rules, globals, parts),
+    responseTokens: rules.responseTokens,
+    isReadOnly: rules.readOnly === true,
   }
 }

@@ -37,14 +37,14 @@ const tellSizes = ({ tokens, tokensShown, bytes }: CutResultSummary): string =>
  * Returns one line that says how to read the rest, in the builder's words if there are any. `group` is the group of the
  * tools for this, on a server that groups its tools.
  */
-export const renderNotice = (answer: CutResultSummary, group: string | undefined, own: string | undefined): string => {
-  const { cacheId } = answer
+export const renderNotice = (summary: CutResultSummary, group: string | undefined, own: string | undefined): string => {
+  const { cacheId } = summary
   const ways = group === undefined ? WAYS : `${WAYS} of the group "${group}"`
   if (cacheId === undefined) {
-    return `${tellSizes(answer)} The rest could not be stored: call ${ways} with this tool and its arguments.`
+    return `${tellSizes(summary)} The rest could not be stored: call ${ways} with this tool and its arguments.`
   }
   return (
     own?.replaceAll(CACHE_ID_PLACEHOLDER, cacheId) ??
-    `${tellSizes(answer)} For the rest call ${ways} with cache_id "${cacheId}" (available for ${KEPT_MINUTES} minutes from its last use).`
+    `${tellSizes(summary)} For the rest call ${ways} with cache_id "${cacheId}" (available for ${KEPT_MINUTES} minutes from its last use).`
   )
 }

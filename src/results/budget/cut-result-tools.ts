@@ -65,10 +65,7 @@ type Called = { cost?: CallCost | undefined }
 
 type Fetched =
   /** `isError`: a long error message. Its beginning is shown, and the steps are not run. */
-  (
-    | { kind: 'answer'; answer: WholeResult; isError?: boolean }
-    | { kind: 'result'; result: ToolResult | UpstreamResult }
-  ) &
+  ({ kind: 'whole'; whole: WholeResult; isError?: boolean } | { kind: 'result'; result: ToolResult | UpstreamResult }) &
     Called
 
 /** What is shown of a result; `shortened` is undefined if nothing is. */
@@ -89,7 +86,7 @@ export const compileCutResultTools = (parts: CutResultToolParts): CompiledTool[]
   const fetchKept = async (cacheId: string, { caller }: CallContext): Promise<Fetched> => {
     const found = await cutCache.open(server.id, holderOf(caller), cacheId)
     if (found === undefined) return { kind: 'result', result: errorResult(NOT_KEPT) }
-    return { kind: 'answer', answer: { utf8: found.read, cacheId, about: About.safeParse(found.about).data ?? {} } }
+    return { kind: 'whole', whole: { utf8: found.read, cacheId, about: About.safeParse(found.about).data ?? {} } }
   }
 
   const fetchFresh = async (
@@ -107,7 +104,7 @@ export const compileCutResultTools = (parts: CutResultToolParts): CompiledTool[]
       return { kind: 'result', result, cost }
     const mediaType = isError ? UTF8_TEXT : toTextType(contentType)
     const cacheId = await keep(context, utf8, { tool: source.tool, mediaType })
-    return { kind: 'answer', answer: { utf8, cacheId, about: { mediaType } }, isError, cost }
+    return { kind: 'whole', whole: { utf8, cacheId, about: { mediaType } }, isError, cost }
   }
 
   /** Renders what was found, with the cache ids of the whole result and, if the view is cut, of all that was found. */
@@ -164,8 +161,8 @@ export const compileCutResultTools = (parts: CutResultToolParts): CompiledTool[]
     const fetched = await (source.kind === 'kept' ? fetchKept(source.cacheId, context) : fetchFresh(source, context))
     const { cost } = fetched
     if (fetched.kind === 'result') return { ...unseen(fetched.result), cost }
-    const { answer, isError = false } = fetched
-    const inspected = await inspect(isError ? {} : steps, answer, context)
+    const { whole, isError = false } = fetched
+    const inspected = await inspect(isError ? {} : steps, whole, context)
     const { shown } = inspected
     if (!isError || isRefused(shown) || !isPassed(shown)) return { ...inspected, cost }
     return { ...inspected, cost, shown: { passed: { ...shown.passed, isError } } }

@@ -74,22 +74,22 @@ export const createResultInspection = () => {
     if (known !== undefined || bytes === undefined) return known
     const parsed = parseDocument(bytes, mediaType)
     const tokens = tokensBefore ?? (await countWholeResult(bytes, mediaType, parsed))
-    const answer = { parsed, bytes: bytes.byteLength, tokens }
+    const source = { parsed, bytes: bytes.byteLength, tokens }
     if (key !== undefined)
-      held.set(key, answer, { size: MIN_ENTRY_BYTES + Math.ceil(heapOfDocument(parsed.document) * INDEX_SHARE) })
-    return answer
+      held.set(key, source, { size: MIN_ENTRY_BYTES + Math.ceil(heapOfDocument(parsed.document) * INDEX_SHARE) })
+    return source
   }
 
-  const show = async (answer: HeldResult, outcome: PipelineOutcome, job: InspectionJob): Promise<InspectionView> => {
+  const show = async (source: HeldResult, outcome: PipelineOutcome, job: InspectionJob): Promise<InspectionView> => {
     const { document, errors, page, stepsRun } = outcome
-    const all = [...answer.parsed.notes, ...outcome.notes]
+    const all = [...source.parsed.notes, ...outcome.notes]
     // The note that says how to continue comes first, because the last notes are dropped if there is no room.
     const said = page === undefined ? all : [page.note, ...all.filter(note => note !== page.note)]
     const notes = job.budgetTokens === 0 ? said : await fitNotes(said, job.budgetTokens)
     const isNothing = stepsRun > 0 && errors.length === stepsRun
     const isChanged = stepsRun > 0 && !isNothing
     const rendered = isChanged || job.budgetTokens === 0 ? renderDocument(document) : ''
-    const tokensAfter = isChanged ? await countTokens(rendered) : answer.tokens
+    const tokensAfter = isChanged ? await countTokens(rendered) : source.tokens
     // Reserves room for the longer note of a page that is cut.
     const longest = page === undefined ? notes : describeShown(notes, page, page.countIn(document) - 1)
     const room = Math.max(1, job.budgetTokens - (await countTokens(renderAsides(outcome, longest))))
@@ -107,8 +107,8 @@ export const createResultInspection = () => {
       errors,
       format,
       isCut: shown.isCut,
-      bytes: answer.bytes,
-      tokensBefore: answer.tokens,
+      bytes: source.bytes,
+      tokensBefore: source.tokens,
       tokensAfter,
       tokensShown: shown.tokensShown + asideTokens,
       whole:
@@ -119,7 +119,7 @@ export const createResultInspection = () => {
   }
 
   return async (job: InspectionJob): Promise<InspectionView | undefined> => {
-    const answer = await take(job)
-    return answer === undefined ? undefined : show(answer, runSteps(answer.parsed.document, job.steps), job)
+    const source = await take(job)
+    return source === undefined ? undefined : show(source, runSteps(source.parsed.document, job.steps), job)
   }
 }

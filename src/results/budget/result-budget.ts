@@ -92,17 +92,17 @@ export const createResultBudget = (
     const holder = holderOf(context.caller)
     const about = { tool, mediaType, ...(tokens !== undefined && { tokens }) }
     const cacheId = isAll ? undefined : await cutCache.put({ serverId: server.id, holder, content: utf8, about })
-    const answer = { cacheId, tokens, tokensShown: seen.ok ? seen.value.tokensShown : undefined, bytes: utf8.length }
+    const summary = { cacheId, tokens, tokensShown: seen.ok ? seen.value.tokensShown : undefined, bytes: utf8.length }
     const text = seen.ok ? seen.value.text : beginUnseen(utf8, room)
     const lines = seen.ok ? tellOf(seen.value) : [seen.error.message]
-    const notice = isAll ? '' : renderNotice(answer, cutResultGroup, server.cutNotice)
+    const notice = isAll ? '' : renderNotice(summary, cutResultGroup, server.cutNotice)
     const told = isAll ? '' : [...lines, notice].join('\n')
     const besides = listTexts(others)
     const shortened = withShortened(cost, {
       whole: tokens === undefined ? null : { tokens, texts: besides },
       sent: seen.ok ? { tokens: seen.value.tokensShown, texts: [notice, ...besides] } : undefined,
     })
-    const _meta = { ...(isJsonObject(rest._meta) ? rest._meta : {}), ...toCutResultMeta(answer) }
+    const _meta = { ...(isJsonObject(rest._meta) ? rest._meta : {}), ...toCutResultMeta(summary) }
     const content = [...toTextBlocks([text, told]), ...others]
     return { result: { passed: { ...rest, content, _meta } }, cost: shortened }
   }

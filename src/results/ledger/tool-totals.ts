@@ -1,23 +1,23 @@
 import { LRUCache } from 'lru-cache'
 import type { NamedTool } from '../../runtime/call/call-cost.ts'
 
-/** Of the answers of one tool that were counted since the start. */
+/** Sums over the counted results of one tool since the start. */
 export type ToolTotal = {
   serverId: string
   tool: string
   counted: number
-  /** Had nothing been left out. */
+  /** What would have been sent without cutting. */
   tokensBefore: number
   tokensSent: number
 }
 
-/** Tools that are told apart: each is several series for whoever collects them. */
+/** Maximum number of tools with their own totals: each is several series of /metrics. */
 const MAX_TOOLS = 1_000
-/** No server has all of them: an upstream may answer to any name that a caller makes up. */
+/** Maximum number per server: an upstream may accept any name that a caller makes up. */
 const MAX_TOOLS_OF_SERVER = 300
-/** In place of a server's further tools, and of the server too of all others: an id of a server has another form. */
+/** The name for a server's further tools, and the server of all others: no server's id looks like this. */
 const OTHER = 'other'
-/** Servers known to be removed: answers of the last ones may still wait to be counted. */
+/** Removed servers that are remembered: results of the last ones may still wait to be counted. */
 const MAX_REMOVED = 1_000
 
 const begin = (serverId: string, tool: string): ToolTotal => ({
@@ -28,7 +28,7 @@ const begin = (serverId: string, tool: string): ToolTotal => ({
   tokensSent: 0,
 })
 
-/** Adds up what answers cost, by tool: the first ones each by itself, what comes after them together. */
+/** Sums the tokens of results by tool. Tools beyond the limits share one total. */
 export const createToolTotals = () => {
   const totals = new Map<string, ToolTotal>()
   const toolsOfServer = new Map<string, number>()
@@ -57,9 +57,9 @@ export const createToolTotals = () => {
       total.tokensSent += tokensSent
     },
     list: (): readonly ToolTotal[] => [...totals.values(), ...(others.counted > 0 ? [others] : [])],
-    /** Those of which anything was added. */
+    /** Lists the servers with totals. */
     listServers: (): readonly string[] => [...toolsOfServer.keys()],
-    /** Makes room of what no server has any more, and adds nothing of it again. */
+    /** Drops the totals of a removed server, and ignores its later results. */
     forgetServer: (serverId: string): void => {
       removed.set(serverId, true)
       toolsOfServer.delete(serverId)

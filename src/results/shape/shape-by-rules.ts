@@ -34,7 +34,11 @@ export const isShaped = ({ response, outputSchema }: ShapedTool, compactTables: 
   hasShaping(response) || (compactTables && outputSchema === undefined)
 
 /** Plans the shaping; undefined if results are sent unchanged. */
-export const planShaping = (tool: ShapedTool, shapingContext: ShapingContext, maxBytes: number): PlannedShaping | undefined => {
+export const planShaping = (
+  tool: ShapedTool,
+  shapingContext: ShapingContext,
+  maxBytes: number,
+): PlannedShaping | undefined => {
   if (!isShaped(tool, shapingContext.compactTables)) return undefined
   const compactTables = shapingContext.compactTables && tool.outputSchema === undefined
   return { rules: tool.response ?? NO_RULES, compactTables, maxBytes, shapingContext }
@@ -98,8 +102,8 @@ export const shapeByRules = async (
 ): Promise<ToolResult> => {
   const asItIs = () => shapeResponse(response, masker, outputCheck, signal)
   const { rules } = planned
-  const isAnswered = response.status >= 200 && response.status <= 299 && response.body.length > 0
-  if (!isAnswered || !isWorthIt(rules, response.body.length)) return asItIs()
+  const isShapeable = response.status >= 200 && response.status <= 299 && response.body.length > 0
+  if (!isShapeable || !isWorthIt(rules, response.body.length)) return asItIs()
   const read = readText(response)
   if (read === undefined) return rules.transform === undefined ? asItIs() : errorResult(needsJson(rules.transform))
   const kind = { isHtml: isHtml(read.type), type: read.type, isStructured: outputCheck !== undefined }

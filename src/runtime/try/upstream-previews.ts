@@ -20,7 +20,7 @@ type UpstreamPreviewParts = Omit<UpstreamToolParts, 'limit' | 'shapingContext' |
   }
 
 /** A sample result from the builder, and how to shape it. */
-export type AnswerToShape = {
+export type ResultToShape = {
   serverId: string
   text: string
   response: ResultShaping | undefined
@@ -82,7 +82,7 @@ export const createUpstreamPreviews = (parts: UpstreamPreviewParts) => ({
   /** Returns undefined if there is nothing to preview. */
   previewUpstreamResult: async (
     actor: Actor,
-    { serverId, text, response, outputSchema }: AnswerToShape,
+    { serverId, text, response, outputSchema }: ResultToShape,
   ): Promise<ShapingPreview | undefined> => {
     const { organizationId, compactTables } = await getServerFor(parts.db, actor, serverId, 'build')
     if (text === '') return undefined
