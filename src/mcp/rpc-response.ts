@@ -38,7 +38,10 @@ export const resultResponse = (id: RequestId, result: string, headers?: readonly
   headers,
 })
 
-/** Wraps a prepared result, which must end with the brace that closes the envelope. */
+/**
+ * Wraps a result that was rendered as bytes, such as a page of a list. Its last byte is the brace that closes the
+ * envelope, `{"jsonrpc":…,"result":{"tools":[…]}}`, so that nothing has to be appended to prepared bytes.
+ */
 export const bytesResponse = (id: RequestId, { head, rest }: Json): RpcResponse => ({
   status: 200,
   head: `{"jsonrpc":"2.0","id":${idText(id)},"result":${head}`,

@@ -178,6 +178,7 @@ export const shapeResponse = async (
   const contentType = headerOf(response, 'content-type')
   const { type, charset } = parseMediaType(contentType)
   if (outputCheck !== undefined) {
+    // Masks the text and, in structuredResult, the parsed JSON: a text may escape a secret in a way only a parser undoes.
     return structuredResult(await masker.long.text(decode(body, charset), signal), outputCheck, masker, signal)
   }
   if (body.length === 0) {

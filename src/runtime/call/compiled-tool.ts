@@ -21,11 +21,14 @@ export type ToolOutcome<Result = ToolResult | UpstreamResult> = {
   result: Result
   /** For the ledger. Undefined if the call was not recorded. */
   cost?: CallCost | undefined
-  /** Content-Type of an API response whose body is the result, unchanged. */
+  /** Content-Type of the API's response; undefined if the result was shaped, because it no longer describes it. */
   contentType?: string | undefined
 }
 
-/** A tool of a mounted server. `call` resolves, sends, shapes and records, and never throws. */
+/**
+ * A tool of a mounted server. `call` resolves, sends, shapes and records, and never throws: made by `compile-tool.ts` for
+ * an HTTP tool and by `compile-upstream-tools.ts` for one of an upstream, and wrapped by `results/budget` to cut results.
+ */
 export type CompiledTool = {
   name: string
   title: string | undefined

@@ -21,7 +21,8 @@ const MAX_FIELDS = 2_000
 
 /**
  * Returns whether a hidden field describes the form: its CSRF token, its user (`_user`), the name of a secret field
- * (`_secret`), or of a field that is secret when a checkbox is ticked (`_secret:` and the checkbox's name).
+ * (`_secret`), or of a field that is secret when a checkbox is ticked: `_secret:secret` with the value `value` says that
+ * the field `value` is secret if the checkbox `secret` is ticked, as in the form of a global.
  */
 const isAboutForm = (name: string): boolean => name.startsWith('_')
 const SECRET_WITH = '_secret:'
