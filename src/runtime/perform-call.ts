@@ -10,8 +10,7 @@ import { shapeResponse } from '../results/shape/shape.ts'
 import { type PlannedShaping, shapeByRules } from '../results/shape/shape-by-rules.ts'
 import type { CompiledTemplate, RenderedRequest } from '../templates/template.ts'
 import type { SchemaCheck } from '../tools/json-schema.ts'
-import { boundError, errorResult, faultText } from './call/faults.ts'
-import { isErrorResult, isLongText, type ToolResult } from './call/tool-result.ts'
+import { boundError, errorResult, isErrorResult, isLongText, type ToolResult } from './call/tool-result.ts'
 import { type ResolutionPlan, resolveCall } from './resolve.ts'
 
 /** Everything about calling a tool that does not depend on the arguments. */
@@ -102,7 +101,7 @@ export const performCall = async (
     return end(sent.result)
   } catch (error) {
     if (plan !== undefined && error instanceof OutboundError) {
-      return end(errorResult(plan.masker.text(faultText(error))))
+      return end(errorResult(plan.masker.text(`The request failed: ${error.message}.`)))
     }
     if (error instanceof MaskingError) return end(errorResult(error.message))
     onInternalError(error)

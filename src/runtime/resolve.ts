@@ -5,7 +5,7 @@ import type { Bindings } from '../servers/server.ts'
 import type { CheckedParameter } from '../templates/parameter-check.ts'
 import type { Values } from '../templates/template.ts'
 import type { CompiledDefinition } from '../tools/tool-definition.ts'
-import { boundError } from './call/faults.ts'
+import { boundError } from './call/tool-result.ts'
 import type { OpenedGlobals } from './opened-globals.ts'
 
 /** Where each parameter of an instance gets its value. Values that are not exposed are constants. */

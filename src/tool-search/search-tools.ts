@@ -1,7 +1,6 @@
 import type { JsonObject, JsonValue } from '../lib/kernel/json.ts'
 import { failure, type Result, success } from '../lib/kernel/result.ts'
 import { type CallContext, type CompiledTool, onlyReads } from '../runtime/call/compiled-tool.ts'
-import { boundError, errorResult } from '../runtime/call/faults.ts'
 import { listNames, onOneLine, quoteName } from '../runtime/call/group-texts.ts'
 import {
   checkArguments,
@@ -10,7 +9,7 @@ import {
   readText,
   TOOLS_OUTPUT,
 } from '../runtime/call/own-tool-arguments.ts'
-import type { ToolResult } from '../runtime/call/tool-result.ts'
+import { boundError, errorResult, type ToolResult } from '../runtime/call/tool-result.ts'
 import { type FoundBudget, renderFoundTools } from './found-tools.ts'
 import { createToolSearch, type ToolSearch, type ToolSearchParts } from './tool-search.ts'
 

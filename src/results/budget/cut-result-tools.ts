@@ -5,8 +5,14 @@ import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
 import type { Result } from '../../lib/kernel/result.ts'
 import { type CallCost, type Shortened, withShortened } from '../../runtime/call/call-cost.ts'
 import { type CallContext, type CompiledTool, onlyReads } from '../../runtime/call/compiled-tool.ts'
-import { boundError, errorResult } from '../../runtime/call/faults.ts'
-import { isPassed, isRefused, type ToolResult, type UpstreamResult } from '../../runtime/call/tool-result.ts'
+import {
+  boundError,
+  errorResult,
+  isPassed,
+  isRefused,
+  type ToolResult,
+  type UpstreamResult,
+} from '../../runtime/call/tool-result.ts'
 import { DEFAULT_RESPONSE_TOKENS } from '../../tools/response/response-tokens.ts'
 import type { CutCache } from '../cut-cache/cut-cache.ts'
 import { NOTICE_TOKENS } from './cut-notice.ts'

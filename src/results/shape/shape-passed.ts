@@ -1,7 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
-import { errorResult } from '../../runtime/call/faults.ts'
-import type { BlocksResult, PassedResult } from '../../runtime/call/tool-result.ts'
+import { type BlocksResult, errorResult, type PassedResult } from '../../runtime/call/tool-result.ts'
 import { createSchemaCheck, type SchemaCheck } from '../../tools/json-schema.ts'
 import { hasShaping } from '../../tools/response/result-shaping.ts'
 import type { Masker } from '../mask/masking.ts'

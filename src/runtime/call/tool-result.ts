@@ -41,3 +41,12 @@ export const isRefused = (result: object): result is RefusedResult => 'refused' 
 export const isErrorResult = (result: ToolResult | UpstreamResult): boolean =>
   isRefused(result) ||
   (isPassed(result) ? result.passed.isError === true : !isLongText(result) && result.isError === true)
+
+export const errorResult = (text: string): BlocksResult => ({ content: [{ type: 'text', text }], isError: true })
+
+/** Maximum length of an error about arguments. */
+const MAX_ERROR_CHARACTERS = 4_000
+
+/** Truncates an error about arguments to what a model reads. */
+export const boundError = (text: string): string =>
+  (text.length > MAX_ERROR_CHARACTERS ? `${text.slice(0, MAX_ERROR_CHARACTERS)}…` : text).toWellFormed()

@@ -2,12 +2,11 @@ import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import type { UnlistedTools } from '../call/compiled-server.ts'
 import { type CallContext, type CompiledTool, onlyReads } from '../call/compiled-tool.ts'
-import { boundError, errorResult } from '../call/faults.ts'
 import { describeGroups, listNames, quoteName } from '../call/group-texts.ts'
 import { checkArguments, objectSchema, readInnerArguments, readText, TOOLS_OUTPUT } from '../call/own-tool-arguments.ts'
 import type { ToolGroup } from '../call/tool-group.ts'
 import { renderToolJson } from '../call/tool-json.ts'
-import type { LongText } from '../call/tool-result.ts'
+import { boundError, errorResult, type LongText } from '../call/tool-result.ts'
 
 /** What calls need; everything that describes a tool is in the prepared bytes. */
 type GroupedTool = Pick<CompiledTool, 'call' | 'isReadOnly' | 'isReadOnlyCall'>
