@@ -22,9 +22,15 @@ import type { UpstreamConversation } from '../upstreams/conversation/upstream-co
 import type { Upstream } from '../upstreams/upstream.ts'
 import type { CallCost } from './call/call-cost.ts'
 import type { CallContext, CompiledTool } from './call/compiled-tool.ts'
-import { type BlocksResult, errorResult, isPassed, isRefused, type UpstreamResult } from './call/tool-result.ts'
+import {
+  type BlocksResult,
+  errorResult,
+  isPassed,
+  isRefused,
+  type PassedResult,
+  type UpstreamResult,
+} from './call/tool-result.ts'
 import type { ExecutionParts } from './compile-tool.ts'
-import { connectResult } from './connect-result.ts'
 import { withLink } from './linked-request.ts'
 import type { OpenedGlobals } from './opened-globals.ts'
 import { askToOpenAddresses } from './pass-addresses.ts'
@@ -96,6 +102,14 @@ const cacheKeyOf = (args: JsonObject, { link }: CallContext): JsonValue => [
   args,
   Object.entries(link?.meta ?? {}).filter(([key]) => !TRACE.has(key)),
 ]
+
+/** Key in `_meta` of a result: where the caller connects an account. */
+const META_CONNECT = 'patchbay/connect'
+
+/** Returns the result for a caller who must first connect an account: as text, and in `_meta` for programs. */
+const connectResult = (text: string, { name }: Pick<Upstream, 'name'>, url: string): PassedResult => ({
+  passed: { content: [{ type: 'text', text }], isError: true, _meta: { [META_CONNECT]: { upstream: name, url } } },
+})
 
 const callOnce = async (
   { upstream, item, rules: { shaping } }: UpstreamTool,

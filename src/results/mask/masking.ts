@@ -1,8 +1,9 @@
 import { AppError } from '../../lib/kernel/errors.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/kernel/json.ts'
+import { MAX_JSON_DEPTH } from '../../lib/kernel/limits.ts'
 import { once } from '../../lib/kernel/once.ts'
 import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
-import { rewrittenForms } from '../../templates/rewritten.ts'
+import { writtenBases } from '../../templates/base-url.ts'
 import { createSecretFinder, mergeRanges, type Range } from './find-secrets.ts'
 
 /** Replaces a secret in a text. */
@@ -108,6 +109,20 @@ type Search = {
 }
 
 const NOTHING: Search = { now: () => [], anyLength: async () => [] }
+
+/** Returns an array or object as a `json` parameter renders it; other JSON is rendered unchanged. */
+const writtenJson = (text: string): string[] => {
+  if (!/^\s*[[{]/.test(text)) return []
+  const json = parseJson(text, MAX_JSON_DEPTH)
+  return json.ok ? [JSON.stringify(json.value)] : []
+}
+
+/**
+ * Returns the other forms in which a text may appear in a request because its parameter type normalizes it: as a base
+ * URL, or as JSON without blanks.
+ */
+const rewrittenForms = (text: string): string[] =>
+  [...writtenBases(text), ...writtenJson(text)].filter(form => form !== text)
 
 const createSearch = (secrets: readonly string[], secretSearch: SecretSearch | undefined): Search => {
   const sent = secrets.filter(secret => secret !== '').flatMap(secret => [secret, ...rewrittenForms(secret)])
