@@ -1,6 +1,7 @@
 import { findExactNumber, parseExactly } from '../../lib/json/exact-numbers.ts'
 import { heapOfJson, heapOfTable } from '../../lib/json/heap-cost.ts'
 import { parseDocument } from '../../lib/json/parse-document.ts'
+import { hasMembers } from '../../lib/json/path.ts'
 import { excludePaths } from '../../lib/json/project.ts'
 import { renderDocument } from '../../lib/json/render-document.ts'
 import { type JsonValue, measureJson } from '../../lib/kernel/json.ts'
@@ -15,8 +16,6 @@ import {
 import { compactTables } from './compact-table.ts'
 import { createExpressionSandbox } from './expression-sandbox.ts'
 import { stringToMarkdown, toMarkdown } from './html-to-markdown.ts'
-import { cutString } from './long-strings.ts'
-import { mapLeaves, mapStrings } from './members.ts'
 import type { ShapingJob, ShapingOutcome } from './shaping-job.ts'
 
 /** Longer texts, in characters, are not counted, because it would take seconds. */
@@ -66,6 +65,28 @@ const parse = (text: string): { value: JsonValue } | undefined => {
     throw error
   }
 }
+
+const COUNT = new Intl.NumberFormat('en-US')
+
+/** Returns the beginning of a string and how much is missing; the whole string if that is not longer. */
+export const cutString = (text: string, maxLength: number): string => {
+  if (text.length <= maxLength) return text
+  const last = text.charCodeAt(maxLength - 1)
+  // Does not split a surrogate pair.
+  const length = last >= 0xd800 && last <= 0xdbff ? maxLength - 1 : maxLength
+  const cut = `${text.slice(0, length)}… (${COUNT.format(text.length - length)} more characters)`
+  return cut.length < text.length ? cut : text
+}
+
+/** Returns the value with every leaf changed. Member names stay. */
+const mapLeaves = (value: JsonValue, change: (leaf: JsonValue) => JsonValue): JsonValue => {
+  if (Array.isArray(value)) return value.map(item => mapLeaves(item, change))
+  if (!hasMembers(value)) return change(value)
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, mapLeaves(member, change)]))
+}
+
+const mapStrings = (value: JsonValue, change: (text: string) => string): JsonValue =>
+  mapLeaves(value, leaf => (typeof leaf === 'string' ? change(leaf) : leaf))
 
 /** Runs the steps before the transform. */
 const prepare = (value: JsonValue, { htmlToMarkdown, dropFields = [] }: ResultShaping): JsonValue => {
