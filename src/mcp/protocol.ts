@@ -1,3 +1,5 @@
+import type { JsonObject } from '../lib/kernel/json.ts'
+
 /**
  * Versions with sessions (initialize handshake), newest first. The newest is offered to clients that ask for an unknown
  * one.
@@ -55,7 +57,12 @@ export { findLogLevel, type LogLevel } from '../upstreams/connection/call-link.t
 /** Kinds of lists that clients are notified about. */
 export const LIST_KINDS = ['tools', 'resources', 'prompts'] as const
 export type ListKind = (typeof LIST_KINDS)[number]
-/** Builds the notification that a resource has changed. */
-export const resourceUpdated = (uri: string): string =>
-  JSON.stringify({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri } })
+
+/** Renders a notification. */
+export const notification = (method: string, params?: JsonObject): string =>
+  JSON.stringify({ jsonrpc: '2.0', method, params })
+/** Renders the notification that a resource has changed. */
+export const resourceUpdated = (uri: string): string => notification('notifications/resources/updated', { uri })
 export const listChangedMethod = (kind: ListKind): string => `notifications/${kind}/list_changed`
+/** Renders the notification that a list has changed. */
+export const listChanged = (kind: ListKind): string => notification(listChangedMethod(kind))

@@ -2,8 +2,7 @@ import type { JsonObject } from '../../lib/kernel/json.ts'
 import { type CallLink, isLevelWanted, type LogLevel } from '../../upstreams/connection/call-link.ts'
 import type { ClientChannel } from '../client-channel.ts'
 import { isRequestId, metaOf, type RequestMessage } from '../message.ts'
-
-const notification = (method: string, params: JsonObject): string => JSON.stringify({ jsonrpc: '2.0', method, params })
+import { notification } from '../protocol.ts'
 
 /** Builds the notification of a log message. */
 export const logNotice = (params: JsonObject): string => notification('notifications/message', params)

@@ -7,7 +7,7 @@ import { createChannel } from '../client-channel.ts'
 import { acceptsEventStream } from '../headers.ts'
 import { writeHead, writeRefusal, writeResponse } from '../http-exchange.ts'
 import { type Message, parseMessage, type RequestMessage } from '../message.ts'
-import { ERROR, type ListKind, listChangedMethod, SESSION_VERSIONS } from '../protocol.ts'
+import { ERROR, listChanged, SESSION_VERSIONS } from '../protocol.ts'
 import type { MountedServer, Subscriber } from '../registry/mounted-server.ts'
 import type { ReportFault } from '../respond.ts'
 import { errorResponse, isRefusal, type RpcResponse, refusal, responseText, resultResponse } from '../rpc-response.ts'
@@ -42,9 +42,6 @@ type Connection = {
   /** The process is stopping: end the stream after the last response. */
   isEnding: boolean
 }
-
-const listChanged = (kind: ListKind): string =>
-  messageEvent(JSON.stringify({ jsonrpc: '2.0', method: listChangedMethod(kind) }))
 
 /** The HTTP+SSE transport of 2024-11-05 (basic/transports): a stream for responses, POSTs for everything else. */
 export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, access, now, report }: HttpSseOptions) => {
@@ -90,7 +87,7 @@ export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, access, 
       endSession(connection.session)
     })
     const subscriber: Subscriber = {
-      listChanged: kind => stream.send(listChanged(kind)),
+      listChanged: kind => stream.send(messageEvent(listChanged(kind))),
       ...access.watch(request, stream, stream.end),
       end: () => {
         connection.isEnding = true

@@ -1,17 +1,10 @@
-import type { JsonValue } from '../../lib/kernel/json.ts'
 import { isRequestId, metaOf, type RequestMessage } from '../message.ts'
+import { notification } from '../protocol.ts'
 
 /** Time until the first progress notification of a slow call. */
 const FIRST_AFTER_MS = 1_000
 /** Interval between progress notifications. Clients give up after a minute without one. */
 const EVERY_MS = 5_000
-
-const notice = (progressToken: JsonValue, seconds: number): string =>
-  JSON.stringify({
-    jsonrpc: '2.0',
-    method: 'notifications/progress',
-    params: { progressToken, progress: seconds, message: `Running for ${seconds} s` },
-  })
 
 /**
  * Sends `notifications/progress` at intervals while a request runs, if its client asked for it
@@ -22,7 +15,8 @@ export const startProgress = (request: RequestMessage, send: (json: string) => v
   if (!isRequestId(token)) return undefined
   let seconds = FIRST_AFTER_MS / 1_000
   const tick = (): void => {
-    send(notice(token, seconds))
+    const params = { progressToken: token, progress: seconds, message: `Running for ${seconds} s` }
+    send(notification('notifications/progress', params))
     seconds += EVERY_MS / 1_000
     timer = setTimeout(tick, EVERY_MS)
   }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { JsonObject } from '../../lib/kernel/json.ts'
 import { isLevelWanted, type SessionPeer } from '../../upstreams/connection/call-link.ts'
 import type { ResponseMessage } from '../message.ts'
+import { ERROR, notification } from '../protocol.ts'
 import type { AskableClient, Session } from './session.ts'
 
 /** Long, because a person may have to read, think and type. */
@@ -24,15 +25,13 @@ export const ASKABLE_NAMES: readonly string[] = ASKABLES.flatMap(name => [
   ...ASKABLE[name].map(detail => `${name}.${detail}`),
 ])
 
-const hasDetail = (names: readonly string[], name: string): boolean => names.includes(name)
-
 /** Returns the capabilities with these names, or undefined if the client cannot be asked anything. */
 export const askableOf = (names: readonly string[]): JsonObject | undefined => {
   const found = ASKABLES.filter(name => names.includes(name))
   if (found.length === 0) return undefined
   return Object.fromEntries(
     found.map(name => {
-      const details = ASKABLE[name].filter(detail => hasDetail(names, `${name}.${detail}`))
+      const details = ASKABLE[name].filter(detail => names.includes(`${name}.${detail}`))
       return [name, Object.fromEntries(details.map(detail => [detail, detail === 'listChanged' ? true : {}]))]
     }),
   )
@@ -48,9 +47,6 @@ class AskError extends Error {
     this.code = code
   }
 }
-
-/** JSON-RPC 2.0 §5.1. */
-const INTERNAL_ERROR = -32_603
 
 type Waiting = { settle: (response: ResponseMessage) => void; fail: (why: string) => void }
 
@@ -73,18 +69,17 @@ export const createSessionPeer = (session: Session, capabilities: JsonObject, on
 
   const ask = async (method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> => {
     if (waiting.size >= MAX_UNANSWERED)
-      throw new AskError(INTERNAL_ERROR, 'The client has too many unanswered requests.')
+      throw new AskError(ERROR.internal, 'The client has too many unanswered requests.')
     const id = `ask-${randomUUID()}`
     const response = Promise.withResolvers<JsonObject>()
     const fail = (why: string): void => {
-      const params = { requestId: id, reason: why }
-      send(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params }))
-      response.reject(new AskError(INTERNAL_ERROR, why))
+      send(notification('notifications/cancelled', { requestId: id, reason: why }))
+      response.reject(new AskError(ERROR.internal, why))
     }
     const settle = ({ result, error }: ResponseMessage): void => {
       if (result !== undefined) response.resolve(result)
       else
-        response.reject(new AskError(error?.code ?? INTERNAL_ERROR, error?.message ?? 'The client returned no result.'))
+        response.reject(new AskError(error?.code ?? ERROR.internal, error?.message ?? 'The client returned no result.'))
     }
     waiting.set(id, { settle, fail })
     const timer = setTimeout(() => fail('The client did not respond in time.'), MAX_RESPONSE_MS)
@@ -92,7 +87,7 @@ export const createSessionPeer = (session: Session, capabilities: JsonObject, on
     signal.addEventListener('abort', onAbort, { once: true })
     try {
       if (!send(JSON.stringify({ jsonrpc: '2.0', id, method, params }))) {
-        throw new AskError(INTERNAL_ERROR, 'The client has no open stream for this request.')
+        throw new AskError(ERROR.internal, 'The client has no open stream for this request.')
       }
       return await response.promise
     } finally {
@@ -113,7 +108,7 @@ export const createSessionPeer = (session: Session, capabilities: JsonObject, on
       const { logLevel } = session
       const isLog = method === 'notifications/message'
       if (isLog && logLevel !== undefined && !isLevelWanted(params.level, logLevel)) return
-      send(JSON.stringify({ jsonrpc: '2.0', method, params }))
+      send(notification(method, params))
     },
   }
   return {

@@ -1,16 +1,14 @@
 import type { JsonObject } from '../../lib/kernel/json.ts'
-import { isLevelWanted } from '../../upstreams/connection/call-link.ts'
+import { isLevelWanted, type LogLevel } from '../../upstreams/connection/call-link.ts'
 import type { Call } from '../call.ts'
 import type { RequestMessage } from '../message.ts'
-import { type LogLevel, listChangedMethod, resourceUpdated } from '../protocol.ts'
+import { listChanged, resourceUpdated } from '../protocol.ts'
 import { groupOf } from '../registry/groups.ts'
 import type { Router } from '../registry/router.ts'
 import { errorResponse, invalidParams, type RpcResponse, refusal, resultResponse } from '../rpc-response.ts'
 import { logNotice } from './call-links.ts'
 import type { AskableClient, Session, SessionSubscription, SessionUpstreams } from './session.ts'
 import { askableOf, createSessionPeer } from './session-peer.ts'
-
-const TOOLS_CHANGED = JSON.stringify({ jsonrpc: '2.0', method: listChangedMethod('tools') })
 
 /** Maximum number of resource subscriptions of one session. */
 const MAX_SUBSCRIPTIONS = 500
@@ -26,7 +24,7 @@ export const findAskableClient = ({ offers, server }: Router, session: Session):
   if (capabilities !== undefined) {
     const upstreams = upstreamsOf(session)
     const client = createSessionPeer(session, capabilities, () => {
-      if ((server.unlisted?.list(client.peer).length ?? 0) > 0) notify(session, TOOLS_CHANGED)
+      if ((server.unlisted?.list(client.peer).length ?? 0) > 0) notify(session, listChanged('tools'))
     })
     upstreams.askable = client
     upstreams.closeOwn = () => offers?.closeOwn(client.peer)

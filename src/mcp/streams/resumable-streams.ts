@@ -1,11 +1,9 @@
-import { type ListKind, listChangedMethod } from '../protocol.ts'
+import { listChanged } from '../protocol.ts'
 import type { MountedServer, Subscriber } from '../registry/mounted-server.ts'
 import { createResumableStream, parseEventId, type ResumableStream, type StreamConnection } from './resumable-stream.ts'
 
 /** Disconnected streams kept per session. */
 const MAX_BROKEN_STREAMS = 4
-
-const listChanged = (kind: ListKind): string => JSON.stringify({ jsonrpc: '2.0', method: listChangedMethod(kind) })
 
 /** All streams of a session, and its subscription to changes of the server. */
 export const createResumableStreams = (now: () => number) => {
