@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/kernel/json.ts'
-import { findLogLevel, META } from './protocol.ts'
+import { findLogLevel } from '../upstreams/connection/call-link.ts'
+import { META } from './protocol.ts'
 
 export type EnvelopeIssue = { key: string; problem: string }
 

@@ -52,8 +52,6 @@ export const META = {
   missing: 'patchbay/missing',
 } as const
 
-export { findLogLevel, type LogLevel } from '../upstreams/connection/call-link.ts'
-
 /** Kinds of lists that clients are notified about. */
 export const LIST_KINDS = ['tools', 'resources', 'prompts'] as const
 export type ListKind = (typeof LIST_KINDS)[number]

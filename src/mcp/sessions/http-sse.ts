@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import type { JsonValue } from '../../lib/kernel/json.ts'
-import type { Caller } from '../../servers/access/access.ts'
 import { type BodyLimits, parseBody, readBody } from '../body.ts'
 import type { Challenges } from '../challenges.ts'
 import { createChannel } from '../client-channel.ts'
@@ -20,7 +19,8 @@ import { parseInitialize } from './initialize.ts'
 import { startProgress } from './progress.ts'
 import { serveNotification, serveRequest, serveResponse } from './session-era.ts'
 import { notAcceptable, SESSION_NOT_FOUND } from './session-requirements.ts'
-import { endSession, removeCall, type Session } from './sessions.ts'
+import { newSession, type Session } from './session.ts'
+import { endSession, removeCall } from './sessions.ts'
 
 export type HttpSseOptions = {
   /** The public origin, for the address that clients post to. */
@@ -47,20 +47,6 @@ type Connection = {
 export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, access, now, report }: HttpSseOptions) => {
   const connections = new Map<string, Connection>()
   const basePath = new URL(baseUrl).pathname.replace(/\/$/, '')
-
-  const newSession = (serverId: string, caller: Caller, notify: Session['notify']): Session => ({
-    serverId,
-    subject: caller?.userId,
-    version: SESSION_VERSIONS[0],
-    client: undefined,
-    capabilities: [],
-    lastUsedAt: now(),
-    logLevel: undefined,
-    calls: undefined,
-    streams: undefined,
-    notify,
-    upstreams: undefined,
-  })
 
   const endWhenDone = ({ isEnding, session, stream }: Connection): void => {
     if (isEnding && (session.calls?.length ?? 0) === 0) stream.end()
@@ -94,7 +80,8 @@ export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, access, 
         endWhenDone(connection)
       },
     }
-    const session = newSession(serverId, caller, json => stream.send(messageEvent(json)))
+    const start = { serverId, subject: caller?.userId, version: SESSION_VERSIONS[0], client: undefined, capabilities: [] }
+    const session = { ...newSession(start, now()), notify: (json: string) => stream.send(messageEvent(json)) }
     const connection: Connection = { serverId, stream, session, isInitialized: false, isEnding: false }
     connections.set(sessionId, connection)
     mounted.subscribe(subscriber)

@@ -1,9 +1,9 @@
 import type { Caller } from '../../servers/access/access.ts'
-import type { CallLink } from '../../upstreams/connection/call-link.ts'
+import { type CallLink, findLogLevel } from '../../upstreams/connection/call-link.ts'
 import { createCall, type RunningCall } from '../call.ts'
 import type { ClientChannel } from '../client-channel.ts'
 import { isRequestId, type NotificationMessage, type RequestMessage, type ResponseMessage } from '../message.ts'
-import { ERROR, findLogLevel } from '../protocol.ts'
+import { ERROR } from '../protocol.ts'
 import type { Router } from '../registry/router.ts'
 import { findUnlisted, listTools } from '../registry/unlisted.ts'
 import { callTool, findTool, type ReportFault, respondNotFound, respondUnknown, respondWithList } from '../respond.ts'
@@ -11,7 +11,8 @@ import { errorResponse, invalidParams, isRefusal, type RpcResponse, refusal, res
 import { mayAskUpstream, requestUpstream } from './ask-upstream.ts'
 import { createCallLink } from './call-links.ts'
 import { findAskableClient, listenToLogs, subscribe, unsubscribe } from './session-upstreams.ts'
-import { addCall, cancelCalls, type Session } from './sessions.ts'
+import type { Session } from './session.ts'
+import { addCall, cancelCalls } from './sessions.ts'
 
 const setLevel = (router: Router, session: Session, { id, params }: RequestMessage): RpcResponse => {
   const level = findLogLevel(params?.level)

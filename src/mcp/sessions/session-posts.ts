@@ -17,7 +17,8 @@ import type { SessionStreams } from '../streams/session-streams.ts'
 import { parseInitialize } from './initialize.ts'
 import { serveNotification, serveRequest, serveResponse } from './session-era.ts'
 import { SESSION_HEADER } from './session-requirements.ts'
-import { removeCall, type Session, type Sessions } from './sessions.ts'
+import type { Session } from './session.ts'
+import { removeCall, type Sessions } from './sessions.ts'
 
 export type SessionPostsOptions = {
   sessions: Sessions

@@ -3,7 +3,8 @@ import type { HttpExchange } from '../http-exchange.ts'
 import { ERROR, findSessionVersion, SESSION_VERSIONS } from '../protocol.ts'
 import { type Refusal, refusal } from '../rpc-response.ts'
 import type { ServerRequest } from '../server-request.ts'
-import type { Session, Sessions } from './sessions.ts'
+import type { Session } from './session.ts'
+import type { Sessions } from './sessions.ts'
 
 export const SESSION_HEADER = 'mcp-session-id'
 

@@ -1,7 +1,7 @@
-import type { SessionPeer } from '../../upstreams/connection/call-link.ts'
+import type { LogLevel, SessionPeer } from '../../upstreams/connection/call-link.ts'
 import type { Call } from '../call.ts'
 import type { ResponseMessage } from '../message.ts'
-import type { LogLevel, SessionVersion } from '../protocol.ts'
+import type { SessionVersion } from '../protocol.ts'
 import type { ResumableStreams } from '../streams/resumable-streams.ts'
 
 /** A session's client that upstreams can ask. */
@@ -48,3 +48,22 @@ export type Session = {
   notify: ((json: string) => void) | undefined
   upstreams: SessionUpstreams | undefined
 }
+
+type SessionStart = Pick<Session, 'serverId' | 'subject' | 'version' | 'client' | 'capabilities'>
+
+export const newSession = (
+  { serverId, subject, version, client, capabilities }: SessionStart,
+  lastUsedAt: number,
+): Session => ({
+  serverId,
+  subject,
+  version,
+  client,
+  capabilities,
+  lastUsedAt,
+  logLevel: undefined,
+  calls: undefined,
+  streams: undefined,
+  notify: undefined,
+  upstreams: undefined,
+})

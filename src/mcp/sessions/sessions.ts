@@ -1,11 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import type { Call } from '../call.ts'
 import type { RequestId } from '../message.ts'
-import type { Session } from './session.ts'
+import { newSession, type Session } from './session.ts'
 import type { SessionClaims, SessionIds } from './session-id.ts'
 import { pauseSubscriptions, releaseUpstreams } from './session-upstreams.ts'
-
-export type { Session } from './session.ts'
 
 /**
  * An array, not a Set: a Set rehashes every few calls, and each discarded table keeps the next one and its calls alive
@@ -86,19 +84,8 @@ export const createSessions = ({ ids, now, idleMs, maxPerServer }: SessionsOptio
     return known.living.size < maxPerServer
   }
 
-  const add = (
-    known: ServerSessions,
-    id: string,
-    { serverId, subject, version, client, capabilities }: SessionClaims,
-  ): Session => {
-    const unused = {
-      logLevel: undefined,
-      calls: undefined,
-      streams: undefined,
-      notify: undefined,
-      upstreams: undefined,
-    }
-    const session: Session = { serverId, subject, version, client, capabilities, lastUsedAt: now(), ...unused }
+  const add = (known: ServerSessions, id: string, claims: SessionClaims): Session => {
+    const session = newSession(claims, now())
     known.living.set(id, session)
     return session
   }
