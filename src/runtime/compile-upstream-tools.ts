@@ -25,6 +25,7 @@ import type { CallContext, CompiledTool } from './call/compiled-tool.ts'
 import {
   type BlocksResult,
   errorResult,
+  INTERNAL_FAULT,
   isPassed,
   isRefused,
   type PassedResult,
@@ -54,8 +55,6 @@ type UpstreamTool = {
   name: string
   rules: UpstreamResultRules
 }
-
-const INTERNAL_FAULT = 'Patchbay failed to run this call. The reason is in the server log.'
 
 const textOf = (value: JsonValue | undefined): string | undefined => (typeof value === 'string' ? value : undefined)
 

@@ -10,7 +10,14 @@ import { shapeResponse } from '../results/shape/shape.ts'
 import { type PlannedShaping, shapeByRules } from '../results/shape/shape-by-rules.ts'
 import type { CompiledTemplate, RenderedRequest } from '../templates/template.ts'
 import type { SchemaCheck } from '../tools/json-schema.ts'
-import { boundError, errorResult, isErrorResult, isLongText, type ToolResult } from './call/tool-result.ts'
+import {
+  boundError,
+  errorResult,
+  INTERNAL_FAULT,
+  isErrorResult,
+  isLongText,
+  type ToolResult,
+} from './call/tool-result.ts'
 import { type ResolutionPlan, resolveCall } from './resolve.ts'
 
 /** Everything about calling a tool that does not depend on the arguments. */
@@ -39,8 +46,6 @@ export type CallOutcome = {
   startedAt: Date
   durationMs: number
 }
-
-const INTERNAL_FAULT = 'Patchbay failed to run this call. The reason is in the server log.'
 
 /** Builds the request for these arguments, or returns why that is impossible. */
 export const renderCall = (plan: CallPlan, args: JsonValue | undefined): Result<RenderedRequest, string> => {

@@ -17,9 +17,9 @@ import type { CheckRoom } from '../streams/listen.ts'
 import type { StreamAccess } from '../streams/stream-access.ts'
 import { parseInitialize } from './initialize.ts'
 import { startProgress } from './progress.ts'
-import { serveNotification, serveRequest, serveResponse } from './session-era.ts'
-import { notAcceptable, SESSION_NOT_FOUND } from './session-requirements.ts'
 import { newSession, type Session } from './session.ts'
+import { receiveMessage, serveRequest } from './session-era.ts'
+import { notAcceptable, SESSION_NOT_FOUND } from './session-requirements.ts'
 import { endSession, removeCall } from './sessions.ts'
 
 export type HttpSseOptions = {
@@ -80,7 +80,13 @@ export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, access, 
         endWhenDone(connection)
       },
     }
-    const start = { serverId, subject: caller?.userId, version: SESSION_VERSIONS[0], client: undefined, capabilities: [] }
+    const start = {
+      serverId,
+      subject: caller?.userId,
+      version: SESSION_VERSIONS[0],
+      client: undefined,
+      capabilities: [],
+    }
     const session = { ...newSession(start, now()), notify: (json: string) => stream.send(messageEvent(json)) }
     const connection: Connection = { serverId, stream, session, isInitialized: false, isEnding: false }
     connections.set(sessionId, connection)
@@ -99,9 +105,10 @@ export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, access, 
   const serve = (connection: Connection, { mounted, caller }: ServerRequest, message: Message): void => {
     const { stream } = connection
     const send = (response: RpcResponse): void => stream.send(messageEvent(responseText(response)))
-    if (message.kind === 'notification') serveNotification(mounted.router, connection.session, message)
-    if (message.kind === 'response') serveResponse(connection.session, message)
-    if (message.kind !== 'request') return
+    if (message.kind !== 'request') {
+      receiveMessage(mounted.router, connection.session, message)
+      return
+    }
     if (message.method === 'initialize' && !connection.isInitialized) {
       send(initialize(connection, mounted, message))
       return

@@ -10,8 +10,8 @@ import { callTool, findTool, type ReportFault, respondNotFound, respondUnknown, 
 import { errorResponse, invalidParams, isRefusal, type RpcResponse, refusal, resultResponse } from '../rpc-response.ts'
 import { mayAskUpstream, requestUpstream } from './ask-upstream.ts'
 import { createCallLink } from './call-links.ts'
-import { findAskableClient, listenToLogs, subscribe, unsubscribe } from './session-upstreams.ts'
 import type { Session } from './session.ts'
+import { findAskableClient, listenToLogs, subscribe, unsubscribe } from './session-upstreams.ts'
 import { addCall, cancelCalls } from './sessions.ts'
 
 const setLevel = (router: Router, session: Session, { id, params }: RequestMessage): RpcResponse => {
@@ -104,16 +104,20 @@ export const serveRequest = (request: SessionRequest): RpcResponse | RunningCall
 
 const ALREADY_INITIALIZED = refusal(400, ERROR.invalidRequest, 'This session is already initialized')
 
-/** Passes the client's response on to the upstream that asked. */
-export const serveResponse = (session: Session, message: ResponseMessage): void =>
-  session.upstreams?.askable?.receive(message)
-
-/** Handles cancellations and changes of roots. Other notifications are ignored. */
-export const serveNotification = (
+/**
+ * Receives what has no response: the client's response to an upstream that asked, cancellations, and changes of roots.
+ * Other notifications are ignored.
+ */
+export const receiveMessage = (
   { offers }: Router,
   session: Session,
-  { method, params }: NotificationMessage,
+  message: NotificationMessage | ResponseMessage,
 ): void => {
+  if (message.kind === 'response') {
+    session.upstreams?.askable?.receive(message)
+    return
+  }
+  const { method, params } = message
   if (method === 'notifications/roots/list_changed') {
     const peer = session.upstreams?.askable?.peer
     if (peer !== undefined) offers?.tellRootsChanged(peer)

@@ -15,9 +15,9 @@ import {
 import type { ServerRequest } from '../server-request.ts'
 import type { SessionStreams } from '../streams/session-streams.ts'
 import { parseInitialize } from './initialize.ts'
-import { serveNotification, serveRequest, serveResponse } from './session-era.ts'
-import { SESSION_HEADER } from './session-requirements.ts'
 import type { Session } from './session.ts'
+import { receiveMessage, serveRequest } from './session-era.ts'
+import { SESSION_HEADER } from './session-requirements.ts'
 import { removeCall, type Sessions } from './sessions.ts'
 
 export type SessionPostsOptions = {
@@ -69,8 +69,7 @@ export const createSessionPosts = ({ sessions, streams, maxSessionsPerServer, re
   dispatch: (request: ServerRequest, session: Session, message: Message): Reply => {
     const { router } = request.mounted
     if (message.kind !== 'request') {
-      if (message.kind === 'notification') serveNotification(router, session, message)
-      else serveResponse(session, message)
+      receiveMessage(router, session, message)
       return 'accepted'
     }
     const channel = createPostChannel(true, () => streams.streamResponse(request, session))
@@ -90,9 +89,10 @@ export const createSessionPosts = ({ sessions, streams, maxSessionsPerServer, re
     const ids: RequestId[] = []
     const cancels: (() => void)[] = []
     for (const message of messages) {
-      if (message.kind === 'notification') serveNotification(router, session, message)
-      if (message.kind === 'response') serveResponse(session, message)
-      if (message.kind !== 'request') continue
+      if (message.kind !== 'request') {
+        receiveMessage(router, session, message)
+        continue
+      }
       ids.push(message.id)
       const started = serveRequest({ router, session, message, caller, channel: CLOSED_CHANNEL, report })
       if (!('call' in started)) {

@@ -50,3 +50,6 @@ const MAX_ERROR_CHARACTERS = 4_000
 /** Truncates an error about arguments to what a model reads. */
 export const boundError = (text: string): string =>
   (text.length > MAX_ERROR_CHARACTERS ? `${text.slice(0, MAX_ERROR_CHARACTERS)}…` : text).toWellFormed()
+
+/** The error that callers see for a fault of ours. */
+export const INTERNAL_FAULT = 'Patchbay failed to run this call. The reason is in the server log.'
