@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import { nameSchema, timeSchema, toViewFields } from '../lib/http/schemas.ts'
+import { nameSchema, orNull, timeSchema } from '../lib/http/schemas.ts'
 import { SCOPES } from '../lib/kernel/actor.ts'
 import { ROLES } from '../lib/kernel/roles.ts'
-import type { AccessToken, OwnOrganization, User } from './account.ts'
 import { MAX_EMAIL_CHARACTERS, MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS } from './credentials.ts'
 import { code, ownPassword } from './second-factor/second-factor.schema.ts'
 import { DEFAULT_TOKEN_DAYS, MAX_TOKEN_DAYS } from './tokens/access-tokens.ts'
@@ -72,14 +71,12 @@ export const UserView = z
   .object({
     id: z.uuid(),
     email: z.string(),
-    emailVerifiedAt: timeSchema.nullable(),
+    emailVerifiedAt: orNull(timeSchema),
     isOperator: z.boolean(),
     createdAt: timeSchema,
     updatedAt: timeSchema,
   })
   .meta({ id: 'User' })
-
-export const toUserView = (user: User): z.infer<typeof UserView> => UserView.parse(toViewFields(user))
 
 export const SessionView = z
   .object({ user: UserView, csrfToken: z.string().describe('For the header x-csrf-token') })
@@ -92,18 +89,13 @@ export const MeView = z
   })
   .meta({ id: 'Me' })
 
-export const toMeView = (me: { user: User; organizations: readonly OwnOrganization[] }): z.infer<typeof MeView> => ({
-  user: toUserView(me.user),
-  organizations: [...me.organizations],
-})
-
 export const TokenView = z
   .object({
     id: z.uuid(),
     name: z.string(),
     scopes: z.array(z.enum(SCOPES)),
     expiresAt: timeSchema,
-    lastUsedAt: timeSchema.nullable(),
+    lastUsedAt: orNull(timeSchema),
     createdAt: timeSchema,
     updatedAt: timeSchema,
   })
@@ -112,8 +104,3 @@ export const TokenView = z
 export const NewTokenView = TokenView.extend({
   token: z.string().describe('The token itself; returned only once'),
 }).meta({ id: 'NewAccessToken' })
-
-export const toTokenView = (token: AccessToken): z.infer<typeof TokenView> => toViewFields(token)
-
-export const toNewTokenView = (created: AccessToken & { token: string }): z.infer<typeof NewTokenView> =>
-  NewTokenView.parse(toViewFields(created))

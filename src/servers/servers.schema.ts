@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { readOnlyField, readOnlyTimes } from '../lib/http/pages/read-only.ts'
-import { absentable, nameUpTo, timeSchema } from '../lib/http/schemas.ts'
+import { absentable, nameUpTo, orNull, timeSchema } from '../lib/http/schemas.ts'
 import { RESERVED_TOOL_PREFIX, TOOL_NAME, TOOL_NAME_RULE } from '../lib/kernel/names.ts'
 import { responseTokens } from '../tools/response/response-tokens.ts'
 import { contextShape, createContextShape } from './context-rules.ts'
@@ -74,13 +74,14 @@ export const ServerView = z.object({
   organizationId: z.string(),
   ownerId: z.string(),
   name: z.string(),
-  description: z.string().nullable(),
+  description: orNull(z.string()),
   access,
   allowedUsers: z.array(z.string()),
   presentation: z.string(),
   reviewUpstreamChanges,
   ...contextShape,
-  shownAs: ShownAsView.nullable().describe(
+  cutNotice: orNull(contextShape.cutNotice),
+  shownAs: orNull(ShownAsView).describe(
     'the presentation that auto selected, and why; null for other presentations and in lists',
   ),
   url: z.url().describe('the URL that MCP clients connect to'),
@@ -106,21 +107,19 @@ export const UseToolkitQuery = z.object({
 export const UsedToolkitView = z.object({
   id: z.string(),
   title: z.string(),
-  snapshot: z
-    .object({
+  snapshot: orNull(
+    z.object({
       takenAt: timeSchema,
-      update: z
-        .object({
+      update: orNull(
+        z.object({
           version: z.string().describe('version to send when accepting the update'),
           added: z.array(z.string()),
           changed: z.array(ToolChange),
           removed: z.array(z.string()),
-        })
-        .nullable()
-        .describe('tools that accepting the pending update would add, change and remove'),
-    })
-    .nullable()
-    .describe('the snapshot, for a toolkit of another organization'),
+        }),
+      ).describe('tools that accepting the pending update would add, change and remove'),
+    }),
+  ).describe('the snapshot, for a toolkit of another organization'),
   ...times,
 })
 
@@ -176,8 +175,8 @@ export const InstanceView = z.object({
   serverId: z.string(),
   toolId: z.string(),
   name: z.string(),
-  description: z.string().nullable(),
-  maxResponseTokens: z.int().nullable(),
+  description: orNull(z.string()),
+  maxResponseTokens: orNull(z.int()),
   bindings: z.record(z.string(), z.object({ source: z.string(), value: z.json().optional() })),
   inputSchema: z.record(z.string(), z.json()),
   ...times,

@@ -1,41 +1,27 @@
 import type { z } from 'zod'
-import { toViewFields } from '../lib/http/schemas.ts'
 import { serverUrl } from '../lib/kernel/server-url.ts'
 import { checkDefinition } from '../tools/tool-definition.ts'
 import { bindingOf, toBindingFields } from './bindings/bindings.ts'
 import { exposedSchemaOf } from './bindings/exposed-schema.ts'
 import type { Global, Instance, Server } from './server.ts'
-import type { BindingRow, GlobalView, InstanceView, ServerView, UsedToolkitView } from './servers.schema.ts'
+import type { BindingRow } from './servers.schema.ts'
 import { type ShownAs, toShownAsView } from './settings/shown-as.ts'
-import type { UsedToolkit } from './sources/toolkit-uses.service.ts'
 
-export const toServerView = (server: Server, baseUrl: string, shownAs?: ShownAs): z.infer<typeof ServerView> => ({
-  ...toViewFields(server),
+export const toServerView = (server: Server, baseUrl: string, shownAs?: ShownAs) => ({
+  ...server,
   uuid: server.id,
-  allowedUsers: [...server.allowedUserIds],
+  allowedUsers: server.allowedUserIds,
   shownAs: shownAs === undefined ? null : toShownAsView(shownAs),
   url: serverUrl(baseUrl, server.id),
 })
 
-export const toUsedToolkitView = (used: UsedToolkit): z.infer<typeof UsedToolkitView> => ({
-  ...toViewFields(used),
-  snapshot: used.snapshot === undefined ? null : toViewFields(used.snapshot),
-})
+export const toGlobalView = (global: Global) =>
+  global.isSecret ? { ...global, secret: true as const } : { ...global, secret: false as const }
 
-export const toGlobalView = (global: Global): z.infer<typeof GlobalView> => {
-  const view = toViewFields({
-    id: global.id,
-    key: global.key,
-    createdAt: global.createdAt,
-    updatedAt: global.updatedAt,
-  })
-  return global.isSecret ? { ...view, secret: true } : { ...view, value: global.value, secret: false }
-}
-
-export const toInstanceView = (instance: Instance): z.infer<typeof InstanceView> => {
+export const toInstanceView = (instance: Instance) => {
   const compiled = checkDefinition(instance.tool)
   return {
-    ...toViewFields(instance),
+    ...instance,
     toolId: instance.tool.originId ?? instance.tool.id,
     bindings: Object.fromEntries(
       Object.entries(instance.bindings).map(([name, binding]) => [name, toBindingFields(binding)]),

@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { Email } from '../identity/accounts.schema.ts'
 import { readOnlyField, readOnlyTimes } from '../lib/http/pages/read-only.ts'
-import { nameSchema, timeSchema, toViewFields } from '../lib/http/schemas.ts'
+import { nameSchema, timeSchema } from '../lib/http/schemas.ts'
 import { ROLES } from '../lib/kernel/roles.ts'
-import type { Invitation, Member, Organization } from './organization.ts'
 
 const role = z.enum(ROLES)
 const times = { createdAt: timeSchema, updatedAt: timeSchema }
@@ -25,9 +24,6 @@ export const OrganizationView = z
   .object({ id: z.uuid(), name: z.string(), role: role.describe('role of the requesting user'), ...times })
   .meta({ id: 'Organization' })
 
-export const toOrganizationView = (organization: Organization): z.infer<typeof OrganizationView> =>
-  toViewFields(organization)
-
 export const ChangeRole = z.strictObject({ role })
 
 export const RemoveMember = z
@@ -43,8 +39,6 @@ export const MemberView = z
   .object({ id: z.uuid(), userId: z.uuid(), email: z.string(), role, ...times })
   .meta({ id: 'Member' })
 
-export const toMemberView = (member: Member): z.infer<typeof MemberView> => toViewFields(member)
-
 export const CreateInvitation = z.strictObject({ email: Email, role })
 
 export const AcceptInvitation = z.strictObject({ token: z.string().max(256).describe('from the link in the email') })
@@ -52,5 +46,3 @@ export const AcceptInvitation = z.strictObject({ token: z.string().max(256).desc
 export const InvitationView = z
   .object({ id: z.uuid(), organizationId: z.uuid(), email: z.string(), role, expiresAt: timeSchema, ...times })
   .meta({ id: 'Invitation' })
-
-export const toInvitationView = (invitation: Invitation): z.infer<typeof InvitationView> => toViewFields(invitation)

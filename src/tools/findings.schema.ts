@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { orNull } from '../lib/http/schemas.ts'
 import { LINT_FIELDS, LINT_LEVELS } from './lint/finding.ts'
 
 /** A problem found in a tool, or in a server's tools as a whole. */
@@ -10,8 +11,8 @@ export const FindingView = z.object({
       'error: a widely used client rejects it; warning: some clients reject it, or models choose badly because of it; hint: could be better',
     ),
   field: z.enum(LINT_FIELDS).describe('the part of the tool it is about; tools: all tools of the server together'),
-  parameter: z.string().nullable(),
-  at: z.string().nullable().describe('location in the schema, as a JSON Pointer'),
+  parameter: orNull(z.string()),
+  at: orNull(z.string()).describe('location in the schema, as a JSON Pointer'),
   message: z.string(),
   remedy: z.string(),
   clients: z.array(z.string()).describe('clients known to be affected; empty if it affects every model'),

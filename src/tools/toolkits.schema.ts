@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { readOnlyField, readOnlyTimes } from '../lib/http/pages/read-only.ts'
-import { absentable, nameUpTo, timeSchema } from '../lib/http/schemas.ts'
+import { absentable, nameUpTo, orNull, timeSchema } from '../lib/http/schemas.ts'
 import { isOrigin, TOOL_NAME, TOOL_NAME_RULE } from '../lib/kernel/names.ts'
 import { cacheRules } from './response/cache-rules.ts'
 import { ResponseRules } from './response/response-rules.ts'
@@ -133,7 +133,7 @@ export const ToolkitView = z.object({
   id: z.string(),
   organizationId: z.string(),
   title: z.string(),
-  description: z.string().nullable(),
+  description: orNull(z.string()),
   visibility,
   ...times,
 })
@@ -155,20 +155,20 @@ export const ToolView = z.object({
   id: z.string(),
   toolkitId: z.string(),
   name: z.string(),
-  title: z.string().nullable(),
-  description: z.string().nullable(),
+  title: orNull(z.string()),
+  description: orNull(z.string()),
   method: z.string(),
   url: z.string(),
   headers: z.array(z.object({ name: z.string(), value: z.string() })),
-  body: z.string().nullable(),
-  timeoutMs: z.int().nullable(),
+  body: orNull(z.string()),
+  timeoutMs: orNull(z.int()),
   parameters: z.record(z.string(), ParameterView),
-  inputSchema: jsonObject.nullable(),
-  outputSchema: jsonObject.nullable(),
-  annotations: z.record(z.string(), z.union([z.string(), z.boolean()])).nullable(),
-  allowedOrigins: z.array(z.string()).nullable(),
-  response: ResponseRules.nullable(),
-  cacheSeconds: z.int().nullable(),
-  cacheShared: z.boolean().nullable(),
+  inputSchema: orNull(jsonObject),
+  outputSchema: orNull(jsonObject),
+  annotations: orNull(optional.annotations),
+  allowedOrigins: orNull(z.array(z.string())),
+  response: orNull(ResponseRules),
+  cacheSeconds: orNull(z.int()),
+  cacheShared: orNull(z.boolean()),
   ...times,
 })

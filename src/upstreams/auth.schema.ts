@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { readOnlyField } from '../lib/http/pages/read-only.ts'
-import { timeSchema } from '../lib/http/schemas.ts'
+import { orNull, timeSchema } from '../lib/http/schemas.ts'
 import { MAX_OAUTH_CLIENT_CHARS, MAX_OAUTH_SCOPE_CHARS, MAX_OAUTH_SCOPES } from './limits.ts'
 
 /** RFC 6749 §A.1, §A.2: printable ASCII. */
@@ -55,15 +55,14 @@ export const authView = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('oauth'),
     per: z.enum(['server', 'caller']),
-    clientId: z.string().nullable(),
-    clientSecretSetAt: timeSchema.nullable().describe('when the client secret was entered'),
-    scopes: z.array(z.string()).nullable(),
-    connection: z
-      .object({
+    clientId: orNull(z.string()),
+    clientSecretSetAt: orNull(timeSchema).describe('when the client secret was entered'),
+    scopes: orNull(z.array(z.string())),
+    connection: orNull(
+      z.object({
         connectedAt: timeSchema,
-        brokenSince: timeSchema.nullable().describe('set once the account must be reconnected'),
-      })
-      .nullable()
-      .describe('the account that all callers share; null if there is none or each caller has their own'),
+        brokenSince: orNull(timeSchema).describe('set once the account must be reconnected'),
+      }),
+    ).describe('the account that all callers share; null if there is none or each caller has their own'),
   }),
 ])

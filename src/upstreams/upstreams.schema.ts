@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { readOnlyField, readOnlyTimes } from '../lib/http/pages/read-only.ts'
-import { absentable, timeSchema } from '../lib/http/schemas.ts'
+import { absentable, orNull, timeSchema } from '../lib/http/schemas.ts'
 import { RESERVED_TOOL_PREFIX, TOOL_NAME, TOOL_NAME_RULE } from '../lib/kernel/names.ts'
 import { responseTokens } from '../tools/response/response-tokens.ts'
 import { authView, authWish } from './auth.schema.ts'
@@ -171,22 +171,22 @@ export const UpstreamView = z.object({
   id: z.string(),
   serverId: z.string(),
   name: z.string(),
-  description: z.string().nullable(),
+  description: orNull(z.string()),
   transport,
-  command: z.string().nullable(),
-  args: z.array(z.string()).nullable(),
-  env: texts.nullable(),
-  cwd: z.string().nullable(),
-  url: z.string().nullable(),
-  urls: z.array(z.string()).nullable(),
-  headers: texts.nullable(),
+  command: orNull(z.string()),
+  args: orNull(z.array(z.string())),
+  env: orNull(texts),
+  cwd: orNull(z.string()),
+  url: orNull(z.string()),
+  urls: orNull(z.array(z.string())),
+  headers: orNull(texts),
   auth: authView,
   eager: z.boolean(),
   features: z.object({ tools: z.boolean(), resources: z.boolean(), prompts: z.boolean() }),
-  allow: z.array(z.string()).nullable(),
-  deny: z.array(z.string()).nullable(),
+  allow: orNull(z.array(z.string())),
+  deny: orNull(z.array(z.string())),
   timeoutMs: z.int(),
-  prefix: z.string().nullable(),
+  prefix: orNull(z.string()),
   enabled: z.boolean(),
   responseTokens: z.record(z.string(), z.int()),
   toolAnswers: z.record(z.string(), ToolAnswersRules),

@@ -7,10 +7,6 @@ import {
   SignIn,
   SignUp,
   TokenView,
-  toMeView,
-  toNewTokenView,
-  toTokenView,
-  toUserView,
   UserView,
 } from '../../identity/accounts.schema.ts'
 import type { AccountService } from '../../identity/accounts.service.ts'
@@ -19,40 +15,32 @@ import { uuidParams } from '../../lib/http/schemas.ts'
 import { beginSession, endSession } from '../../lib/http/sessions.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 
-const ANYONE = { access: 'anyone' } as const
-const USER = { access: 'user' } as const
-const ACCOUNT = ['account']
+const tags = ['account']
 /** Body limit: anyone may send these requests, and credentials are short. */
 const MAX_CREDENTIALS_BYTES = 16 * 1_024
 
 export const accountRoutes: FastifyPluginAsyncZod<{ accounts: AccountService }> = async (app, { accounts }) => {
-  const routes = resourceRoutes(app, { ...USER, tags: ACCOUNT })
-  const ofTokens = resourceRoutes(app, { ...USER, tags: ['tokens'] })
+  const ofStrangers = resourceRoutes(app, { access: 'anyone', tags, bodyLimit: MAX_CREDENTIALS_BYTES })
+  const routes = resourceRoutes(app, { access: 'user', tags })
+  const ofTokens = resourceRoutes(app, { access: 'user', tags: ['tokens'] })
 
-  app.post(
+  ofStrangers.create(
     '/signup',
-    {
-      bodyLimit: MAX_CREDENTIALS_BYTES,
-      config: ANYONE,
-      schema: { tags: ACCOUNT, summary: 'Create an account and sign in', body: SignUp, response: { 201: UserView } },
-    },
-    async (request, reply) => {
-      const user = await accounts.signUp({ ...request.body, address: request.ip })
+    { summary: 'Create an account and sign in', body: SignUp },
+    viewAsIs(UserView),
+    async ({ body, request, reply }) => {
+      const user = await accounts.signUp({ ...body, address: request.ip })
       await beginSession(request, reply, user.id)
-      return reply.code(201).send(toUserView(user))
+      return user
     },
   )
-
-  app.post(
+  ofStrangers.perform(
     '/session',
-    {
-      bodyLimit: MAX_CREDENTIALS_BYTES,
-      config: ANYONE,
-      schema: { tags: ACCOUNT, summary: 'Sign in', body: SignIn, response: { 200: SessionView } },
-    },
-    async (request, reply) => {
-      const user = await accounts.signIn({ ...request.body, address: request.ip })
-      return { user: toUserView(user), csrfToken: await beginSession(request, reply, user.id) }
+    { summary: 'Sign in', body: SignIn },
+    viewAsIs(SessionView),
+    async ({ body, request, reply }) => {
+      const user = await accounts.signIn({ ...body, address: request.ip })
+      return { user, csrfToken: await beginSession(request, reply, user.id) }
     },
   )
 
@@ -63,7 +51,7 @@ export const accountRoutes: FastifyPluginAsyncZod<{ accounts: AccountService }> 
     async ({ actor, request, reply }) => {
       if (request.signedInBy !== 'session') throw noSession()
       const { user } = await accounts.getMe(actor)
-      return { user: toUserView(user), csrfToken: reply.generateCsrf() }
+      return { user, csrfToken: reply.generateCsrf() }
     },
   )
 
@@ -73,24 +61,18 @@ export const accountRoutes: FastifyPluginAsyncZod<{ accounts: AccountService }> 
     await accounts.noteSignOut(actor)
   })
 
-  routes.get(
-    '/me',
-    { summary: 'Get the current user and their organizations' },
-    { schema: MeView, toView: toMeView },
-    ({ actor }) => accounts.getMe(actor),
+  routes.get('/me', { summary: 'Get the current user and their organizations' }, viewAsIs(MeView), ({ actor }) =>
+    accounts.getMe(actor),
   )
 
   ofTokens.create(
     '/tokens',
     { summary: 'Create a personal access token', body: NewToken },
-    { schema: NewTokenView, toView: toNewTokenView },
+    viewAsIs(NewTokenView),
     ({ actor, body }) => accounts.createToken(actor, body),
   )
-  ofTokens.list(
-    '/tokens',
-    { summary: 'List your personal access tokens' },
-    { schema: TokenView, toView: toTokenView },
-    ({ actor, page }) => accounts.listTokens(actor, page),
+  ofTokens.list('/tokens', { summary: 'List your personal access tokens' }, viewAsIs(TokenView), ({ actor, page }) =>
+    accounts.listTokens(actor, page),
   )
   ofTokens.remove('/tokens/:id', { summary: 'Revoke a token', params: uuidParams }, ({ actor, params }) =>
     accounts.removeToken(actor, params.id),

@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { AccountService } from '../../identity/accounts.service.ts'
-import type { LinkedIdentity } from '../../identity/external/external-identities.store.ts'
 import { saveExternalSignIn } from '../../identity/external/external-sign-in.session.ts'
 import { ownPassword } from '../../identity/second-factor/second-factor.schema.ts'
 import { parseReturnTo } from '../../lib/http/pages/return-to.ts'
@@ -28,14 +27,6 @@ const IdentityView = z
   })
   .meta({ id: 'Identity' })
 
-const toIdentityView = ({ id, issuer, subject, createdAt, updatedAt }: LinkedIdentity) => ({
-  id,
-  issuer,
-  subject,
-  createdAt: createdAt.toISOString(),
-  updatedAt: updatedAt.toISOString(),
-})
-
 export const externalIdentityRoutes: FastifyPluginAsyncZod<{ accounts: AccountService }> = async (
   app,
   { accounts },
@@ -45,7 +36,7 @@ export const externalIdentityRoutes: FastifyPluginAsyncZod<{ accounts: AccountSe
   routes.list(
     '/me/identities',
     { summary: 'List your identities at the external provider' },
-    { schema: IdentityView, toView: toIdentityView },
+    viewAsIs(IdentityView),
     ({ actor, page }) => accounts.listIdentities(actor, page),
   )
   routes.perform(

@@ -1,5 +1,4 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import { z } from 'zod'
 import type { AccountService } from '../../identity/accounts.service.ts'
 import {
   EmailView,
@@ -9,83 +8,51 @@ import {
   PasswordReset,
   ResetRequest,
 } from '../../identity/mail/mail-flows.schema.ts'
+import { noContent, resourceRoutes, viewAsIs } from '../../lib/http/resource-routes.ts'
 import { sessionIdOf } from '../../lib/http/sessions.ts'
 
-const config = { access: 'anyone' } as const
-const tags = ['account']
-/** Anyone may send these requests, and an address, a password and a token are short. */
+/** Body limit: anyone may send these requests, and an address, a password and a token are short. */
 const bodyLimit = 16 * 1_024
 
 /** Requests with a link from an email, and the request for one by a user who cannot sign in. */
 export const mailFlowRoutes: FastifyPluginAsyncZod<{ accounts: AccountService }> = async (app, { accounts }) => {
   const messages = mailMessages(accounts.isMailDelivered)
+  const routes = resourceRoutes(app, { access: 'anyone', tags: ['account'], bodyLimit })
 
-  app.post(
+  routes.perform(
     '/email-verifications',
-    {
-      bodyLimit,
-      config,
-      schema: {
-        tags,
-        summary: 'Confirm an email address with the link sent to it',
-        body: LinkToken,
-        response: { 200: EmailView },
-      },
-    },
-    async request => ({ email: (await accounts.verifyEmail(request.body.token, request.ip)).email }),
+    { summary: 'Confirm an email address with the link sent to it', body: LinkToken },
+    viewAsIs(EmailView),
+    ({ body, request }) => accounts.verifyEmail(body.token, request.ip),
   )
-
-  app.post(
+  routes.route('POST', 202)(
     '/password-resets',
     {
-      bodyLimit,
-      config,
-      schema: {
-        tags,
-        summary: 'Request a link to set a new password; the response is the same whether or not the account exists',
-        body: ResetRequest,
-        response: { 202: MessageView },
-      },
+      summary: 'Request a link to set a new password; the response is the same whether or not the account exists',
+      body: ResetRequest,
     },
-    async (request, reply) => {
-      await accounts.requestReset({ email: request.body.email, address: request.ip })
-      return reply.code(202).send({ message: messages.reset })
+    viewAsIs(MessageView),
+    async ({ body, request }) => {
+      await accounts.requestReset({ email: body.email, address: request.ip })
+      return { message: messages.reset }
     },
   )
-
-  app.put(
+  routes.route('PUT', 204)(
     '/password-resets',
     {
-      bodyLimit,
-      config,
-      schema: {
-        tags,
-        summary: 'Set a new password with the link; ends all sessions and revokes all applications',
-        body: PasswordReset,
-        response: { 204: z.null() },
-      },
+      summary: 'Set a new password with the link; ends all sessions and revokes all applications',
+      body: PasswordReset,
     },
-    async (request, reply) => {
-      await accounts.resetPassword({ ...request.body, address: request.ip })
-      return reply.code(204).send(null)
-    },
+    noContent,
+    ({ body, request }) => accounts.resetPassword({ ...body, address: request.ip }),
   )
-
-  app.post(
+  routes.perform(
     '/email-changes',
     {
-      bodyLimit,
-      config,
-      schema: {
-        tags,
-        summary: 'Change the email address with the link sent to the new one; ends all other sessions',
-        body: LinkToken,
-        response: { 200: EmailView },
-      },
+      summary: 'Change the email address with the link sent to the new one; ends all other sessions',
+      body: LinkToken,
     },
-    async request => {
-      const { email } = await accounts.changeEmail(request.body.token, request.ip, sessionIdOf(request))
-      return { email }
-    },
+    viewAsIs(EmailView),
+    ({ body, request }) => accounts.changeEmail(body.token, request.ip, sessionIdOf(request)),
   )
 }

@@ -9,48 +9,36 @@ import {
   PasswordChange,
   toOwnSessionView,
 } from '../../identity/mail/mail-flows.schema.ts'
-import { actorOf } from '../../lib/http/access.ts'
 import { resourceRoutes, viewAsIs } from '../../lib/http/resource-routes.ts'
 import { uuidParams } from '../../lib/http/schemas.ts'
 import { beginSession, sessionIdOf } from '../../lib/http/sessions.ts'
 
-const config = { access: 'user' } as const
-const tags = ['account']
-
 export const ownAccountRoutes: FastifyPluginAsyncZod<{ accounts: AccountService }> = async (app, { accounts }) => {
-  const routes = resourceRoutes(app, { ...config, tags })
-  const ofSessions = resourceRoutes(app, { ...config, tags: ['sessions'] })
+  const routes = resourceRoutes(app, { access: 'user', tags: ['account'] })
+  const ofSessions = resourceRoutes(app, { access: 'user', tags: ['sessions'] })
   const messages = mailMessages(accounts.isMailDelivered)
 
-  app.post(
+  routes.route('POST', 202)(
     '/me/email-verification',
-    {
-      config,
-      schema: { tags, summary: 'Resend the link that confirms your email address', response: { 202: MessageView } },
-    },
-    async (request, reply) => {
-      await accounts.resendVerification(actorOf(request))
-      return reply.code(202).send({ message: messages.verification })
+    { summary: 'Resend the link that confirms your email address' },
+    viewAsIs(MessageView),
+    async ({ actor }) => {
+      await accounts.resendVerification(actor)
+      return { message: messages.verification }
     },
   )
-
-  app.put(
+  routes.route('PUT', 202)(
     '/me/email',
     {
-      config,
-      schema: {
-        tags,
-        summary: 'Request a change of your email address; it changes once you use the link sent to the new one',
-        body: EmailChange,
-        response: { 202: MessageView },
-      },
+      summary: 'Request a change of your email address; it changes once you use the link sent to the new one',
+      body: EmailChange,
     },
-    async (request, reply) => {
-      await accounts.requestEmailChange(actorOf(request), request.body)
-      return reply.code(202).send({ message: messages.emailChange })
+    viewAsIs(MessageView),
+    async ({ actor, body }) => {
+      await accounts.requestEmailChange(actor, body)
+      return { message: messages.emailChange }
     },
   )
-
   routes.put(
     '/me/password',
     {

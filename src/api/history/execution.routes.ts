@@ -14,7 +14,7 @@ import {
   TestArguments,
   ToolTestView,
 } from './executions.schema.ts'
-import { toExecutionView, toGapView, toResultView, toToolTestView } from './executions.view.ts'
+import { toExecutionView, toResultView, toToolTestView } from './executions.view.ts'
 
 const params = uuidParams
 const serverParams = z.object({ uuid: uuidParam })
@@ -25,7 +25,7 @@ const executionsView = {
   toView: ({ items, nextCursor, gaps }: Awaited<ReturnType<ExecutionService['listExecutions']>>) => ({
     items: items.map(toExecutionView),
     nextCursor,
-    gaps: gaps.map(toGapView),
+    gaps,
   }),
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { pageQuery } from '../../lib/http/paging.ts'
-import { instantSchema, timeSchema } from '../../lib/http/schemas.ts'
+import { instantSchema, orNull, timeSchema } from '../../lib/http/schemas.ts'
 
 export const CallArguments = z.strictObject({ arguments: z.record(z.string(), z.json()).default({}) })
 
@@ -20,21 +20,15 @@ const RequestView = z.object({
   method: z.string(),
   url: z.string(),
   headers: headerList,
-  body: z.string().nullable(),
+  body: orNull(z.string()),
 })
 
 export const ToolTestView = z.object({
-  request: RequestView.nullable().describe('null if the arguments were invalid, so that no request was sent'),
-  response: z
-    .object({
-      status: z.int(),
-      headers: headerList,
-      body: z.string(),
-      durationMs: z.number(),
-    })
-    .nullable()
-    .describe('null if there was no response'),
-  curl: z.string().nullable(),
+  request: orNull(RequestView).describe('null if the arguments were invalid, so that no request was sent'),
+  response: orNull(
+    z.object({ status: z.int(), headers: headerList, body: z.string(), durationMs: z.number() }),
+  ).describe('null if there was no response'),
+  curl: orNull(z.string()),
   result: CallToolResultView,
 })
 
@@ -48,21 +42,21 @@ export const ExecutionQuery = pageQuery.extend({
 export const ExecutionView = z.object({
   id: z.string(),
   serverId: z.string(),
-  instanceId: z.string().nullable(),
-  tool: z.string().nullable().describe('null for a passthrough request'),
-  caller: z.string().nullable().describe('id of the calling user; null on a public server'),
-  client: z.string().nullable(),
+  instanceId: orNull(z.string()),
+  tool: orNull(z.string()).describe('null for a passthrough request'),
+  caller: orNull(z.string()).describe('id of the calling user; null on a public server'),
+  client: orNull(z.string()),
   startedAt: timeSchema,
   durationMs: z.number(),
   outcome: z.enum(['ok', 'error']),
-  status: z.int().nullable(),
+  status: orNull(z.int()),
   requestBytes: z.int(),
   responseBytes: z.int(),
-  error: z.string().nullable(),
-  request: RequestView.nullable(),
-  answerAgeMs: z.number().nullable().describe('age of the cached result; null if the request was sent'),
-  tokensBefore: z.int().nullable().describe('tokens of the whole result; null if not counted (yet)'),
-  tokensSent: z.int().nullable().describe('tokens of the result that was sent'),
+  error: orNull(z.string()),
+  request: orNull(RequestView),
+  answerAgeMs: orNull(z.number()).describe('age of the cached result; null if the request was sent'),
+  tokensBefore: orNull(z.int()).describe('tokens of the whole result; null if not counted (yet)'),
+  tokensSent: orNull(z.int()).describe('tokens of the result that was sent'),
   tokensEstimated: z.boolean().describe('whether the tokens were estimated, as for long results'),
   createdAt: timeSchema,
   updatedAt: timeSchema,

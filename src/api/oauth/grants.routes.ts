@@ -1,12 +1,43 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { resourceRoutes } from '../../lib/http/resource-routes.ts'
-import { uuidParam, uuidParams } from '../../lib/http/schemas.ts'
-import type { GrantService } from '../../oauth/grants/grants.service.ts'
-import { ApplicationView, GrantView, toApplicationView, toGrantView } from './grants.schema.ts'
+import { orNull, timeSchema, uuidParam, uuidParams } from '../../lib/http/schemas.ts'
+import { MCP_SCOPES } from '../../lib/kernel/mcp-scopes.ts'
+import { serverUrl } from '../../lib/kernel/server-url.ts'
+import type { Grant } from '../../oauth/grants/grant.ts'
+import { type GrantService, mayUseServerOf } from '../../oauth/grants/grants.service.ts'
+
+const common = {
+  id: z.uuid(),
+  client: z.object({
+    id: z.string().describe('its client_id'),
+    name: z.string().describe('name that the client registered, or the host of its metadata document'),
+  }),
+  scopes: z.array(z.enum(MCP_SCOPES)),
+  lastUsedAt: orNull(timeSchema),
+  expiresAt: orNull(timeSchema).describe('null if it is valid until revoked'),
+  createdAt: timeSchema,
+  updatedAt: timeSchema,
+}
+
+const GrantView = z.object({ ...common, user: z.object({ id: z.uuid(), email: z.string() }) }).meta({ id: 'Grant' })
+
+const ApplicationView = z
+  .object({
+    ...common,
+    server: z.object({
+      id: z.uuid(),
+      name: orNull(z.string()).describe('null if you can no longer use the server'),
+      url: z.url(),
+    }),
+  })
+  .meta({ id: 'Application' })
 
 const params = uuidParams
-const grantView = { schema: GrantView, toView: toGrantView }
+const grantView = {
+  schema: GrantView,
+  toView: (grant: Grant) => ({ ...grant, user: { id: grant.userId, email: grant.userEmail } }),
+}
 
 /** Clients connected to a server, and applications that act on behalf of the user. */
 export const grantRoutes: FastifyPluginAsyncZod<{ grants: GrantService; baseUrl: string }> = async (
@@ -31,7 +62,14 @@ export const grantRoutes: FastifyPluginAsyncZod<{ grants: GrantService; baseUrl:
   ofAccount.list(
     '/me/applications',
     { summary: 'List the applications that act on your behalf, and their servers' },
-    { schema: ApplicationView, toView: toApplicationView(baseUrl) },
+    {
+      schema: ApplicationView,
+      toView: (grant: Grant, { actor }) => {
+        const { serverId } = grant.server.policy
+        const name = mayUseServerOf(actor, grant) ? grant.server.name : null
+        return { ...grant, server: { id: serverId, name, url: serverUrl(baseUrl, serverId) } }
+      },
+    },
     ({ actor, page }) => grants.listApplications(actor, page),
   )
   ofAccount.remove('/me/applications/:id', { summary: 'Revoke an application’s access', params }, ({ actor, params }) =>

@@ -2,19 +2,19 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { assertUnchanged } from '../../lib/http/pages/read-only.ts'
 import { resourceRoutes } from '../../lib/http/resource-routes.ts'
 import { uuidParams } from '../../lib/http/schemas.ts'
+import type { OAuthClient } from '../../oauth/clients/oauth-client.ts'
 import {
   CreateOAuthClient,
   NewOAuthClientView,
   OAuthClientView,
-  toNewOAuthClientView,
   toOAuthClientView,
   UpdateOAuthClient,
 } from '../../oauth/clients/oauth-clients.schema.ts'
-import type { OAuthClientService } from '../../oauth/clients/oauth-clients.service.ts'
+import type { NewClient, OAuthClientService } from '../../oauth/clients/oauth-clients.service.ts'
 
 const params = uuidParams
-const clientView = { schema: OAuthClientView, toView: toOAuthClientView }
-const newClientView = { schema: NewOAuthClientView, toView: toNewOAuthClientView }
+const clientView = { schema: OAuthClientView, toView: toOAuthClientView<OAuthClient> }
+const newClientView = { schema: NewOAuthClientView, toView: toOAuthClientView<NewClient> }
 const READ_ONLY = ['id', 'organizationId', 'clientId', 'tokenEndpointAuthMethod'] as const
 
 /** OAuth clients registered manually by an organization, for programs that cannot register themselves. */

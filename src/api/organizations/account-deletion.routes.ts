@@ -1,12 +1,12 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { resourceRoutes, viewAsIs } from '../../lib/http/resource-routes.ts'
+import { orNull } from '../../lib/http/schemas.ts'
 import { endSession } from '../../lib/http/sessions.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { ROLES } from '../../lib/kernel/roles.ts'
-import type { AccountDeletion, DeletionPreview } from '../../tenancy/deletion/account-deletion.service.ts'
+import type { AccountDeletion } from '../../tenancy/deletion/account-deletion.service.ts'
 import { REMOVE } from '../../tenancy/deletion/deletion-plan.ts'
-import type { Member } from '../../tenancy/organization.ts'
 
 /** What account deletion needs from the account service. */
 type Accounts = {
@@ -37,7 +37,6 @@ const DeleteAccount = z.strictObject({
 })
 
 const PersonView = z.object({ userId: z.uuid(), email: z.string(), role: z.enum(ROLES) })
-const toPersonView = ({ userId, email, role }: Member): z.infer<typeof PersonView> => ({ userId, email, role })
 
 const DeletionView = z
   .object({
@@ -58,34 +57,14 @@ const DeletionView = z
           id: z.uuid(),
           name: z.string(),
           organizationId: z.uuid(),
-          passesTo: PersonView.nullable().describe('null if it depends on what happens to the organization'),
+          passesTo: orNull(PersonView).describe('null if it depends on what happens to the organization'),
         }),
       )
       .describe('servers that you own'),
     hasPassword: z.boolean().describe('whether the password is required, otherwise the email address'),
-    refusal: z.string().nullable().describe('why the account cannot be deleted at all'),
+    refusal: orNull(z.string()).describe('why the account cannot be deleted at all'),
   })
   .meta({ id: 'AccountDeletion' })
-
-const toDeletionView = (preview: DeletionPreview, hasPassword: boolean): z.infer<typeof DeletionView> => ({
-  organizations: preview.organizations.map(({ id, name, role, mustDecide, otherMembers, servers, toolkits }) => ({
-    id,
-    name,
-    role,
-    mustDecide,
-    otherMembers: otherMembers.map(toPersonView),
-    servers,
-    toolkits,
-  })),
-  servers: preview.servers.map(({ id, name, organizationId, passesTo }) => ({
-    id,
-    name,
-    organizationId,
-    passesTo: passesTo === undefined ? null : toPersonView(passesTo),
-  })),
-  hasPassword,
-  refusal: preview.refusal ?? null,
-})
 
 export const accountDeletionRoutes: FastifyPluginAsyncZod<Parts> = async (app, { accountDeletion, accounts }) => {
   const routes = resourceRoutes(app, { access: 'user', tags: ['account'] })
@@ -94,8 +73,10 @@ export const accountDeletionRoutes: FastifyPluginAsyncZod<Parts> = async (app, {
     '/me/deletion',
     { summary: 'Preview the deletion of your account' },
     viewAsIs(DeletionView),
-    async ({ actor }) =>
-      toDeletionView(await accountDeletion.previewDeletion(actor), await accounts.hasPassword(actor)),
+    async ({ actor }) => ({
+      ...(await accountDeletion.previewDeletion(actor)),
+      hasPassword: await accounts.hasPassword(actor),
+    }),
   )
   routes.remove(
     '/me',

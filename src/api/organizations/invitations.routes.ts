@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { resourceRoutes } from '../../lib/http/resource-routes.ts'
+import { resourceRoutes, viewAsIs } from '../../lib/http/resource-routes.ts'
 import { uuidParam, uuidParams } from '../../lib/http/schemas.ts'
 import type { InvitationService } from '../../tenancy/invitations/invitations.service.ts'
 import {
@@ -8,13 +8,11 @@ import {
   CreateInvitation,
   InvitationView,
   OrganizationView,
-  toInvitationView,
-  toOrganizationView,
 } from '../../tenancy/organizations.schema.ts'
 
 const params = uuidParams
 const invitationParams = z.object({ id: uuidParam, invitationId: uuidParam })
-const invitationView = { schema: InvitationView, toView: toInvitationView }
+const invitationView = viewAsIs(InvitationView)
 
 export const invitationRoutes: FastifyPluginAsyncZod<{ invitations: InvitationService }> = async (
   app,
@@ -44,7 +42,7 @@ export const invitationRoutes: FastifyPluginAsyncZod<{ invitations: InvitationSe
   routes.perform(
     '/invitations/accept',
     { summary: 'Accept an invitation to an organization', body: AcceptInvitation },
-    { schema: OrganizationView, toView: toOrganizationView },
+    viewAsIs(OrganizationView),
     ({ actor, body }) => invitations.acceptInvitation(actor, body.token),
   )
 }

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { assertUnchanged } from '../../lib/http/pages/read-only.ts'
-import { resourceRoutes } from '../../lib/http/resource-routes.ts'
+import { resourceRoutes, viewAsIs } from '../../lib/http/resource-routes.ts'
 import { uuidParam, uuidParams } from '../../lib/http/schemas.ts'
 import type { MemberService } from '../../tenancy/members.service.ts'
 import {
@@ -11,8 +11,6 @@ import {
   OrganizationView,
   RemoveMember,
   RemoveOrganization,
-  toMemberView,
-  toOrganizationView,
   UpdateOrganization,
 } from '../../tenancy/organizations.schema.ts'
 import type { OrganizationService } from '../../tenancy/organizations.service.ts'
@@ -21,8 +19,8 @@ type Parts = { organizations: OrganizationService; members: MemberService }
 
 const params = uuidParams
 const memberParams = z.object({ id: uuidParam, userId: uuidParam })
-const organizationView = { schema: OrganizationView, toView: toOrganizationView }
-const memberView = { schema: MemberView, toView: toMemberView }
+const organizationView = viewAsIs(OrganizationView)
+const memberView = viewAsIs(MemberView)
 
 export const organizationRoutes: FastifyPluginAsyncZod<Parts> = async (app, { organizations, members }) => {
   const routes = resourceRoutes(app, { access: 'user', tags: ['organizations'] })

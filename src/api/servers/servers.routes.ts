@@ -4,7 +4,7 @@ import { actorOf } from '../../lib/http/access.ts'
 import { idPageOf } from '../../lib/http/id-paging.ts'
 import { assertUnchanged } from '../../lib/http/pages/read-only.ts'
 import { pageOf, pageQuery, toPage } from '../../lib/http/paging.ts'
-import { resourceRoutes, viewAsIs } from '../../lib/http/resource-routes.ts'
+import { noContent, resourceRoutes, viewAsIs } from '../../lib/http/resource-routes.ts'
 import { uuidParam } from '../../lib/http/schemas.ts'
 import type { GlobalService } from '../../servers/globals/globals.service.ts'
 import type { Server } from '../../servers/server.ts'
@@ -18,7 +18,7 @@ import {
   UseToolkitQuery,
 } from '../../servers/servers.schema.ts'
 import type { ServerService } from '../../servers/servers.service.ts'
-import { toGlobalView, toServerView, toUsedToolkitView } from '../../servers/servers.view.ts'
+import { toGlobalView, toServerView } from '../../servers/servers.view.ts'
 import { type FindShownAs, findShownAsOf } from '../../servers/settings/shown-as.ts'
 import type { ToolkitUseService } from '../../servers/sources/toolkit-uses.service.ts'
 
@@ -65,17 +65,14 @@ export const serverRoutes: FastifyPluginAsyncZod<Parts> = async (
       const page = idPageOf(query)
       const used = await toolkitUses.listUsedToolkits(actor, params.uuid, page)
       const { items, nextCursor } = toPage(used, page.limit, last => last.useId)
-      return { items: items.map(toUsedToolkitView), nextCursor }
+      return { items, nextCursor }
     },
   )
-  app.put(
+  routes.route('PUT', 204)(
     '/servers/:uuid/toolkits/:id',
-    { config, schema: { tags, params: toolkitParams, querystring: UseToolkitQuery, response: { 204: z.null() } } },
-    async (request, reply) => {
-      const { uuid, id } = request.params
-      await toolkitUses.useToolkit(actorOf(request), uuid, id, request.query.version)
-      return reply.code(204).send(null)
-    },
+    { params: toolkitParams, querystring: UseToolkitQuery },
+    noContent,
+    ({ actor, params, query }) => toolkitUses.useToolkit(actor, params.uuid, params.id, query.version),
   )
   routes.remove('/servers/:uuid/toolkits/:id', { params: toolkitParams }, ({ actor, params }) =>
     toolkitUses.dropToolkit(actor, params.uuid, params.id),

@@ -1,8 +1,10 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { assertUnchanged } from '../../lib/http/pages/read-only.ts'
-import { resourceRoutes } from '../../lib/http/resource-routes.ts'
+import { resourceRoutes, viewAsIs } from '../../lib/http/resource-routes.ts'
 import { uuidParams } from '../../lib/http/schemas.ts'
 import { ToolLintView } from '../../tools/findings.schema.ts'
+import type { Tool } from '../../tools/tool.ts'
+import { type CompiledDefinition, checkDefinition } from '../../tools/tool-definition.ts'
 import type { ToolLintService } from '../../tools/tool-lint.ts'
 import {
   CreateTool,
@@ -15,15 +17,33 @@ import {
 } from '../../tools/toolkits.schema.ts'
 import type { ToolkitService } from '../../tools/toolkits.service.ts'
 import type { ToolService } from '../../tools/tools.service.ts'
-import { toToolLintView } from './findings.view.ts'
-import { toToolkitView, toToolView } from './toolkits.view.ts'
 
 type Parts = { toolkits: ToolkitService; tools: ToolService; toolLint: ToolLintService }
 
+const toParameterViews = ({ parameters }: CompiledDefinition) =>
+  Object.fromEntries(
+    parameters.map(({ parameter, meta }) => [
+      parameter.name,
+      {
+        type: parameter.type,
+        required: parameter.required,
+        places: parameter.places,
+        ...meta,
+        default: parameter.default === undefined ? meta.default : parameter.default,
+      },
+    ]),
+  )
+
+/** Shows no parameters of a tool that an older version saved and this one cannot compile. */
+const toToolView = (tool: Tool) => {
+  const compiled = checkDefinition(tool)
+  return { ...tool, parameters: compiled.ok ? toParameterViews(compiled.value) : {} }
+}
+
 const params = uuidParams
-const toolkitView = { schema: ToolkitView, toView: toToolkitView }
+const toolkitView = viewAsIs(ToolkitView)
 const toolView = { schema: ToolView, toView: toToolView }
-const toolLintView = { schema: ToolLintView, toView: toToolLintView }
+const toolLintView = viewAsIs(ToolLintView)
 
 export const toolkitRoutes: FastifyPluginAsyncZod<Parts> = async (app, { toolkits, tools, toolLint }) => {
   const routes = resourceRoutes(app, { access: 'user', tags: ['toolkits'] })

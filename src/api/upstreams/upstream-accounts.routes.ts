@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { resourceRoutes } from '../../lib/http/resource-routes.ts'
-import { timeSchema, uuidParams } from '../../lib/http/schemas.ts'
+import { orNull, timeSchema, uuidParams } from '../../lib/http/schemas.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { connectPath } from '../../upstreams/oauth-client/account-messages.ts'
 import type { OwnAccount } from '../../upstreams/oauth-client/accounts.store.ts'
@@ -18,7 +18,7 @@ const AccountView = z.object({
   }),
   connectUrl: z.string().nullable().describe('the page where the account is reconnected'),
   connectedAt: timeSchema,
-  brokenSince: timeSchema.nullable().describe('since when the account needs to be reconnected'),
+  brokenSince: orNull(timeSchema).describe('since when the account needs to be reconnected'),
   createdAt: timeSchema,
   updatedAt: timeSchema,
 })
@@ -30,18 +30,15 @@ export const upstreamAccountRoutes: FastifyPluginAsyncZod<Parts> = async (app, {
   const ofAccount = resourceRoutes(app, { access: 'user', tags: ['account'] })
   const ofUpstreams = resourceRoutes(app, { access: 'user', tags: ['upstreams'] })
 
-  const toView = async (account: OwnAccount, actor: Actor): Promise<z.infer<typeof AccountView>> => {
+  const toView = async (account: OwnAccount, { actor }: { readonly actor: Actor }) => {
     const mayUse = await upstreamAccounts.mayUse(actor, account)
     return {
-      id: account.id,
+      ...account,
       // Users who lost access must not learn the current names.
       upstream: { id: account.upstreamId, name: mayUse ? account.upstreamName : null },
       server: { id: account.serverId, name: mayUse ? account.serverName : null },
       connectUrl: mayUse ? `${baseUrl}${connectPath(account.upstreamId)}` : null,
-      connectedAt: account.connectedAt.toISOString(),
-      brokenSince: account.brokenAt?.toISOString() ?? null,
-      createdAt: account.createdAt.toISOString(),
-      updatedAt: account.updatedAt.toISOString(),
+      brokenSince: account.brokenAt,
     }
   }
 

@@ -54,7 +54,7 @@ export const toAuditEntryView = (entry: AuditEntry): z.infer<typeof AuditEntryVi
   const isKnown = actorId !== undefined || actorEmail !== undefined
   return {
     id,
-    at: at.toISOString(),
+    at,
     action,
     actor: isKnown ? { id: actorId ?? null, email: actorEmail ?? null } : null,
     target: { type: target.type, id: target.id ?? null, name: target.name ?? null },

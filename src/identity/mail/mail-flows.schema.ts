@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { timeSchema, toViewFields } from '../../lib/http/schemas.ts'
+import { orNull, timeSchema } from '../../lib/http/schemas.ts'
 import { Email, newPassword } from '../accounts.schema.ts'
 import { ownPassword } from '../second-factor/second-factor.schema.ts'
 import { describeBrowser } from '../sign-in/describe-browser.ts'
@@ -33,12 +33,12 @@ export const OwnSessionView = z
     createdAt: timeSchema,
     lastSeenAt: timeSchema.describe('Accurate to ten minutes'),
     browser: z.string().describe('As identified at sign-in, e.g. Firefox on Linux'),
-    address: z.string().nullable().describe('The network address of the sign-in'),
+    address: orNull(z.string()).describe('The network address of the sign-in'),
   })
   .meta({ id: 'OwnSession' })
 
-export const toOwnSessionView = (session: OwnSession): z.infer<typeof OwnSessionView> => ({
-  ...toViewFields(session),
+export const toOwnSessionView = (session: OwnSession) => ({
+  ...session,
   current: session.isCurrent,
   browser: describeBrowser(session.userAgent),
 })

@@ -23,39 +23,55 @@ type Request<S extends RouteSchema> = FastifyRequest<
   ZodTypeProvider
 >
 
-/** The validated parts of a request, and who sent it. */
+/** The validated parts of a request, and who sent it: reading `actor` throws if nobody is signed in. */
 type Input<S extends RouteSchema> = Pick<Request<S>, 'params' | 'query' | 'body'> & {
-  actor: Actor
+  readonly actor: Actor
   request: Request<S>
   reply: FastifyReply
 }
 
+type Optional<T> = { [Key in keyof T]: undefined extends T[Key] ? Key : never }[keyof T]
+/** Makes a schema's input readonly, and optional what may be undefined. JSON values stay: their type is recursive. */
+type Lenient<T> = [z.core.util.JSONType] extends [T]
+  ? T
+  : T extends Date
+    ? T
+    : T extends readonly (infer Item)[]
+      ? readonly Lenient<Item>[]
+      : T extends object
+        ? { readonly [Key in Exclude<keyof T, Optional<T>>]: Lenient<T[Key]> } & {
+            readonly [Key in Optional<T>]?: Lenient<T[Key]> | undefined
+          }
+        : T
+/** A value that a response's schema turns into what is sent. It may have more fields than the schema. */
+type Shown<V extends z.ZodType> = Lenient<z.input<V>>
+
 /** How responses show what a service returns. */
 type View<V extends z.ZodType, T> = {
   schema: V
-  toView: (found: T, actor: Actor) => z.output<V> | Promise<z.output<V>>
+  toView: (found: T, input: { readonly actor: Actor }) => Shown<V> | Promise<Shown<V>>
 }
 
 /** Handlers send the response themselves. */
 type Sent = { Reply: FastifyReply }
 
-const noContent = { schema: z.null(), toView: () => null }
+export const noContent = { schema: z.null(), toView: () => null }
 
-/** Returns the view of a call that already returns what is sent. */
-export const viewAsIs = <V extends z.ZodType>(schema: V) => ({ schema, toView: (view: z.output<V>) => view })
+/** Returns the view of a call that returns what the schema shows. */
+export const viewAsIs = <V extends z.ZodType>(schema: V) => ({ schema, toView: (view: Shown<V>) => view })
 
 /**
- * Returns functions that add routes for signed-in users to a resource group. Each takes the path, the schema of the
- * request, the view of the response, and the call of the service.
+ * Returns functions that add routes to a resource group. Each takes the path, the schema of the request, the view of the
+ * response, and the call of the service.
  */
 export const resourceRoutes = (
   app: Parameters<FastifyPluginAsyncZod>[0],
-  { access, tags }: { access: Exclude<RouteAccess, 'anyone'>; tags: readonly string[] },
+  { access, tags, bodyLimit }: { access: RouteAccess; tags: readonly string[]; bodyLimit?: number },
 ) => {
-  const config = { access }
+  const options = { config: { access }, ...(bodyLimit !== undefined && { bodyLimit }) }
 
   const route =
-    (method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', status: 200 | 201 | 204) =>
+    (method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', status: 200 | 201 | 202 | 204) =>
     <S extends RouteSchema, V extends z.ZodType, T>(
       url: string,
       schema: S,
@@ -65,13 +81,22 @@ export const resourceRoutes = (
       app.route<Sent, unknown, S>({
         method,
         url,
-        config,
+        ...options,
         schema: { tags, ...schema, response: { [status]: view } },
         handler: async (request, reply: FastifyReply) => {
           const { params, query, body } = request
-          const actor = actorOf(request)
-          const found = await call({ actor, params, query, body, request, reply })
-          return reply.code(status).send(await toView(found, actor))
+          const input = {
+            params,
+            query,
+            body,
+            request,
+            reply,
+            get actor() {
+              return actorOf(request)
+            },
+          }
+          const found = await call(input)
+          return reply.code(status).send(await toView(found, input))
         },
       })
     }
@@ -79,6 +104,7 @@ export const resourceRoutes = (
   const remove = route('DELETE', 204)
 
   return {
+    route,
     get: route('GET', 200),
     create: route('POST', 201),
     update: route('PATCH', 200),
@@ -97,14 +123,14 @@ export const resourceRoutes = (
       app.route<Sent & { Querystring: PageQuery }, unknown, S>({
         method: 'GET',
         url,
-        config,
+        ...options,
         schema: { tags, ...schema, querystring: pageQuery, response: { 200: pageOf(view) } },
         handler: async (request, reply: FastifyReply) => {
           const actor = actorOf(request)
           const page = idPageOf(request.query)
           const rows = await call({ actor, params: request.params, page, request })
           const { items, nextCursor } = toPage(rows, page.limit, last => last.id)
-          return reply.send({ items: await Promise.all(items.map(item => toView(item, actor))), nextCursor })
+          return reply.send({ items: await Promise.all(items.map(item => toView(item, { actor }))), nextCursor })
         },
       })
     },

@@ -8,7 +8,11 @@ export const uuidParams = z.object({ id: uuidParam })
 export const absentable = <T extends z.ZodType>(schema: T) => schema.nullish().transform(value => value ?? undefined)
 
 /** A time in API responses: ISO 8601 in UTC. */
-export const timeSchema = z.iso.datetime()
+export const timeSchema = z.date()
+
+/** Makes a field null in responses if it is missing. */
+export const orNull = <T extends z.ZodType>(schema: T) =>
+  z.preprocess((value: z.input<T> | null | undefined) => value ?? null, schema.nullable())
 
 const NO_TIME = 'is not a date, or a time such as 2026-11-22T09:30:00Z'
 /** A time as people write it: with any offset, or a date alone. PostgreSQL has no year 0. */

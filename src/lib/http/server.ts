@@ -7,12 +7,12 @@ import Fastify, {
   type RawReplyDefaultExpression,
   type RawRequestDefaultExpression,
 } from 'fastify'
-import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { createErrorHandler } from './problem.ts'
 import { readerConstraint } from './reader.ts'
 import { respondAfterLargeBodies } from './unread-body.ts'
 import { MAX_HEADER_BYTES, respondToUnreadableRequest } from './unreadable-requests.ts'
-import { validatorCompiler } from './validation.ts'
+import { serializerCompiler, validatorCompiler } from './validation.ts'
 import { wishesWebSocket } from './websocket-wish.ts'
 
 /** Time for all headers of a request to arrive; slower clients only occupy sockets. */

@@ -1,4 +1,4 @@
-import type { FastifySchemaCompiler } from 'fastify'
+import type { FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
 import type { z } from 'zod'
 import { AppError, type FieldError } from '../kernel/errors.ts'
 import { faultInWords } from './pages/fault-words.ts'
@@ -62,6 +62,12 @@ export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
     const parsed = schema.safeParse(data)
     return parsed.success ? { value: parsed.data } : { error: new SchemaRefusal(parsed.error) }
   }
+
+/** Sends a response as its schema shows it: unknown fields are left out, and missing ones may become null. */
+export const serializerCompiler: FastifySerializerCompiler<z.ZodType> =
+  ({ schema }) =>
+  data =>
+    JSON.stringify(schema.parse(data))
 
 const PLACES = new Map([
   ['querystring', 'query'],

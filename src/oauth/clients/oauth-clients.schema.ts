@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { readOnlyField, readOnlyTimes } from '../../lib/http/pages/read-only.ts'
-import { nameSchema, timeSchema, toViewFields } from '../../lib/http/schemas.ts'
+import { nameSchema, timeSchema } from '../../lib/http/schemas.ts'
 import { AUTH_METHODS, type OAuthClient } from './oauth-client.ts'
-import type { NewClient } from './oauth-clients.service.ts'
 import { cleanName, MAX_NAME_CHARACTERS, MAX_REDIRECTS } from './registration.ts'
 
 const name = nameSchema
@@ -52,12 +51,7 @@ export const NewOAuthClientView = OAuthClientView.extend({
   clientSecret: z.string().optional().describe('for confidential clients; shown only once'),
 }).meta({ id: 'NewOAuthClient' })
 
-export const toOAuthClientView = (client: OAuthClient): z.infer<typeof OAuthClientView> => ({
-  ...toViewFields(client),
+export const toOAuthClientView = <C extends OAuthClient>(client: C) => ({
+  ...client,
   tokenEndpointAuthMethod: client.authMethod,
-})
-
-export const toNewOAuthClientView = (client: NewClient): z.infer<typeof NewOAuthClientView> => ({
-  ...toOAuthClientView(client),
-  clientSecret: client.clientSecret,
 })

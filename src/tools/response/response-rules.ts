@@ -57,13 +57,6 @@ export const StoredResponse = z.object({
   maxStringLength: z.int().optional(),
 })
 
-export const toResponseView = (response: ResultShaping): z.infer<typeof ResponseRules> => ({
-  ...(response.htmlToMarkdown === undefined ? {} : { htmlToMarkdown: response.htmlToMarkdown }),
-  ...(response.dropFields === undefined ? {} : { dropFields: [...response.dropFields] }),
-  ...(response.transform === undefined ? {} : { transform: { ...response.transform } }),
-  ...(response.maxStringLength === undefined ? {} : { maxStringLength: response.maxStringLength }),
-})
-
 const transformErrors = ({ transform }: ResultShaping, at: string): FieldError[] => {
   if (transform === undefined) return []
   const path = `${at}.transform.expression`
