@@ -1,11 +1,14 @@
+import { formatNumber } from '../../lib/http/pages/format.ts'
 import type { PlacedCallers } from './callers.ts'
-import { CALLER, STUB, TOOLS } from './dimensions.ts'
-import { drawPanel } from './draw-panel.ts'
-import { drawRack } from './draw-rack.ts'
+import type { WiredRow } from './diagram-content.ts'
+import { CALLER, PANEL, RACK, rightOf, STUB, TOOLS } from './dimensions.ts'
 import { type Cable, type Gap, type Layout, stackEdgesOf, type Tag } from './layout.ts'
-import type { PlacedSource } from './placement.ts'
+import type { PatchGlobal } from './patch.ts'
+import type { Placed, PlacedPanel, PlacedSource } from './placement.ts'
+import type { PlacedRack } from './rack.ts'
 import { pathOf } from './route.ts'
 import { box, circle, cutLabel, group, jack, label, lamp, link, path, rect, type Shape } from './shapes.ts'
+import { cutText } from './text.ts'
 
 /** Draws a secret's cable as a double line, like a shielded cable. */
 const drawWire = (d: string, source: Cable['source'] | Tag['source']): readonly Shape[] => [
@@ -66,6 +69,91 @@ export const drawCallers = ({
   ]),
   ...(jackY === undefined ? [circle('hole', x, y + CALLER.jack, 5)] : [jack(x, jackY, 'exposed')]),
 ]
+
+const PANEL_MARGIN = 20
+/** Widest text to the right of the name. */
+const META_ROOM = 190
+const LAMP_ROOM = 20
+/** Less than half a row: stacks show a count between the two sides. */
+const PORT_ROOM = 168
+const COUNT_AT = 190
+
+const drawHead = ({ panel, box: { x, y, width, height } }: PlacedPanel): readonly Shape[] => {
+  const { name, href, meta, isFailed } = panel
+  const cutMeta = cutText(meta, 'sans', META_ROOM)
+  const room = width - 2 * PANEL_MARGIN - cutMeta.width - (isFailed ? LAMP_ROOM : 0) - 12
+  const cutName = cutText(name, 'name', room)
+  return [
+    link(href, name, [
+      box({ x, y, width, height }),
+      label(x + PANEL_MARGIN, y + 24, 'name', cutName.text),
+      ...(meta === ''
+        ? []
+        : [label(x + width - PANEL_MARGIN, y + 24, isFailed ? 'fault end' : 'soft end', cutMeta.text)]),
+      ...(isFailed ? [lamp(x + PANEL_MARGIN + cutName.width + 14, y + 19.5, 'failed')] : []),
+    ]),
+    ...(height > PANEL.head ? [path('rule', `M${x + 1} ${y + PANEL.head}h${width - 2}`)] : []),
+  ]
+}
+
+const drawLeft = (x: number, { row, y }: Placed<WiredRow>): readonly Shape[] => [
+  cutLabel(x + PANEL_MARGIN, y + 4, 'port', row.name, PORT_ROOM),
+  ...(row.count === undefined ? [] : [label(x + COUNT_AT, y + 4, 'soft', `×${formatNumber(row.count)}`)]),
+  row.source === 'missing' ? circle('hole', x, y, 7, { 'data-state': 'missing' }) : jack(x, y, row.source),
+]
+
+/** Draws a tool or a stack, with its sockets. */
+const drawPanel = (placed: PlacedPanel): readonly Shape[] => {
+  const { panel, box: panelBox, left, right, moreY } = placed
+  const edge = rightOf(panelBox)
+  return [
+    ...drawHead(placed),
+    ...left.flatMap(row => drawLeft(panelBox.x, row)),
+    ...right.flatMap(({ row, y }) => [
+      cutLabel(edge - PANEL_MARGIN, y + 4, 'port end', row.name, PORT_ROOM),
+      jack(edge, y, 'exposed'),
+    ]),
+    ...(moreY === undefined
+      ? []
+      : [label(panelBox.x + PANEL_MARGIN, moreY + 4, 'soft', `and ${formatNumber(panel.hiddenRows)} more`)]),
+  ]
+}
+
+const RACK_MARGIN = 16
+/** Between a value and its jack. */
+const VALUE_MARGIN = 18
+const BETWEEN = 10
+/** Least width that a key leaves for its value. */
+const VALUE_ROOM = 54
+
+/** Returns the text beside a global in the rack; never the value of a secret. */
+export const describeValue = ({ source, value, uses }: PatchGlobal): string => {
+  if (uses === 0) return 'not used'
+  return source === 'secret' ? 'hidden' : value
+}
+
+const drawGlobal = (x: number, edge: number, { row, y }: Placed<PatchGlobal>, isWired: boolean): readonly Shape[] => {
+  const room = edge - VALUE_MARGIN - x - RACK_MARGIN
+  const key = cutText(row.key, 'port', room - VALUE_ROOM - BETWEEN)
+  return [
+    label(x + RACK_MARGIN, y + 5, 'port', key.text),
+    cutLabel(edge - VALUE_MARGIN, y + 4, 'soft end', describeValue(row), room - key.width - BETWEEN),
+    isWired ? jack(edge, y, row.source) : circle('hole', edge, y, 5),
+  ]
+}
+
+export const drawRack = (placed: PlacedRack, wiredKeys: ReadonlySet<string>): readonly Shape[] => {
+  const { rack, box: rackBox, rows, moreY } = placed
+  const { x, y } = rackBox
+  return [
+    link(rack.href, 'Globals', [box(rackBox), label(x + RACK_MARGIN, y + 25, 'head', 'Globals')]),
+    path('rule', `M${x} ${y + RACK.head}H${rightOf(rackBox)}`),
+    ...rows.flatMap(row => drawGlobal(x, rightOf(rackBox), row, wiredKeys.has(row.row.key))),
+    ...(moreY === undefined
+      ? []
+      : [label(x + RACK_MARGIN, moreY + 4, 'soft', `${formatNumber(rack.hiddenGlobals)} more`)]),
+  ]
+}
 
 /** Draws the diagram from back to front: frames, cables, boxes, jacks. */
 export const draw = (layout: Layout): readonly Shape[] => {

@@ -1,9 +1,11 @@
 import { formatCount } from '../../lib/http/pages/format.ts'
-import { arrange } from './arrange.ts'
+import { condense } from './condense.ts'
+import { DETAILS, type Detail, MAX_STACKED_HEIGHT } from './detail.ts'
 import type { DiagramContent } from './diagram-content.ts'
 import { WIDTH } from './dimensions.ts'
 import { draw } from './draw.ts'
 import { drawEmpty } from './draw-empty.ts'
+import { type Layout, layOut } from './layout.ts'
 import type { Patch } from './patch.ts'
 import type { Shape } from './shapes.ts'
 import { plainText } from './text.ts'
@@ -29,6 +31,24 @@ const MARGIN = 2
 
 const viewBoxOf = (height: number): string =>
   `${-MARGIN} ${-MARGIN} ${WIDTH + 2 * MARGIN} ${Math.ceil(height) + 2 * MARGIN}`
+
+type Arrangement = { content: DiagramContent; layout: Layout }
+
+const arrangeIn = (patch: Patch, detail: Detail): Arrangement => {
+  const content = condense(patch, detail)
+  return { content, layout: layOut(content) }
+}
+
+/** Chooses what to draw and where, in the finest detail that keeps the diagram below its maximum height. */
+const arrange = (patch: Patch): Arrangement => {
+  const [finest, ...coarser] = DETAILS
+  let arranged = arrangeIn(patch, finest)
+  for (const detail of coarser) {
+    if (!arranged.content.isStacked || arranged.layout.height <= MAX_STACKED_HEIGHT) break
+    arranged = arrangeIn(patch, detail)
+  }
+  return arranged
+}
 
 const toEmptyFigure = (patch: Patch): PatchFigure => {
   const { shapes, height, content } = drawEmpty(patch)

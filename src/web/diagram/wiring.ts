@@ -1,40 +1,7 @@
 import { formatNumber } from '../../lib/http/pages/format.ts'
 import type { DiagramContent, Panel, Row } from './diagram-content.ts'
-import { describeValue } from './draw-rack.ts'
-import type { PatchState } from './patch.ts'
+import { describeValue } from './draw.ts'
 import { plainText } from './text.ts'
-
-/** The content of the diagram as a list. */
-export type Wiring = {
-  sources: readonly {
-    name: string
-    href: string | undefined
-    health: string
-    state: PatchState
-    panels: readonly WiringPanel[]
-  }[]
-  globals: readonly { source: 'global' | 'secret'; text: string; value: string }[]
-  /** Such as "3 more". */
-  moreGlobals: string | undefined
-  callers: { tier: string; list: readonly { name: string; activity: string; state: 'good' | 'idle' }[] }
-}
-
-export type WiringPanel = {
-  name: string
-  href: string | undefined
-  meta: string
-  isFailed: boolean
-  rows: readonly WiringRow[]
-  more: string | undefined
-}
-
-/** `source` is undefined if the parameter has no value; `text` then names the missing global. */
-export type WiringRow = {
-  name: string
-  count: string | undefined
-  source: 'fixed' | 'global' | 'secret' | 'exposed' | undefined
-  text: string
-}
 
 const textOf = (row: Row): string => {
   switch (row.source) {
@@ -50,14 +17,15 @@ const textOf = (row: Row): string => {
   }
 }
 
-const toRow = (row: Row): WiringRow => ({
+/** `source` is undefined if the parameter has no value; `text` then names the missing global. */
+const toRow = (row: Row) => ({
   name: plainText(row.name),
   count: row.count === undefined ? undefined : `×${formatNumber(row.count)}`,
   source: row.source === 'missing' ? undefined : row.source,
   text: plainText(textOf(row)),
 })
 
-const toPanel = ({ name, href, meta, isFailed, left, right, hiddenRows }: Panel): WiringPanel => ({
+const toPanel = ({ name, href, meta, isFailed, left, right, hiddenRows }: Panel) => ({
   name: plainText(name),
   href,
   meta: plainText(meta),
@@ -66,7 +34,8 @@ const toPanel = ({ name, href, meta, isFailed, left, right, hiddenRows }: Panel)
   more: hiddenRows === 0 ? undefined : `and ${formatNumber(hiddenRows)} more`,
 })
 
-export const toWiring = ({ sources, rack, callers }: DiagramContent): Wiring => ({
+/** Returns the content of the diagram as a list. */
+export const toWiring = ({ sources, rack, callers }: DiagramContent) => ({
   sources: sources.map(({ name, href, health, state, panels }) => ({
     name: plainText(name),
     href,
@@ -89,3 +58,4 @@ export const toWiring = ({ sources, rack, callers }: DiagramContent): Wiring => 
     })),
   },
 })
+export type Wiring = ReturnType<typeof toWiring>
