@@ -108,7 +108,7 @@ describe('the tool editor without scripts', () => {
     expect(instance?.server.toolkits).toHaveLength(1)
     expect(others).toEqual([])
     expect((await browser.get(`/tools/${id}`)).html).toContain(
-      'Used by one server, with no open connections. Changes go live when you save.',
+      'Used by 1 server, with 0 open connections. Changes go live when you save.',
     )
     const again = await browser.submit(`/tools/${id}/offer`, { server: 'new', serverName: 'Desk' })
     expect(again.location).toBe(offered.location)
@@ -491,10 +491,10 @@ describe('the tool editor without scripts', () => {
     const stream = await fetch(`${patchbay.origin}/s/${serverId}/sse`, { headers: { accept: 'text/event-stream' } })
     expect(stream.status).toBe(200)
     expect((await browser.get(`/tools/${id}`)).html).toContain(
-      'Used by one server, with one open connection. Changes go live when you save.',
+      'Used by 1 server, with 1 open connection. Changes go live when you save.',
     )
     expect((await browser.get(`/tools/${id}?done=saved`)).html).toContain(
-      'Saved. Live on one server, with one open connection.',
+      'Saved. Live on 1 server, with 1 open connection.',
     )
     await stream.body?.cancel()
   })

@@ -1,20 +1,14 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import type { AccountService } from '../../identity/accounts.service.ts'
 import { resourceRoutes, viewAsIs } from '../../lib/http/resource-routes.ts'
 import { orNull } from '../../lib/http/schemas.ts'
 import { endSession } from '../../lib/http/sessions.ts'
-import type { Actor } from '../../lib/kernel/actor.ts'
 import { ROLES } from '../../lib/kernel/roles.ts'
 import type { AccountDeletion } from '../../tenancy/deletion/account-deletion.service.ts'
 import { REMOVE } from '../../tenancy/deletion/deletion-plan.ts'
 
-/** What account deletion needs from the account service. */
-type Accounts = {
-  hasPassword: (actor: Actor) => Promise<boolean>
-  proveSelf: (actor: Actor, proof: { password?: string | undefined; confirm?: string | undefined }) => Promise<void>
-}
-
-type Parts = { accountDeletion: AccountDeletion; accounts: Accounts }
+type Parts = { accountDeletion: AccountDeletion; accounts: Pick<AccountService, 'hasPassword' | 'proveSelf'> }
 
 /** Body limits; a password is hashed to be compared. */
 const MAX_PROOF_CHARACTERS = 1_024

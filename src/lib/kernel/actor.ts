@@ -22,6 +22,15 @@ export type Actor = {
 /** Returns the organizations the actor belongs to, for the `where` of every query. */
 export const organizationIdsOf = (actor: Actor): string[] => [...actor.memberships.keys()]
 
+/** Returns whether the actor's role in the organization includes the permission. */
+export const may = (actor: Actor, organizationId: string, permission: Permission): boolean => {
+  const role = actor.memberships.get(organizationId)
+  return role !== undefined && mayRole(role, permission)
+}
+
+/** Returns the organizations in which the actor may build. */
+export const buildableIdsOf = (actor: Actor): string[] => organizationIdsOf(actor).filter(id => may(actor, id, 'build'))
+
 /**
  * Asserts that the actor's role in the organization includes the permission.
  * Throws `not_found` if the actor is not a member (as if the organization did not exist), otherwise `forbidden`.

@@ -47,7 +47,6 @@ export const applicationPages: FastifyPluginAsync<{ grants: GrantService; baseUr
     const { items, nextCursor } = await listApplications(request, cursor)
     return reply.page('access/applications', {
       ...accountFrame('applications'),
-      section: 'account',
       applications: items,
       next: nextAddressOf(PATH, nextCursor),
       done: done === 'removed' ? 'Access revoked. The application’s tokens no longer work.' : undefined,

@@ -61,7 +61,6 @@ export const accessTokenPages: FastifyPluginAsync<{ accounts: AccountService }> 
         view: 'account/access-tokens',
         data: {
           ...accountFrame('tokens'),
-          section: 'account',
           tokens: items,
           next: nextAddressOf(PATH, nextCursor),
           typed,
@@ -76,7 +75,7 @@ export const accessTokenPages: FastifyPluginAsync<{ accounts: AccountService }> 
       const { name, token, expiresAt } = await accounts.createToken(actor, parseInput(TokenInput, typed))
       // No redirect: the token is shown only in this response.
       const made = { name, token, expires: shownTime(expiresAt) }
-      return reply.page('account/access-token', { ...accountFrame('tokens'), section: 'account', made })
+      return reply.page('account/access-token', { ...accountFrame('tokens'), made })
     },
   })
 

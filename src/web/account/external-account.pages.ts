@@ -25,7 +25,6 @@ export const externalAccountPages: FastifyPluginAsync<{ accounts: AccountService
       view: 'account/external-identities',
       data: {
         ...accountFrame('identities'),
-        section: 'account',
         identities: identities.slice(0, MAX_SHOWN).map(({ id, issuer, subject }) => ({ id, issuer, subject })),
         provider: accounts.externalProviderName,
         hasPassword: await accounts.hasPassword(actor),

@@ -27,7 +27,6 @@ export const ownAccountPages: FastifyPluginAsync<{ accounts: AccountService }> =
       view: 'account/profile',
       data: {
         ...accountFrame('profile'),
-        section: 'account',
         user: {
           email: user.email,
           isVerified: user.emailVerifiedAt !== undefined,

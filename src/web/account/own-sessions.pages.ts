@@ -34,7 +34,6 @@ export const ownSessionPages: FastifyPluginAsync<{ accounts: AccountService }> =
     const sessions = await accounts.listSessions(actorOf(request), page, sessionIdOf(request))
     return reply.page('account/sessions', {
       ...accountFrame('sessions'),
-      section: 'account',
       sessions: sessions.slice(0, MAX_SHOWN).map(toSessionView),
       hasOthers: sessions.some(({ isCurrent }) => !isCurrent),
       done: Query.parse(request.query).done === 'ended' ? 'Signed out.' : undefined,

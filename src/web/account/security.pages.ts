@@ -40,7 +40,7 @@ const confirmationPage = (secret: string, email: string): FormPage => {
   const uri = isTotpSecret(secret) ? totpUri(secret, email) : undefined
   return {
     view: 'account/second-factor-confirm',
-    data: { ...accountFrame('security'), section: 'account', secret, uri, qr: uri && drawQrCode(uri) },
+    data: { ...accountFrame('security'), secret, uri, qr: uri && drawQrCode(uri) },
     labels: { code: 'code' },
   }
 }
@@ -48,7 +48,6 @@ const confirmationPage = (secret: string, email: string): FormPage => {
 const showCodes = (reply: FastifyReply, recoveryCodes: readonly string[]): FastifyReply =>
   reply.page('account/second-factor-recovery-codes', {
     ...accountFrame('security'),
-    section: 'account',
     recoveryCodes,
   })
 
@@ -63,7 +62,6 @@ export const securityPages: FastifyPluginAsync<{ accounts: AccountService }> = a
         view: 'account/security',
         data: {
           ...accountFrame('security'),
-          section: 'account',
           email: actor.email,
           hasPassword,
           factor,

@@ -1,8 +1,7 @@
 import type { Database } from '../../lib/db/client.ts'
 import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
-import { type Actor, organizationIdsOf } from '../../lib/kernel/actor.ts'
+import { type Actor, may, organizationIdsOf } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
-import { mayRole } from '../../lib/kernel/roles.ts'
 import type { AccessTier } from '../../servers/server.ts'
 import { findServerFrame } from './server-frame.store.ts'
 
@@ -71,7 +70,6 @@ export const getServerFrame = async (
   const found = await findServerFrame(db, serverId, organizationIdsOf(actor))
   if (found === undefined) throw new AppError('not_found', 'Server not found.')
   const { ownerId, ...server } = found
-  const role = actor.memberships.get(server.organizationId)
   const open = openStreams(serverId)
   const { tools, sources, globals, upstreams } = server.counts
   const throughUpstreams = upstreams === 0 ? 0 : ((await countUpstreamTools([serverId])).get(serverId) ?? 0)
@@ -83,8 +81,8 @@ export const getServerFrame = async (
   }
   return {
     ...server,
-    mayBuild: role !== undefined && mayRole(role, 'build'),
-    mayManage: role !== undefined && mayRole(role, 'manage'),
+    mayBuild: may(actor, server.organizationId, 'build'),
+    mayManage: may(actor, server.organizationId, 'manage'),
     isOwner: ownerId === actor.userId,
     liveText: liveTextOf(open),
     liveState: open === 0 ? 'idle' : 'good',

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { actorOf, bearerOf } from '../../lib/http/access.ts'
+import { actorOf, bearerOf, type FindActors } from '../../lib/http/access.ts'
 import { uuidParam } from '../../lib/http/schemas.ts'
 import { type SessionStore, sessionIdOf } from '../../lib/http/sessions.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
@@ -10,11 +10,7 @@ import type { ServerService } from '../../servers/servers.service.ts'
 import type { Live } from './live.ts'
 import { openLiveStream } from './live-stream.ts'
 
-type Accounts = {
-  findActorByUserId: (userId: string) => Promise<Actor | undefined>
-  findActorByToken: (token: string) => Promise<Actor | undefined>
-}
-type Parts = { live: Live; servers: Pick<ServerService, 'getServer'>; accounts: Accounts; sessionStore: SessionStore }
+type Parts = { live: Live; servers: Pick<ServerService, 'getServer'>; accounts: FindActors; sessionStore: SessionStore }
 
 const Params = z.object({ uuid: uuidParam })
 const SessionOfUser = z.looseObject({ userId: z.string() })

@@ -39,7 +39,7 @@ type OperatorPath = (typeof TABS)[number]['href']
 const frameOf = (path: OperatorPath) => {
   const tabs = TABS.map(tab => ({ ...tab, isCurrent: tab.href === path }))
   const current = tabs.find(({ isCurrent }) => isCurrent)
-  return { title: `${current?.text ?? ''} · Operator`, section: 'operator', tabs } as const
+  return { title: `${current?.text ?? ''} · Operator`, tabs } as const
 }
 
 /** Returns the database size in bytes; undefined if it cannot be measured, e.g. for lack of PostgreSQL privileges. */

@@ -68,7 +68,6 @@ export const organizationUsagePages: FastifyPluginAsync<Parts> = async (
         .sort((one, other) => other.month.calls - one.month.calls)
       return reply.page('operator/organization-usage', {
         title: `Usage of ${frame.name}`,
-        section: 'organizations',
         organization: frame,
         counts: [
           { name: 'Servers', count: formatNumber(servers.length) },

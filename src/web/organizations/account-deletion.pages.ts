@@ -1,19 +1,13 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
+import type { AccountService } from '../../identity/accounts.service.ts'
 import { actorOf } from '../../lib/http/access.ts'
 import { formPage, formText, parseForm } from '../../lib/http/pages/forms.ts'
 import { endSession } from '../../lib/http/sessions.ts'
 import { parseInput } from '../../lib/http/validation.ts'
-import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { AccountDeletion, DeletionPreview } from '../../tenancy/deletion/account-deletion.service.ts'
 import { decisionField, decisionPath, toDeletionPage } from './account-deletion.view.ts'
-
-/** The account operations that deleting an account needs. */
-type Accounts = {
-  hasPassword: (actor: Actor) => Promise<boolean>
-  proveSelf: (actor: Actor, proof: { password?: string | undefined; confirm?: string | undefined }) => Promise<void>
-}
 
 const config = { access: 'user' } as const
 const PATH = '/account/deletion'
@@ -42,7 +36,7 @@ const assertDecided = (decisions: Readonly<Record<string, string>>): void => {
  */
 export const accountDeletionPages: FastifyPluginAsync<{
   accountDeletion: AccountDeletion
-  accounts: Accounts
+  accounts: Pick<AccountService, 'hasPassword' | 'proveSelf'>
 }> = async (app, { accountDeletion, accounts }) => {
   formPage(app, PATH, {
     config,

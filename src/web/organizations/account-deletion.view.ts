@@ -42,7 +42,6 @@ export const toDeletionPage = (
     view: 'organizations/account-deletion',
     data: {
       ...accountFrame('deletion'),
-      section: 'account',
       refusal,
       email,
       hasPassword,

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { SignUp } from '../../identity/accounts.schema.ts'
+import type { AccountService } from '../../identity/accounts.service.ts'
 import { PASSWORD_HINT } from '../../identity/credentials.ts'
 import { actorOf } from '../../lib/http/access.ts'
 import { type FormPage, formText, postForm, showForm } from '../../lib/http/pages/forms.ts'
@@ -16,12 +17,7 @@ const STRANGERS = { access: 'anyone', isForStrangers: true } as const
 
 const Query = z.object({ token: z.string().catch('') })
 
-/** The account operations that this page needs. */
-type Accounts = {
-  signUp: (input: { email: string; password: string; invitation: string; address: string }) => Promise<{ id: string }>
-}
-
-type Parts = { invitations: InvitationService; accounts: Accounts }
+type Parts = { invitations: InvitationService; accounts: Pick<AccountService, 'signUp'> }
 
 /** Tells who opened the link: a visitor without a session, the invited user, or someone signed in as another user. */
 const standingOf = ({ actor, signedInBy }: FastifyRequest, email: string): 'stranger' | 'invited' | 'other' => {

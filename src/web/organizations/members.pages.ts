@@ -67,7 +67,6 @@ export const memberPages: FastifyPluginAsync<Parts> = async (app, { organization
       view: 'organizations/members',
       data: {
         title: `Members of ${frame.name}`,
-        section: 'organizations',
         organization: frame,
         members: listed.items,
         roles: roleOptionsFor(frame.role),

@@ -32,7 +32,7 @@ export const organizationAuditPages: FastifyPluginAsync<{
       })
       return reply.page(
         'organizations/audit',
-        { title: `Audit of ${frame.name}`, section: 'organizations', organization: frame, audit: table },
+        { title: `Audit of ${frame.name}`, organization: frame, audit: table },
         table.isBad ? { status: 400 } : {},
       )
     },

@@ -78,7 +78,6 @@ export const organizationInvitationPages: FastifyPluginAsync<Parts> = async (
       view: 'organizations/invitations',
       data: {
         title: `Invitations to ${frame.name}`,
-        section: 'organizations',
         organization: frame,
         invitations: listed.items,
         next: nextAddressOf(organizationPath(id, 'invitations'), listed.nextCursor),

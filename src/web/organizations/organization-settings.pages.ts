@@ -44,7 +44,6 @@ export const organizationSettingsPages: FastifyPluginAsync<Parts> = async (
       view: 'organizations/settings',
       data: {
         title: `Settings of ${frame.name}`,
-        section: 'organizations',
         organization: frame,
         typed: typedName ?? frame.name,
         heirs: others

@@ -33,7 +33,6 @@ export const ownOrganizationPages: FastifyPluginAsync<{ organizations: Organizat
     const { items, nextCursor } = toIdPage(listed, page, toRow(actor.userId))
     return reply.page('organizations/own-organizations', {
       ...accountFrame('organizations'),
-      section: 'account',
       organizations: items,
       next: nextAddressOf(PATH, nextCursor),
     })

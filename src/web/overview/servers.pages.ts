@@ -5,9 +5,8 @@ import { actorOf } from '../../lib/http/access.ts'
 import { listQuery, nextAddressOf } from '../../lib/http/list-query.ts'
 import { formPage, formText } from '../../lib/http/pages/forms.ts'
 import { parseInput } from '../../lib/http/validation.ts'
-import { type Actor, organizationIdsOf } from '../../lib/kernel/actor.ts'
+import { buildableIdsOf, organizationIdsOf } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
-import { mayRole } from '../../lib/kernel/roles.ts'
 import { listServerCards, type ServerCard } from '../../servers/server-cards.store.ts'
 import { CreateServer } from '../../servers/servers.schema.ts'
 import type { ServerService } from '../../servers/servers.service.ts'
@@ -54,9 +53,6 @@ const TIERS = [
     hint: 'No sign-in. Anyone can make calls that use your secrets, so add only those that may be used publicly.',
   },
 ] as const
-
-const buildableIdsOf = (actor: Actor): string[] =>
-  [...actor.memberships].filter(([, role]) => mayRole(role, 'build')).map(([id]) => id)
 
 const listOf = (cards: readonly ServerCard[], figures: CallFigureStore) =>
   figures.countOfServers(

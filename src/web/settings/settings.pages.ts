@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import type { AccountService } from '../../identity/accounts.service.ts'
 import { actorOf } from '../../lib/http/access.ts'
 import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
 import { type FormPage, formFlag, formPage, formText, postForm } from '../../lib/http/pages/forms.ts'
@@ -7,7 +8,7 @@ import { shownTime } from '../../lib/http/pages/time-text.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import { compareVersions, parseVersion } from '../../lib/http/versions.ts'
 import { type Actor, assertMay } from '../../lib/kernel/actor.ts'
-import { mayRole, type Role } from '../../lib/kernel/roles.ts'
+import { mayRole } from '../../lib/kernel/roles.ts'
 import type { ExecutionService } from '../../runtime/execution.service.ts'
 import type { Server } from '../../servers/server.ts'
 import { CreateServer } from '../../servers/servers.schema.ts'
@@ -17,6 +18,7 @@ import type { ServerTransfer } from '../../servers/settings/transfer.service.ts'
 import { removalPage } from '../frame/removal-page.ts'
 import { type ServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
 import { createServerTab, donePath, serverRoute } from '../frame/server-tab.ts'
+import { descriptionOf } from '../toolkits/toolkit-form.ts'
 import { LIMITS_LABELS, LimitsForm, LimitsInput, type TypedLimits, toLimitsForm } from './limits-form.ts'
 import {
   assertToolNames,
@@ -76,9 +78,7 @@ export type SettingsPagesParts = {
   serverTransfer: ServerTransfer
   execution: Pick<ExecutionService, 'listNames'>
   findShownAs: FindShownAs
-  accounts: {
-    getMe: (actor: Actor) => Promise<{ organizations: readonly { id: string; name: string; role: Role }[] }>
-  }
+  accounts: Pick<AccountService, 'getMe'>
 }
 
 const typedOf = (server: Server): TypedSettings => ({
@@ -86,12 +86,6 @@ const typedOf = (server: Server): TypedSettings => ({
   description: server.description ?? '',
   version: server.updatedAt.toISOString(),
 })
-
-/** Normalizes line breaks, which browsers send as CR LF. */
-const descriptionOf = (typed: string): string | null => {
-  const text = typed.replaceAll('\r\n', '\n').trim()
-  return text === '' ? null : text
-}
 
 /** Returns a list item such as "3 tools", or none for 0. */
 const countOf = (count: number, one: string) => (count === 0 ? [] : [{ text: formatCount(count, one) }])

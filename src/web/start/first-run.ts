@@ -1,6 +1,5 @@
 import type { Database } from '../../lib/db/client.ts'
-import type { Actor } from '../../lib/kernel/actor.ts'
-import { mayRole } from '../../lib/kernel/roles.ts'
+import { type Actor, buildableIdsOf } from '../../lib/kernel/actor.ts'
 import { type FirstRunState, findFirstRun, isCalled, isUnused, saveFirstRun } from './first-run.store.ts'
 import { createSampleServer, type SampleParts } from './sample-server.ts'
 
@@ -8,10 +7,6 @@ import { createSampleServer, type SampleParts } from './sample-server.ts'
 export type FirstRunStep = { step: 'start' } | FirstRunState
 
 export type FirstRunParts = SampleParts & { db: Database }
-
-/** Returns an organization in which the actor may create servers. */
-const homeOf = (actor: Actor): string | undefined =>
-  [...actor.memberships].find(([, role]) => mayRole(role, 'build'))?.[0]
 
 /**
  * Guides the operator of an unused installation through three steps to a first call. It ends for good once it is
@@ -22,7 +17,7 @@ export const createFirstRun = (parts: FirstRunParts) => {
   let plugging: Promise<string | undefined> | undefined
 
   const getStep = async (actor: Actor): Promise<FirstRunStep> => {
-    if (!actor.isOperator || homeOf(actor) === undefined) return { step: 'over' }
+    if (!actor.isOperator || buildableIdsOf(actor).length === 0) return { step: 'over' }
     const state = await findFirstRun(db)
     if (state?.step === 'plugged' && !state.isAnswered) {
       return { ...state, isAnswered: await isCalled(db, state.serverId) }
@@ -33,7 +28,7 @@ export const createFirstRun = (parts: FirstRunParts) => {
 
   const addSample = async (actor: Actor): Promise<string | undefined> => {
     const state = await getStep(actor)
-    const organizationId = homeOf(actor)
+    const [organizationId] = buildableIdsOf(actor)
     if (state.step === 'plugged') return state.serverId
     if (state.step === 'over' || organizationId === undefined) return undefined
     const serverId = await createSampleServer(parts, actor, organizationId)

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import type { AccountService } from '../../identity/accounts.service.ts'
 import { actorOf } from '../../lib/http/access.ts'
 import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
 import { addressOf, listQuery, nextAddressOf } from '../../lib/http/list-query.ts'
@@ -8,25 +9,18 @@ import { type FormPage, formText, postForm, showForm } from '../../lib/http/page
 import { timeText } from '../../lib/http/pages/time-text.ts'
 import { uuidParam, uuidParams } from '../../lib/http/schemas.ts'
 import { parseInput } from '../../lib/http/validation.ts'
-import type { Actor } from '../../lib/kernel/actor.ts'
-import { mayRole } from '../../lib/kernel/roles.ts'
-import type { Server } from '../../servers/server.ts'
+import { type Actor, may } from '../../lib/kernel/actor.ts'
 import type { ServerService } from '../../servers/servers.service.ts'
 import type { ToolkitUseService } from '../../servers/sources/toolkit-uses.service.ts'
 import type { ToolkitCatalogue } from '../../tools/sharing/catalogue.service.ts'
 import type { ToolkitCard } from '../../tools/tool.ts'
 import { TOOLS_PER_PAGE, toToolPage, toToolRow } from '../toolkits/tool-row.ts'
 
-/** The account operation that the gallery needs: the names of the user's organizations. */
-type Accounts = {
-  getMe: (actor: Actor) => Promise<{ organizations: readonly { id: string; name: string }[] }>
-}
-
 type Parts = {
   toolkitCatalogue: ToolkitCatalogue
   servers: ServerService
   toolkitUses: ToolkitUseService
-  accounts: Accounts
+  accounts: Pick<AccountService, 'getMe'>
 }
 
 const config = { access: 'user' } as const
@@ -45,13 +39,6 @@ const toCard = ({ id, title, description, organizationName, tools }: ToolkitCard
   organizationName,
   tools: formatNumber(tools),
 })
-
-const mayBuildIn =
-  ({ memberships }: Actor) =>
-  ({ organizationId }: Server): boolean => {
-    const role = memberships.get(organizationId)
-    return role !== undefined && mayRole(role, 'build')
-  }
 
 /** Registers the gallery: the public toolkits of all organizations, and the form that adds one to a server. */
 export const galleryPages: FastifyPluginAsync<Parts> = async (
@@ -75,7 +62,9 @@ export const galleryPages: FastifyPluginAsync<Parts> = async (
   /** Returns the servers the user can build as options, with organization names if the user has several. */
   const listOwnServers = async (actor: Actor): Promise<{ value: string; text: string }[]> => {
     const page = { limit: MAX_SERVERS_OFFERED, afterId: undefined }
-    const own = (await servers.listServers(actor, page)).filter(mayBuildIn(actor))
+    const own = (await servers.listServers(actor, page)).filter(({ organizationId }) =>
+      may(actor, organizationId, 'build'),
+    )
     if (actor.memberships.size <= 1) return own.map(({ id, name }) => ({ value: id, text: name }))
     const { organizations } = await accounts.getMe(actor)
     const names = new Map(organizations.map(({ id, name }) => [id, name]))

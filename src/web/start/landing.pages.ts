@@ -1,11 +1,11 @@
 import type { FastifyPluginAsync } from 'fastify'
+import type { AccountService } from '../../identity/accounts.service.ts'
 import { actorOf } from '../../lib/http/access.ts'
 import { toPatchFigure } from '../diagram/figure.ts'
 import { LANDING_PATCH } from '../diagram/landing-patch.ts'
 import { createFirstRun, type FirstRunParts } from './first-run.ts'
 
-type Accounts = { getSignUpTerms: () => Promise<{ closed: string | undefined }> }
-type Parts = FirstRunParts & { accounts: Accounts }
+type Parts = FirstRunParts & { accounts: Pick<AccountService, 'getSignUpTerms'> }
 
 /** Registers `/`: the landing page for visitors, and a redirect for signed-in users. */
 export const landingPages: FastifyPluginAsync<Parts> = async (app, parts) => {

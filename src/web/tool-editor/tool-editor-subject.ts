@@ -1,7 +1,8 @@
+import type { AccountService } from '../../identity/accounts.service.ts'
 import type { Database } from '../../lib/db/client.ts'
-import { type Actor, assertMay, organizationIdsOf } from '../../lib/kernel/actor.ts'
+import { type Actor, assertMay, may, organizationIdsOf } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
-import { mayRole, type Role } from '../../lib/kernel/roles.ts'
+import { mayRole } from '../../lib/kernel/roles.ts'
 import type { ServerService } from '../../servers/servers.service.ts'
 import { listToolOffers, type ToolOffer } from '../../servers/tools/tool-offers.store.ts'
 import type { Tool, Toolkit } from '../../tools/tool.ts'
@@ -36,9 +37,7 @@ export type EditorSubject = Common &
 
 export type SubjectParts = {
   db: Database
-  accounts: {
-    getMe: (actor: Actor) => Promise<{ organizations: readonly { id: string; name: string; role: Role }[] }>
-  }
+  accounts: Pick<AccountService, 'getMe'>
   toolkits: ToolkitService
   tools: ToolService
   servers: ServerService
@@ -47,14 +46,9 @@ export type SubjectParts = {
 
 const MAX_SERVERS_LISTED = 200
 
-const mayBuildIn = (actor: Actor, organizationId: string): boolean => {
-  const role = actor.memberships.get(organizationId)
-  return role !== undefined && mayRole(role, 'build')
-}
-
 export const createEditorSubjects = ({ db, accounts, toolkits, tools, servers, frames }: SubjectParts) => {
   const listServersOf = async (actor: Actor, organizationId: string): Promise<Choice[]> => {
-    if (!mayBuildIn(actor, organizationId)) return []
+    if (!may(actor, organizationId, 'build')) return []
     const found = await servers.listServers(actor, { limit: MAX_SERVERS_LISTED, afterId: undefined })
     return found
       .filter(server => server.organizationId === organizationId)
@@ -69,7 +63,7 @@ export const createEditorSubjects = ({ db, accounts, toolkits, tools, servers, f
 
   const commonOf = async (actor: Actor, organizationId: string): Promise<Common> => ({
     userId: actor.userId,
-    mayBuild: mayBuildIn(actor, organizationId),
+    mayBuild: may(actor, organizationId, 'build'),
     servers: await listServersOf(actor, organizationId),
   })
 

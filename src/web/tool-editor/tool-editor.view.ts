@@ -1,5 +1,5 @@
+import { formatCount } from '../../lib/http/pages/format.ts'
 import type { PageData } from '../../lib/http/pages/views.ts'
-import { countInWords } from '../operator/count-in-words.ts'
 import { RESPONSE_CHOICES } from './response-rules-form.ts'
 import type { ToolForm } from './tool-editor-form.ts'
 import type { EditorState } from './tool-editor-state.ts'
@@ -18,22 +18,22 @@ const toAnnotationFields = (form: ToolForm) => [
   { id: 'openWorldHint', label: 'Open world', value: form.openWorldHint, options: YES_NO },
 ]
 
-/** "Used by two servers, with five open connections. Changes go live when you save." */
+/** "Used by 2 servers, with 5 open connections. Changes go live when you save." */
 const subtitleOf = (subject: EditorSubject): string => {
   if (subject.kind === 'in-toolkit') return `Adds a tool to ${subject.toolkit.title}.`
   if (subject.kind === 'new')
     return 'An HTTP request with parameters that the model fills in. Only a name and a URL are required.'
   const servers = new Set(subject.offers.map(({ serverId }) => serverId)).size
   if (servers === 0) return 'Not used by any server yet.'
-  const connections = countInWords(subject.openConnections, 'open connection')
-  return `Used by ${countInWords(servers, 'server')}, with ${connections}. Changes go live when you save.`
+  const connections = formatCount(subject.openConnections, 'open connection')
+  return `Used by ${formatCount(servers, 'server')}, with ${connections}. Changes go live when you save.`
 }
 
-/** "Saved. Live on two servers, with five open connections." */
+/** "Saved. Live on 2 servers, with 5 open connections." */
 export const savedText = ({ offers, openConnections }: EditorSubject & { kind: 'tool' }): string => {
   const servers = new Set(offers.map(({ serverId }) => serverId)).size
   if (servers === 0) return 'Saved. Not used by any server yet.'
-  return `Saved. Live on ${countInWords(servers, 'server')}, with ${countInWords(openConnections, 'open connection')}.`
+  return `Saved. Live on ${formatCount(servers, 'server')}, with ${formatCount(openConnections, 'open connection')}.`
 }
 
 /** Returns the form's action, which also identifies its draft. */

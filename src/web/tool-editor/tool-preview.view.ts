@@ -3,7 +3,6 @@ import type { DraftPreview } from '../../runtime/try/tool-draft.ts'
 import { bindingOf } from '../../servers/bindings/bindings.ts'
 import type { Bindings } from '../../servers/server.ts'
 import type { TemplateParameter } from '../../templates/template.ts'
-import { numberInWords } from '../operator/count-in-words.ts'
 import { formatJson } from '../overview/format-json.ts'
 import { convertPlaceholders, foreignPlaceholderNames } from './foreign-placeholders.ts'
 import { RESPONSE_HINTS } from './response-rules-form.ts'
@@ -61,7 +60,7 @@ const toRow = (parameter: TemplateParameter, { form, placed, advice }: EditorSta
     required: requiredText(parameter, texts),
     fields,
     advice: advice.get(`parameter:${name}:description`),
-    setCount: setCount === 0 ? undefined : numberInWords(setCount),
+    setCount: setCount === 0 ? undefined : formatNumber(setCount),
     isOpen: Object.values(more).some(one => one !== undefined && one.errors.length > 0),
   }
 }

@@ -1,13 +1,12 @@
+import type { AccountService } from '../../identity/accounts.service.ts'
 import { formText } from '../../lib/http/pages/forms.ts'
 import { compareVersions, type Versions } from '../../lib/http/versions.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
-import { mayRole, type Role } from '../../lib/kernel/roles.ts'
+import { mayRole } from '../../lib/kernel/roles.ts'
 import type { Toolkit } from '../../tools/tool.ts'
 
-export type Accounts = {
-  getMe: (actor: Actor) => Promise<{ organizations: readonly { id: string; name: string; role: Role }[] }>
-}
+export type Accounts = Pick<AccountService, 'getMe'>
 
 export const TOOLKIT_FORM = { title: formText, description: formText, visibility: formText }
 export type ToolkitForm = { title: string; description: string; visibility: string }

@@ -6,7 +6,7 @@ import { type FormPage, formPage, formText, postForm } from '../../lib/http/page
 import { timeText } from '../../lib/http/pages/time-text.ts'
 import { uuidParams } from '../../lib/http/schemas.ts'
 import { parseInput } from '../../lib/http/validation.ts'
-import { type Actor, assertMay } from '../../lib/kernel/actor.ts'
+import { type Actor, assertMay, may } from '../../lib/kernel/actor.ts'
 import { mayRole } from '../../lib/kernel/roles.ts'
 import type { ToolkitCatalogue, UsedToolkitCard } from '../../tools/sharing/catalogue.service.ts'
 import { CreateToolkit } from '../../tools/toolkits.schema.ts'
@@ -42,22 +42,13 @@ const DONE: ReadonlyMap<string, string> = new Map([
 
 const idOf = ({ params }: FastifyRequest): string => uuidParams.parse(params).id
 
-const roleIn = (
-  { memberships }: Actor,
-  { organizationId }: UsedToolkitCard,
-  permission: 'build' | 'manage',
-): boolean => {
-  const role = memberships.get(organizationId)
-  return role !== undefined && mayRole(role, permission)
-}
-
 const toHead = (actor: Actor, toolkit: UsedToolkitCard) => ({
   path: `/toolkits/${toolkit.id}`,
   title: toolkit.title,
   visibility: toolkit.visibility,
   description: toolkit.description,
   organization: { href: `/organizations/${toolkit.organizationId}`, name: toolkit.organizationName },
-  mayBuild: roleIn(actor, toolkit, 'build'),
+  mayBuild: may(actor, toolkit.organizationId, 'build'),
   isPublic: toolkit.visibility === 'public',
   galleryHref: `/gallery/${toolkit.id}`,
   tools: formatCount(toolkit.tools, 'tool'),
@@ -124,7 +115,9 @@ export const toolkitPages: FastifyPluginAsync<Parts> = async (app, { toolkits, t
         version,
         versions: isOverwritten ? toVersions(typed, toToolkitForm(toolkit)) : undefined,
         visibilities: VISIBILITY_OPTIONS,
-        elsewhere: roleIn(actor, toolkit, 'manage') ? elsewhere.map(({ id, name }) => ({ value: id, text: name })) : [],
+        elsewhere: may(actor, toolkit.organizationId, 'manage')
+          ? elsewhere.map(({ id, name }) => ({ value: id, text: name }))
+          : [],
       },
       labels: { ...TOOLKIT_LABELS, organizationId: 'organization' },
     }

@@ -5,8 +5,7 @@ import { listQuery, nextAddressOf } from '../../lib/http/list-query.ts'
 import { formatNumber } from '../../lib/http/pages/format.ts'
 import { formPage, formText } from '../../lib/http/pages/forms.ts'
 import { parseInput } from '../../lib/http/validation.ts'
-import type { Actor } from '../../lib/kernel/actor.ts'
-import { mayRole } from '../../lib/kernel/roles.ts'
+import { buildableIdsOf } from '../../lib/kernel/actor.ts'
 import type { ToolkitCatalogue, UsedToolkitCard } from '../../tools/sharing/catalogue.service.ts'
 import { CreateToolkit } from '../../tools/toolkits.schema.ts'
 import type { ToolkitService } from '../../tools/toolkits.service.ts'
@@ -40,9 +39,6 @@ const toCard = ({ id, title, description, visibility, organizationName, tools, u
   moreServers: usedBy.length > MAX_SERVERS_NAMED ? formatNumber(usedBy.length - MAX_SERVERS_NAMED) : undefined,
 })
 
-const mayBuildAnywhere = ({ memberships }: Actor): boolean =>
-  [...memberships.values()].some(role => mayRole(role, 'build'))
-
 /** Serves the list of toolkits and the form that creates one. */
 export const toolkitsPages: FastifyPluginAsync<Parts> = async (app, { toolkits, toolkitCatalogue, accounts }) => {
   app.get('/toolkits', { config }, async (request, reply) => {
@@ -57,7 +53,7 @@ export const toolkitsPages: FastifyPluginAsync<Parts> = async (app, { toolkits, 
       search: q,
       isSearched: q !== '' || cursor !== undefined,
       next: nextAddressOf('/toolkits', nextCursor, { q }),
-      mayBuild: mayBuildAnywhere(actor),
+      mayBuild: buildableIdsOf(actor).length > 0,
       hasOrganizations: actor.memberships.size > 1,
       done: done === 'removed' ? 'Toolkit deleted.' : undefined,
     })

@@ -48,7 +48,6 @@ export const ownUpstreamAccountPages: FastifyPluginAsync<{ upstreamAccounts: Ups
     const { items, nextCursor } = toIdPage(found, page, account => account)
     return reply.page('upstreams/own-accounts', {
       ...accountFrame('upstreams'),
-      section: 'account',
       accounts: await Promise.all(items.map(account => toRow(request, account))),
       next: nextAddressOf(OWN_ACCOUNTS_PATH, nextCursor),
       done: Object.hasOwn(DONE, done) ? DONE[done] : undefined,

@@ -4,6 +4,7 @@ import { actorOf } from '../../lib/http/access.ts'
 import { formatCount } from '../../lib/http/pages/format.ts'
 import { type FormPage, formFlag, formPage, formText, postForm } from '../../lib/http/pages/forms.ts'
 import { uuidParam } from '../../lib/http/schemas.ts'
+import { parseVersion } from '../../lib/http/versions.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { UpstreamCatalogues } from '../../upstreams/catalogue/catalogues.ts'
 import type { UpstreamAccounts } from '../../upstreams/oauth-client/upstream-accounts.ts'
@@ -65,13 +66,6 @@ type Parts = UpstreamSectionsParts & {
   frames: ServerFrameParts
   upstreamStateOf: (upstream: Upstream) => UpstreamState
   settings: { allowStdio: boolean }
-}
-
-/** Parses a form's version. Undefined, if empty, skips the conflict check; an invalid one conflicts with everything. */
-const versionOf = (typed: string): Date | undefined => {
-  if (typed === '') return undefined
-  const time = new Date(typed)
-  return Number.isNaN(time.getTime()) ? new Date(0) : time
 }
 
 /** Pages for attaching, changing and removing MCP servers among a server's sources. */
@@ -186,7 +180,7 @@ export const upstreamPages: FastifyPluginAsync<Parts> = async (
     page: (request, loaded, typed) =>
       editPage(request, loaded, typed && withUnshown(request, loaded.found.upstream, typed)),
     save: async (request, { server, found: { upstream } }, typed) => {
-      const ifUnchangedSince = versionOf(typed.version)
+      const ifUnchangedSince = parseVersion(typed.version)
       const work = async () => {
         const change = toWholeChange(readUpstreamForm(withUnshown(request, upstream, typed)))
         return upstreams.updateUpstream(actorOf(request), upstream.id, change, { ifUnchangedSince })
