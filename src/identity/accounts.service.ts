@@ -11,7 +11,7 @@ import type { Logger } from '../lib/process/logger.ts'
 import type { Sealing } from '../lib/process/sealing.ts'
 import type { OwnOrganization, User } from './account.ts'
 import { auditSignOut } from './account-audit.ts'
-import { Email, NewToken, NewUser } from './accounts.schema.ts'
+import { Email, NewToken, NewTokenView, NewUser, UserView } from './accounts.schema.ts'
 import * as store from './accounts.store.ts'
 import { ensureDemoAccount } from './demo-account.ts'
 import { createExternalIdentities } from './external/external-identities.ts'
@@ -36,7 +36,7 @@ import {
   signUpTermsOf,
 } from './sign-in/sign-up.ts'
 import { createThrottle } from './sign-in/throttle.ts'
-import { createAccessTokens, issueToken, type NewAccessToken } from './tokens/access-tokens.ts'
+import { createAccessTokens, issueToken } from './tokens/access-tokens.ts'
 import { createTokenChecks } from './tokens/token-checks.ts'
 
 export type AccountServiceParts = {
@@ -184,30 +184,30 @@ export const createAccountService = ({
      * For the operator's command line: skips throttling and the sign-up policy. Throws `conflict` if the email is
      * taken.
      */
-    createUser: async (input: NewUserInput): Promise<User> => {
+    createUser: async (input: NewUserInput): Promise<z.output<typeof UserView>> => {
       const { email, password, isOperator = false, organization } = parseInput(NewUser, input)
       const passwordHash = await passwords.hashPassword(password)
       const home = { kind: 'joined', name: organization } as const
       const account = { email, passwordHash, isOperator, home, address: undefined }
-      return await changes.commit(tx => makeAccount(tx, account, policy.tenancy))
+      return UserView.parse(await changes.commit(tx => makeAccount(tx, account, policy.tenancy)))
     },
 
     /** For the operator's command line. Throws `not_found` if no account has this email. */
-    createTokenFor: async (email: string, input: z.input<typeof NewToken>): Promise<NewAccessToken> => {
+    createTokenFor: async (email: string, input: z.input<typeof NewToken>): Promise<z.output<typeof NewTokenView>> => {
       const tokenInput = parseInput(NewToken, input)
       const user = await getUserAt(email)
       const made = await changes.commit(tx => issueToken(tx, user.id, tokenInput, now(), undefined))
-      return made
+      return NewTokenView.parse(made)
     },
 
     /**
      * For the operator's command line, for users who have lost all their codes. Throws `not_found` for an unknown
      * email.
      */
-    resetSecondFactorFor: async (email: string): Promise<User> => {
+    resetSecondFactorFor: async (email: string): Promise<z.output<typeof UserView>> => {
       const user = await getUserAt(email)
       await secondFactors.resetSecondFactor(user)
-      return user
+      return UserView.parse(user)
     },
 
     /** Returns the owner of what `patchbay demo` creates: the operator, or the demo account if there is none yet. */

@@ -1,4 +1,5 @@
 import type { Client } from 'oidc-provider'
+import { shorten } from '../../lib/http/pages/format.ts'
 import type { McpScope } from '../../lib/kernel/mcp-scopes.ts'
 import { checkRedirectUri, destinationOf } from '../../oauth/clients/redirects.ts'
 import { cleanName } from '../../oauth/clients/registration.ts'
@@ -36,8 +37,6 @@ const isOnMachine = (uri: string): boolean => {
 
 /** Characters that fit below the sockets in the drawing. */
 const MAX_LABELS = { client: 10, server: 14 } as const
-const shorten = (name: string, maxCharacters: number): string =>
-  name.length <= maxCharacters ? name : `${name.slice(0, maxCharacters - 1).toWellFormed()}…`
 
 /** Builds the data of the consent page. The client's own statements are shown as unverified. */
 export const toConsentView = (facts: ConsentFacts) => {

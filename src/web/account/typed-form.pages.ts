@@ -1,15 +1,13 @@
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { goOnSignedIn } from '../../lib/http/access.ts'
+import { shorten } from '../../lib/http/pages/format.ts'
 import { type FormPage, showForm } from '../../lib/http/pages/forms.ts'
 import type { TypedFormPages } from '../../lib/http/pages/pages.ts'
 import { type TypedForm, writeTypedForm } from '../../lib/http/pages/typed-form.ts'
 
 /** Characters of a field that are shown. The form still submits the whole value. */
 const MAX_SHOWN_CHARACTERS = 400
-
-const shorten = (text: string): string =>
-  text.length <= MAX_SHOWN_CHARACTERS ? text : `${text.slice(0, MAX_SHOWN_CHARACTERS).toWellFormed()}…`
 
 /** Whether the page itself put this value into the form: a version or an ID, which means nothing to the user. */
 const isOfPage = (name: string, value: string): boolean => name === 'version' || z.uuid().safeParse(value).success
@@ -38,7 +36,7 @@ const offerAgain = (reply: FastifyReply, typed: TypedForm, status: number): Fast
       fields: fields.map(([name, value]) => ({ name, value })),
       typed: fields
         .filter(([name, value]) => value.trim() !== '' && !isOfPage(name, value))
-        .map(([name, value]) => ({ label: inWords(name), text: shorten(value) })),
+        .map(([name, value]) => ({ label: inWords(name), text: shorten(value, MAX_SHOWN_CHARACTERS) })),
       left: left.join(', '),
     },
     { status },

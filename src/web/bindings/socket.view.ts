@@ -1,3 +1,4 @@
+import { shorten } from '../../lib/http/pages/format.ts'
 import type { Socket, SocketSource } from '../../servers/bindings/sockets.ts'
 
 const MAX_CHIP_CHARACTERS = 32
@@ -8,22 +9,17 @@ const MAX_TITLE_CHARACTERS = 400
 /** A source as `views/parts/source.eta` shows it. */
 export type Chip = { source: SocketSource; text: string; title: string; missing: string | undefined }
 
-const cut = (text: string, atMost: number): string =>
-  text.length <= atMost ? text : `${text.slice(0, atMost - 1).toWellFormed()}…`
-
-const shorten = (text: string): string => {
-  const characters = [...cut(text, MAX_TITLE_CHARACTERS).replace(/\s+/g, ' ')]
-  return characters.length <= MAX_CHIP_CHARACTERS
-    ? characters.join('')
-    : `${characters.slice(0, MAX_CHIP_CHARACTERS - 1).join('')}…`
-}
-
 const titleOf = ({ source, text }: Socket): string =>
-  source === 'exposed' ? 'From the model' : cut(text, MAX_TITLE_CHARACTERS)
+  source === 'exposed' ? 'From the model' : shorten(text, MAX_TITLE_CHARACTERS)
 
 export const toChip = (socket: Socket): Chip => ({
   source: socket.source,
-  text: socket.source === 'exposed' ? 'from the model' : socket.text === '' ? 'empty text' : shorten(socket.text),
+  text:
+    socket.source === 'exposed'
+      ? 'from the model'
+      : socket.text === ''
+        ? 'empty text'
+        : shorten(shorten(socket.text, MAX_TITLE_CHARACTERS).replace(/\s+/g, ' '), MAX_CHIP_CHARACTERS),
   title: titleOf(socket),
   missing: socket.missing.length === 0 ? undefined : `missing global ${socket.missing.join(', ')}`,
 })

@@ -1,4 +1,4 @@
-import { formatCount } from '../../lib/http/pages/format.ts'
+import { formatCount, shorten } from '../../lib/http/pages/format.ts'
 import { timeText } from '../../lib/http/pages/time-text.ts'
 import type { BoundParameter, ServerWiring } from '../../servers/bindings/server-wiring.ts'
 import type { PresentedUpstream } from '../../upstreams/catalogue/upstream-offers.ts'
@@ -25,13 +25,10 @@ const MAX_VALUE_CHARACTERS = 60
 type BoundTool = ServerWiring['tools'][number]
 type GlobalSources = ReadonlyMap<string, 'global' | 'secret'>
 
-const shorten = (text: string): string =>
-  (text.length > MAX_VALUE_CHARACTERS ? `${text.slice(0, MAX_VALUE_CHARACTERS)}…` : text).toWellFormed()
-
 const fixedText = ({ binding }: BoundParameter): string | undefined => {
   if (binding.source !== 'instance') return undefined
   const { value } = binding
-  return shorten(typeof value === 'string' && value !== '' ? value : JSON.stringify(value))
+  return shorten(typeof value === 'string' && value !== '' ? value : JSON.stringify(value), MAX_VALUE_CHARACTERS)
 }
 
 /** A fixed value that contains several globals is connected to one: a missing one first, then a secret. */
@@ -160,7 +157,7 @@ const toGlobals = (wiring: ServerWiring): readonly PatchGlobal[] => {
   return wiring.globals.map(({ key, value }) => ({
     key,
     source: value === undefined ? 'secret' : 'global',
-    value: value === undefined ? 'hidden' : shorten(value),
+    value: value === undefined ? 'hidden' : shorten(value, MAX_VALUE_CHARACTERS),
     uses: uses.get(key) ?? 0,
   }))
 }

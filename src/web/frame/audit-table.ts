@@ -3,6 +3,7 @@ import { AUDIT_ACTIONS, type AuditEntry, type AuditScope } from '../../identity/
 import type { AuditLog } from '../../identity/audit/audit-log.ts'
 import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
 import { addressOf, nextAddressOf } from '../../lib/http/list-query.ts'
+import { shorten } from '../../lib/http/pages/format.ts'
 import { formText, parseForm } from '../../lib/http/pages/forms.ts'
 import { timeText } from '../../lib/http/pages/time-text.ts'
 import { isJsonObject, type JsonValue } from '../../lib/kernel/json.ts'
@@ -34,8 +35,7 @@ const capitalized = (text: string): string => `${text.slice(0, 1).toUpperCase()}
 const valueText = (value: JsonValue | undefined): string => {
   if (value === undefined || value === null) return 'none'
   if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(valueText).join(', ')
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return text.length > MAX_VALUE_CHARACTERS ? `${text.slice(0, MAX_VALUE_CHARACTERS - 1).toWellFormed()}…` : text
+  return shorten(typeof value === 'string' ? value : JSON.stringify(value), MAX_VALUE_CHARACTERS)
 }
 
 /** Formats a change as one line: `role: viewer → builder; servers to: …`. */

@@ -1,4 +1,4 @@
-import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
+import { formatCount, formatNumber, shorten } from '../../lib/http/pages/format.ts'
 import { timeText } from '../../lib/http/pages/time-text.ts'
 import type { GlobalUses } from '../../servers/bindings/bindings.service.ts'
 import type { Global } from '../../servers/server.ts'
@@ -11,13 +11,6 @@ const MAX_USES_LISTED = 50
 
 export const globalPath = (serverId: string, key: string): string =>
   `${serverTabPath(serverId, 'globals')}/${encodeURIComponent(key)}`
-
-const shorten = (value: string): string => {
-  const characters = [...value]
-  return characters.length <= MAX_VALUE_CHARACTERS
-    ? value
-    : `${characters.slice(0, MAX_VALUE_CHARACTERS - 1).join('')}…`
-}
 
 const NO_USES: GlobalUses = { tools: [], upstreams: [] }
 
@@ -40,7 +33,7 @@ export const toGlobalRow = (serverId: string, global: Global, uses: GlobalUses) 
   key: global.key,
   source: global.isSecret ? 'secret' : 'global',
   isSecret: global.isSecret,
-  value: global.isSecret ? undefined : shorten(global.value),
+  value: global.isSecret ? undefined : shorten(global.value, MAX_VALUE_CHARACTERS),
   updated: timeText(global.updatedAt),
   updatedAt: global.updatedAt.toISOString(),
   uses: describeUses(uses),

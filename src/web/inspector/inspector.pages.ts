@@ -5,6 +5,7 @@ import { signalOf } from '../../lib/http/gone.ts'
 import { addressOf } from '../../lib/http/list-query.ts'
 import { formatCount } from '../../lib/http/pages/format.ts'
 import { formText } from '../../lib/http/pages/forms.ts'
+import { pageNumber, takePage } from '../../lib/http/pages/pager.ts'
 import { isFragmentRequest } from '../../lib/http/pages/views.ts'
 import { uuidParam } from '../../lib/http/schemas.ts'
 import { type Actor, organizationIdsOf } from '../../lib/kernel/actor.ts'
@@ -19,7 +20,7 @@ import { toFieldView, toMessageViews, toResultView, toRowView, toToolView } from
 /** Requires the same scope of a token as calling the server itself, because the page does that. */
 const config = { access: 'user', scope: 'mcp' } as const
 const Params = z.object({ uuid: uuidParam })
-const Query = z.object({ tool: formText, q: formText, page: z.coerce.number().int().min(1).catch(1), as: formText })
+const Query = z.object({ tool: formText, q: formText, page: pageNumber, as: formText })
 type Query = z.infer<typeof Query>
 /** A form sends only strings, or lists of them. */
 const Form = z.record(z.string(), z.union([z.string(), z.array(z.string())])).catch({})
@@ -58,20 +59,16 @@ const matches = (needle: string) => {
 const toList = (tools: readonly ListedTool[], path: string, query: Query) => {
   const { q, page, tool, as } = query
   const found = tools.filter(matches(q))
-  const pages = Math.max(1, Math.ceil(found.length / TOOLS_SHOWN))
-  const current = Math.min(page, pages)
-  const to = (wanted: number) => toAddress(path, { ...query, page: wanted })
+  const { shown, pager } = takePage(found, { page, perPage: TOOLS_SHOWN, path, query: { q, tool, as } })
   return {
-    rows: found.slice((current - 1) * TOOLS_SHOWN, current * TOOLS_SHOWN).map(row => ({
+    rows: shown.map(row => ({
       ...toRowView(row),
-      href: toAddress(path, { q, page: current, as, tool: row.name }),
+      href: toAddress(path, { q, page, as, tool: row.name }),
       isCurrent: row.name === tool,
     })),
     count: q === '' ? formatCount(tools.length, 'tool') : `${formatCount(found.length, 'tool')} of ${tools.length}`,
     hasTools: tools.length > 0,
-    where: pages === 1 ? undefined : `Page ${current} of ${pages}`,
-    before: current > 1 ? to(current - 1) : undefined,
-    next: current < pages ? to(current + 1) : undefined,
+    pager,
   }
 }
 

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { addressOf } from '../../lib/http/list-query.ts'
-import { formatCount } from '../../lib/http/pages/format.ts'
+import { formatCount, shorten } from '../../lib/http/pages/format.ts'
+import { pageNumber, pagerOf } from '../../lib/http/pages/pager.ts'
 import { FOR_PERSON } from '../../lib/http/reader.ts'
 import { uuidParam } from '../../lib/http/schemas.ts'
 import { organizationIdsOf } from '../../lib/kernel/actor.ts'
@@ -15,14 +15,11 @@ import { serverTabPath } from '../frame/server-frame.ts'
 import { toConnectPanel } from './connect.ts'
 
 const Params = z.object({ uuid: uuidParam })
-const Query = z.object({ page: z.coerce.number().int().min(1).catch(1) })
+const Query = z.object({ page: pageNumber })
 
 const TOOLS_SHOWN = 100
 /** Characters of a tool description shown; descriptions are written for models and may be long. */
 const MAX_DESCRIPTION_CHARACTERS = 600
-
-const shorten = (text: string): string =>
-  text.length <= MAX_DESCRIPTION_CHARACTERS ? text : `${text.slice(0, MAX_DESCRIPTION_CHARACTERS - 1).toWellFormed()}…`
 
 /** Explains the tier to people who open the server's address in a browser. */
 const TIER_WORDS: Readonly<Record<Server['access'], string>> = {
@@ -52,23 +49,21 @@ export const publicServerPages: FastifyPluginAsync<PublicServerParts> = async (
   const listTools = async (request: FastifyRequest, serverId: string) => {
     const connection = await client.connect(serverId, userOf(request))
     const { page } = Query.parse(request.query)
-    const pages = Math.max(1, Math.ceil(connection.toolCount / TOOLS_SHOWN))
-    const current = Math.min(page, pages)
-    const tools = await connection.listTools(current * TOOLS_SHOWN)
-    const to = (wanted: number) => addressOf(`/s/${serverId}`, { page: wanted === 1 ? undefined : String(wanted) })
+    const total = connection.toolCount
+    const current = Math.min(page, Math.max(1, Math.ceil(total / TOOLS_SHOWN)))
+    const shown = (await connection.listTools(current * TOOLS_SHOWN)).slice(
+      (current - 1) * TOOLS_SHOWN,
+      current * TOOLS_SHOWN,
+    )
+    const counts = { page: current, perPage: TOOLS_SHOWN, total, shown: shown.length }
     return {
-      count: formatCount(connection.toolCount, 'tool'),
-      tools: tools
-        .slice((current - 1) * TOOLS_SHOWN, current * TOOLS_SHOWN)
-        .map(({ name, title, description }) => ({ name, title, description: description && shorten(description) })),
-      pager:
-        pages === 1
-          ? undefined
-          : {
-              text: `Page ${current} of ${pages}`,
-              previous: current > 1 ? to(current - 1) : undefined,
-              next: current < pages ? to(current + 1) : undefined,
-            },
+      count: formatCount(total, 'tool'),
+      tools: shown.map(({ name, title, description }) => ({
+        name,
+        title,
+        description: description && shorten(description, MAX_DESCRIPTION_CHARACTERS),
+      })),
+      pager: pagerOf(counts, { path: `/s/${serverId}`, query: {} }),
     }
   }
 

@@ -1,3 +1,4 @@
+import { shorten } from '../../lib/http/pages/format.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { ServerRef } from '../../tools/toolkits.service.ts'
 
@@ -6,16 +7,13 @@ const MAX_SERVERS_NAMED = 2
 
 const MAX_NAME_CHARACTERS = 24
 
-const shorten = (text: string, maxCharacters = MAX_SHOWN_CHARACTERS): string =>
-  text.length <= maxCharacters ? text : `${text.slice(0, maxCharacters - 1).toWellFormed()}…`
-
 export const toToolRow = ({ id, name, title, description, method, url }: Tool, usedBy: readonly ServerRef[] = []) => ({
   href: `/tools/${id}`,
   name,
   title,
-  description: description === undefined ? undefined : shorten(description),
+  description: description === undefined ? undefined : shorten(description, MAX_SHOWN_CHARACTERS),
   method,
-  url: shorten(url),
+  url: shorten(url, MAX_SHOWN_CHARACTERS),
   wholeUrl: url,
   usedBy: usedBy.slice(0, MAX_SERVERS_NAMED).map(server => ({
     href: `/servers/${server.id}`,

@@ -1,4 +1,5 @@
 import { addressOf } from '../../lib/http/list-query.ts'
+import { shorten } from '../../lib/http/pages/format.ts'
 import type { AppError } from '../../lib/kernel/errors.ts'
 import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
 import type { ShapingPreview } from '../../results/shape/shape-by-rules.ts'
@@ -40,9 +41,6 @@ const textIn = ({ declared }: OpenTool, member: string): string => {
   const text = declared?.[member]
   return typeof text === 'string' ? removeHidden(text) : ''
 }
-
-const shorten = (text: string): string =>
-  text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS).toWellFormed()}…` : text
 
 const hasSchema = ({ declared }: OpenTool): boolean => isJsonObject(declared?.outputSchema)
 
@@ -122,7 +120,7 @@ export const toUpstreamToolPage = (state: UpstreamToolState, draftOwner: string)
     ],
     name,
     own: name.endsWith(own) ? undefined : own,
-    description: shorten(textIn(opened, 'description')),
+    description: shorten(textIn(opened, 'description'), MAX_SHOWN_CHARS),
     isUnknown: opened.declared === undefined,
     saysReadOnly: saysReadOnly(opened),
     form: typed,
@@ -130,7 +128,7 @@ export const toUpstreamToolPage = (state: UpstreamToolState, draftOwner: string)
       path: addressOf(`${upstreamPath(server.id, upstream.id)}/tool/call`, { name: tool.toWellFormed() }),
       hint: argumentsHint(opened),
       error: called?.argsError,
-      failed: called?.failed && shorten(called.failed),
+      failed: called?.failed && shorten(called.failed, MAX_SHOWN_CHARS),
     },
     ...RESPONSE_CHOICES,
     ...toUpstreamToolLive(state),

@@ -1,3 +1,4 @@
+import { shorten } from '../../lib/http/pages/format.ts'
 import { shownTime } from '../../lib/http/pages/time-text.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { EVERYBODY } from '../../upstreams/oauth-client/account.ts'
@@ -11,13 +12,12 @@ const hostOf = ({ config }: Upstream): string =>
   config.transport === 'stdio' ? '' : (URL.parse(config.url)?.host ?? config.url.split('/')[2] ?? '')
 
 const SHORT_CHARS = 18
-const shorten = (text: string): string => (text.length > SHORT_CHARS ? `${text.slice(0, SHORT_CHARS - 1)}…` : text)
 
 /** The page shown before the browser leaves for the authorization server. */
 export const toConnectView = ({ upstream, server, holder, account }: Connectable, { email }: Actor) => ({
   path: connectPath(upstream.id),
   name: upstream.name,
-  shortName: shorten(upstream.name),
+  shortName: shorten(upstream.name, SHORT_CHARS),
   host: hostOf(upstream),
   serverName: server.name,
   email,
@@ -35,7 +35,7 @@ export const toLeaveView = ({
   authorizationUrl,
 }: Connectable & { authorization: PendingAuthorization; authorizationUrl: string }) => ({
   name: upstream.name,
-  shortName: shorten(upstream.name),
+  shortName: shorten(upstream.name, SHORT_CHARS),
   serverName: server.name,
   host: new URL(authorizationUrl).host,
   issuer: authorization.server.issuer,

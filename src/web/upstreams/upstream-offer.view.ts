@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
+import { formatCount, formatNumber, shorten } from '../../lib/http/pages/format.ts'
 import { shownTime } from '../../lib/http/pages/time-text.ts'
 import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
 import type { TokenCounter } from '../../lib/tokens/token-counter.ts'
@@ -37,9 +37,6 @@ const textOf = ({ declared }: CatalogueItem, member: string): string => {
   const text = declared[member]
   return typeof text === 'string' ? text : ''
 }
-
-const shorten = (text: string): string =>
-  text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS).toWellFormed()}…` : text
 
 /** Returns the items whose name, title or description contains the text. */
 export const searchOffered = (stored: StoredCatalogue, list: OfferList, search: string): readonly CatalogueItem[] => {
@@ -125,7 +122,7 @@ export const toOfferedRows = async (
       // Shown only if more than the prefix differs.
       own: name.endsWith(own) ? undefined : own,
       title: textOf(item, 'title') || undefined,
-      description: shorten(textOf(item, 'description')),
+      description: shorten(textOf(item, 'description'), MAX_SHOWN_CHARS),
       state: stateOf(list, item.name),
       tokens: list === 'tools' ? await costOf(name, item, countTokens) : undefined,
       answers: list === 'tools' ? toAnswersLink(upstream, item.name) : undefined,

@@ -8,6 +8,10 @@ export const formatNumber = (count: number): string => NUMBER.format(count)
 export const formatCount = (count: number, one: string, many = `${one}s`): string =>
   `${formatNumber(count)} ${count === 1 ? one : many}`
 
+/** Cuts a text that is longer than the limit; an ellipsis is its last character then. */
+export const shorten = (text: string, maxCharacters: number): string =>
+  text.length <= maxCharacters ? text : `${text.slice(0, maxCharacters - 1).toWellFormed()}…`
+
 /** Formats a duration: `146 ms`, `2.4 s`, `3 min`. */
 export const formatDuration = (durationMs: number): string => {
   if (durationMs < 1_000) return `${Math.round(durationMs)} ms`
