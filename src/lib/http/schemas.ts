@@ -36,19 +36,3 @@ export const nameUpTo = (characters: number) =>
     .refine(text => !CONTROL_CHARACTERS.test(text), 'contains control characters')
     .refine(text => !DIRECTION_CHARACTERS.test(text), 'contains characters that change the direction of text')
 export const nameSchema = nameUpTo(100)
-
-type ViewOf<T> = T extends Date ? string : T extends readonly (infer Item)[] ? Item[] : T
-type ViewFields<T> = {
-  [Name in keyof T]: ViewOf<Exclude<T[Name], undefined>> | (undefined extends T[Name] ? null : never)
-}
-
-const toViewValue = (value: unknown): unknown => {
-  if (value instanceof Date) return value.toISOString()
-  return Array.isArray(value) ? [...value] : (value ?? null)
-}
-
-/** Returns fields as responses show them: times in ISO 8601, and null for what is missing. */
-export function toViewFields<T extends object>(fields: T): ViewFields<T>
-export function toViewFields(fields: object): object {
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, toViewValue(value)]))
-}
