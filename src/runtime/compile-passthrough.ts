@@ -1,4 +1,4 @@
-import { ERROR_CHARACTERS, type Recorder } from '../history/execution-record.ts'
+import type { Recorder } from '../history/execution-record.ts'
 import type { Result } from '../lib/kernel/result.ts'
 import type { PassthroughRoute } from '../passthrough/route/passthroughs.ts'
 import { createMasker } from '../results/mask/masking.ts'
@@ -29,7 +29,7 @@ export const compilePassthrough = (
         tool: NO_TOOL,
         client: client?.slice(0, CLIENT_CHARACTERS),
         outcome: isFailure(passage) ? 'error' : 'ok',
-        error: error && masker.text(error).slice(0, ERROR_CHARACTERS),
+        error: error && masker.text(error),
         request: { method, url, headers: [], body: undefined },
       })
     },

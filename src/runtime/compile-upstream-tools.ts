@@ -1,4 +1,3 @@
-import { ERROR_CHARACTERS } from '../history/execution-record.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/kernel/json.ts'
 import type { StopSignal } from '../lib/kernel/stop-signal.ts'
 import { mapInTurns } from '../lib/worker/pause.ts'
@@ -22,15 +21,7 @@ import type { UpstreamConversation } from '../upstreams/conversation/upstream-co
 import type { Upstream } from '../upstreams/upstream.ts'
 import type { CallCost } from './call/call-cost.ts'
 import type { CallContext, CompiledTool } from './call/compiled-tool.ts'
-import {
-  type BlocksResult,
-  errorResult,
-  INTERNAL_FAULT,
-  isPassed,
-  isRefused,
-  type PassedResult,
-  type UpstreamResult,
-} from './call/tool-result.ts'
+import { errorResult, findErrorText, INTERNAL_FAULT, type PassedResult } from './call/tool-result.ts'
 import type { ExecutionParts } from './compile-tool.ts'
 import { withLink } from './linked-request.ts'
 import type { OpenedGlobals } from './opened-globals.ts'
@@ -57,15 +48,6 @@ type UpstreamTool = {
 }
 
 const textOf = (value: JsonValue | undefined): string | undefined => (typeof value === 'string' ? value : undefined)
-
-/** Returns the first text of the result if it is an error. */
-const errorOf = (result: BlocksResult | UpstreamResult): string | undefined => {
-  if (isRefused(result)) return result.refused.message.slice(0, ERROR_CHARACTERS)
-  const { isError, content } = isPassed(result) ? result.passed : result
-  if (isError !== true) return undefined
-  const first: unknown = Array.isArray(content) ? content[0] : undefined
-  return isJsonObject(first) && typeof first.text === 'string' ? first.text.slice(0, ERROR_CHARACTERS) : ''
-}
 
 /** Describes the call of an upstream for the history, which shows the request of HTTP tools in the same place. */
 const requestOf = ({ upstream, item }: UpstreamTool, body: string) => ({
@@ -178,7 +160,7 @@ const compileOne = (
         : cachedSend(cacheKeyOf(args, context), context.signal, send))
       const { result, responseBytes } = received
       const durationMs = performance.now() - startedMs
-      const error = errorOf(result)
+      const error = findErrorText(result)
       const body = JSON.stringify({ name: item.name, arguments: args })
       const executionId = recordCall(parts.recorder, masker, {
         serverId: upstream.serverId,

@@ -1,4 +1,3 @@
-import { ERROR_CHARACTERS } from '../history/execution-record.ts'
 import type { JsonValue } from '../lib/kernel/json.ts'
 import { failure, type Result } from '../lib/kernel/result.ts'
 import type { StopSignal } from '../lib/kernel/stop-signal.ts'
@@ -13,9 +12,9 @@ import type { SchemaCheck } from '../tools/json-schema.ts'
 import {
   boundError,
   errorResult,
+  findErrorText,
   INTERNAL_FAULT,
   isErrorResult,
-  isLongText,
   type ToolResult,
 } from './call/tool-result.ts'
 import { type ResolutionPlan, resolveCall } from './resolve.ts'
@@ -114,12 +113,6 @@ export const performCall = async (
   }
 }
 
-const errorOf = (result: ToolResult): string | undefined => {
-  if (isLongText(result) || result.isError !== true) return undefined
-  const [first] = result.content
-  return first?.type === 'text' ? first.text.slice(0, ERROR_CHARACTERS) : undefined
-}
-
 /** Returns what the history records of an outcome. */
 export const describeOutcome = ({
   result,
@@ -137,5 +130,5 @@ export const describeOutcome = ({
   status: response?.status ?? cached?.status,
   requestBytes: request?.body === undefined ? 0 : Buffer.byteLength(request.body),
   responseBytes: response?.body.length ?? cached?.responseBytes ?? 0,
-  error: errorOf(result),
+  error: findErrorText(result),
 })

@@ -1,4 +1,4 @@
-import { ERROR_CHARACTERS, type Recorder } from '../../history/execution-record.ts'
+import type { Recorder } from '../../history/execution-record.ts'
 import { isJsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import type { CallContext } from '../../runtime/call/compiled-tool.ts'
 import {
@@ -52,7 +52,7 @@ export const createInspectionRecords =
         status: undefined,
         requestBytes: Buffer.byteLength(body),
         responseBytes: texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0),
-        error: isErrorResult(result) ? maskBeginning(texts[0] ?? '', masker).slice(0, ERROR_CHARACTERS) : undefined,
+        error: isErrorResult(result) ? maskBeginning(texts[0] ?? '', masker) : undefined,
         request: { method: 'tools/call', url: `${ADDRESS}${tool}`, headers: [], body },
       })
     }

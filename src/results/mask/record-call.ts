@@ -1,5 +1,6 @@
 import { newExecutionId } from '../../history/execution-id.ts'
 import {
+  ERROR_CHARACTERS,
   type ExecutionRecord,
   MASKED,
   type MaskedRequest,
@@ -94,7 +95,7 @@ export type CallToRecord = Omit<ExecutionRecord, 'id' | 'instanceId' | 'userId' 
 export const recordCall = (
   recorder: Pick<Recorder, 'record'>,
   masker: Masker,
-  { instanceId, caller, durationMs, request, cached, ...call }: CallToRecord,
+  { instanceId, caller, durationMs, error, request, cached, ...call }: CallToRecord,
 ): string => {
   const id = newExecutionId()
   recorder.record({
@@ -103,6 +104,7 @@ export const recordCall = (
     instanceId,
     userId: caller?.userId,
     durationMs: toMicroseconds(durationMs),
+    error: error?.slice(0, ERROR_CHARACTERS),
     request: request && toStoredRequest(request, masker, cached),
   })
   return id

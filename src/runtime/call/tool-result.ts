@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 
 /** Content blocks of a tool result (specification, server/tools#tool-result). */
 export type ContentBlock =
@@ -41,6 +41,16 @@ export const isRefused = (result: object): result is RefusedResult => 'refused' 
 export const isErrorResult = (result: ToolResult | UpstreamResult): boolean =>
   isRefused(result) ||
   (isPassed(result) ? result.passed.isError === true : !isLongText(result) && result.isError === true)
+
+/** Returns the first text of an error; undefined if the result is none. */
+export const findErrorText = (result: ToolResult | UpstreamResult): string | undefined => {
+  if (isRefused(result)) return result.refused.message
+  if (isLongText(result)) return undefined
+  const { isError, content } = isPassed(result) ? result.passed : result
+  if (isError !== true) return undefined
+  const first: unknown = Array.isArray(content) ? content[0] : undefined
+  return isJsonObject(first) && typeof first.text === 'string' ? first.text : ''
+}
 
 export const errorResult = (text: string): BlocksResult => ({ content: [{ type: 'text', text }], isError: true })
 
