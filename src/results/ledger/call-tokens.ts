@@ -12,17 +12,17 @@ import { AppError } from '../../lib/kernel/errors.ts'
 import { TOKEN_ENCODING } from '../../lib/tokens/tokens.ts'
 import { getServerFor } from '../../servers/servers.service.ts'
 
-/** Days that are looked at where nobody says which: today and those before it. */
+/** Default number of days, including today. */
 const DAYS = 30
 const DAY_MS = 24 * 60 * 60 * 1_000
 
-/** What the calls of a server's tools cost, and what was spared, from a day to a day. */
+/** The token costs and savings of a server's calls in a range of days. */
 export type CallTokens = DayRange & {
   encoding: string
   all: TokenSums
-  /** Days with calls, the oldest first. */
+  /** Days with calls, oldest first. */
   days: readonly DaySums[]
-  /** The tool that most was saved of first. */
+  /** Largest savings first. */
   tools: readonly ToolSums[]
 }
 
@@ -40,7 +40,7 @@ const sumOf = (days: readonly TokenSums[]): TokenSums => {
   return sum
 }
 
-/** Which days, where some or none are said. */
+/** Fills in the days that the request leaves out. */
 const rangeOf = ({ from, to }: WantedDays, now: Date): DayRange => {
   const last = to ?? dayOf(now)
   return { from: from ?? dayOf(new Date(new Date(last).getTime() - (DAYS - 1) * DAY_MS)), to: last }
@@ -49,7 +49,7 @@ const rangeOf = ({ from, to }: WantedDays, now: Date): DayRange => {
 export const createCallTokens = (db: Database) => {
   const store = createToolDayStore(db)
   return {
-    /** Throws `not_found` where the actor may not see the server, `invalid_request` where the days are the wrong way round. */
+    /** Throws `not_found` if the actor may not see the server, and `invalid_request` if the first day is after the last. */
     ofServer: async (actor: Actor, serverId: string, wanted: WantedDays, now = new Date()): Promise<CallTokens> => {
       const { organizationId } = await getServerFor(db, actor, serverId, 'read')
       const range = rangeOf(wanted, now)

@@ -5,7 +5,7 @@ import type { ToolTotal } from './tool-totals.ts'
 
 const BY_TOOL = ['server', 'tool']
 
-/** What answers cost since the process started, and of how many of them that is known. */
+/** Lists the token costs of results since the process started, and how many results were counted. */
 export const listLedgerMetrics = ({ stats, listTools }: Pick<CallLedger, 'stats' | 'listTools'>): Metric[] => {
   const ofAll = (pick: (stats: LedgerStats) => number) => () => [{ labels: {}, value: pick(stats()) }]
   const byTool = (pick: (total: ToolTotal) => number) => () =>
