@@ -84,7 +84,7 @@ export default {
     ),
     onlyAt(
       'oauth-library-when-needed',
-      'The library of the authorization server comes with its engine, and that with the first request (oauth/load-engine.ts)',
+      'The library of the authorization server comes with its engine, and that with the first request (oauth/forward-to-library.ts)',
       OAUTH_LIBRARY_USERS,
       ['node_modules/oidc-provider/', OAUTH_LIBRARY_USERS],
       ['type-only', 'dynamic-import'],

@@ -2,7 +2,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { z } from 'zod'
 import { countTokens } from '../../src/lib/tokens/tokens.ts'
-import { createToolFinder } from '../../src/tool-search/ranking/tool-finder.ts'
+import { createToolFinder } from '../../src/tool-search/ranking/tool-index.ts'
 import type { Bench } from '../bench.ts'
 import {
   type Asked,

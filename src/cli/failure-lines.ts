@@ -3,7 +3,7 @@ import { AppError } from '../lib/kernel/errors.ts'
 import { MasterKeyError } from '../lib/process/master-keys.ts'
 import { SealError } from '../lib/process/sealing.ts'
 import { SettingsError } from '../lib/process/settings.ts'
-import { printable } from './printable.ts'
+import { printable } from './output.ts'
 
 /** Returns the code of one of Node's own errors, such as EPIPE. */
 export const codeOf = (error: unknown): string | undefined =>

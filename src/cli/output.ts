@@ -1,4 +1,11 @@
-import { printable } from './printable.ts'
+/**
+ * Control characters, which steer a terminal, and characters that are invisible or reverse the text, which make a line
+ * look like a different command.
+ */
+const STEERING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
+
+/** Replaces characters with which a file or another server could steer the terminal. Returns one line. */
+export const printable = (line: string): string => line.replaceAll(STEERING, '\u{fffd}')
 
 /** Prints one JSON value with `--json`, and lines of text otherwise. */
 export const print = (options: { json?: boolean | undefined }, value: unknown, lines: readonly string[]): void => {

@@ -59,7 +59,7 @@ const FigureRow = CountRow.extend({
 const startOf = (now: Date): Date => new Date((Math.floor(now.getTime() / HOUR_MS) - HOURS + 1) * HOUR_MS)
 
 /** Newest calls of a server, read from the index by server and time. */
-const newestCalls = (serverId: string, from: Date, limit: number): Sql => sql`
+export const newestCalls = (serverId: string, from: Date, limit: number): Sql => sql`
   SELECT * FROM (
     SELECT "serverId", "startedAt", "tool", "client", "durationMs", CASE WHEN "outcome" = 'error' THEN 1 ELSE 0 END AS "isError"
     FROM "Execution" WHERE "serverId" = ${serverId} AND "startedAt" >= ${from}

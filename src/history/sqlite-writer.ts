@@ -12,8 +12,10 @@ import {
   type TokensRow,
   type WriteOutcome,
 } from './recording-batch.ts'
-import { createTimeWriter } from './sqlite-time.ts'
 import { createToolDaySums, isNameKnown, type ToolDaySums } from './tool-day-sums.ts'
+
+/** Formats times as Prisma's SQLite adapter does, because they are compared as text. */
+const toTimeText = (milliseconds: number): string => new Date(milliseconds).toISOString().replace('Z', '+00:00')
 
 /** How long a write waits for another connection; blocks only this thread. */
 const BUSY_TIMEOUT_MS = 1_000
@@ -86,7 +88,6 @@ const reasonOf = (code: string): MissingReason => {
 const open = (target: SqliteTarget) => {
   // NORMAL: a power failure may lose records, a crash of the process does not.
   const db = openRawSqlite(target, { busyTimeoutMs: BUSY_TIMEOUT_MS, synchronous: 'NORMAL' })
-  const toTimeText = createTimeWriter()
   const insertExecution = db.prepare(insertInto('Execution', INSERTED_COLUMNS))
   const insertExecutions = db.prepare(insertInto('Execution', INSERTED_COLUMNS, ROWS_AT_ONCE))
   const insertGap = db.prepare(insertInto('ExecutionGap', GAP_COLUMNS))

@@ -1,6 +1,7 @@
-import { join, type Sql, sqltag as sql } from '@prisma/client/runtime/client'
+import { join, sqltag as sql } from '@prisma/client/runtime/client'
 import { z } from 'zod'
 import type { Database } from '../lib/db/client.ts'
+import { newestCalls } from './call-figures.store.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 const DAYS = 30
@@ -21,13 +22,6 @@ export type ServerUsage = {
 
 const count = z.coerce.number()
 const Row = z.object({ serverId: z.string(), calls: count, errors: count, dayCalls: count, dayErrors: count })
-
-const newestCalls = (serverId: string, from: Date, limit: number): Sql => sql`
-  SELECT * FROM (
-    SELECT "serverId", "startedAt", CASE WHEN "outcome" = 'error' THEN 1 ELSE 0 END AS "isError"
-    FROM "Execution" WHERE "serverId" = ${serverId} AND "startedAt" >= ${from}
-    ORDER BY "startedAt" DESC LIMIT ${limit}
-  ) AS "newest"`
 
 const countSome = async (db: Database, serverIds: readonly string[], now: Date, limit: number) => {
   const from = new Date(now.getTime() - DAYS * DAY_MS)

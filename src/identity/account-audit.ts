@@ -1,8 +1,7 @@
 import type { Transaction } from '../lib/db/client.ts'
-import type { Actor } from '../lib/kernel/actor.ts'
-import type { AccessToken, User } from './account.ts'
+import type { User } from './account.ts'
 import { writeAudit } from './audit/audit.store.ts'
-import type { AuditActor } from './audit/audit-entry.ts'
+import { type AuditActor, type AuditRecord, userTarget } from './audit/audit-entry.ts'
 
 type Person = Pick<User, 'id' | 'email'>
 
@@ -13,11 +12,9 @@ const asActor = ({ id, email }: Person, address: string | undefined): AuditActor
   ...(address === undefined ? {} : { address }),
 })
 
-const asTarget = ({ id, email }: Person) => ({ type: 'user', id, name: email })
-
 /** Records a completed sign-in, including the second factor. A single insert, because every sign-in waits for it. */
 export const auditSignIn = (tx: Transaction, user: Person, address: string): Promise<void> =>
-  writeAudit(tx, { action: 'user.signed_in', actor: asActor(user, address), target: asTarget(user) })
+  writeAudit(tx, { action: 'user.signed_in', actor: asActor(user, address), target: userTarget(user) })
 
 /**
  * Records a failed sign-in with the email that was tried. Visible only to the operator, because it reveals whether the
@@ -35,19 +32,12 @@ export const auditFailedSignIn = (
     target: { type: 'user', id: found?.id, name: attempt.email },
   })
 
-export const auditSignOut = (tx: Transaction, actor: Actor): Promise<void> =>
-  writeAudit(tx, {
-    action: 'user.signed_out',
-    actor,
-    target: { type: 'user', id: actor.userId, name: actor.email },
-  })
-
 /** Records a new account. `address` is the network address of the sign-up; undefined on the command line. */
 export const auditNewUser = (tx: Transaction, user: User, address: string | undefined): Promise<void> =>
   writeAudit(tx, {
     action: address === undefined ? 'user.created' : 'user.signed_up',
     actor: address === undefined ? undefined : asActor(user, address),
-    target: asTarget(user),
+    target: userTarget(user),
     change: { isOperator: user.isOperator },
   })
 
@@ -60,35 +50,8 @@ export const auditFirstMembership = (
 ): Promise<void> => {
   const { id, name, isNew, role } = organization
   const actor = address === undefined ? undefined : asActor(user, address)
-  return isNew
-    ? writeAudit(tx, {
-        action: 'organization.created',
-        actor,
-        organizationId: id,
-        target: { type: 'organization', id, name },
-        change: { owner: user.email },
-      })
-    : writeAudit(tx, {
-        action: 'member.added',
-        actor,
-        organizationId: id,
-        target: asTarget(user),
-        change: { role: { from: null, to: role } },
-      })
+  const entry: Pick<AuditRecord, 'action' | 'target' | 'change'> = isNew
+    ? { action: 'organization.created', target: { type: 'organization', id, name }, change: { owner: user.email } }
+    : { action: 'member.added', target: userTarget(user), change: { role: { from: null, to: role } } }
+  return writeAudit(tx, { ...entry, actor, organizationId: id })
 }
-
-/** Records a new token, without its value. `actor` is undefined on the command line. */
-export const auditNewToken = (
-  tx: Transaction,
-  actor: Actor | undefined,
-  { id, name, userId, scopes, expiresAt }: AccessToken,
-): Promise<void> =>
-  writeAudit(tx, {
-    action: 'token.created',
-    actor,
-    target: { type: 'token', id, name },
-    change: { userId, scopes: [...scopes], expiresAt: expiresAt.toISOString() },
-  })
-
-export const auditRemovedToken = (tx: Transaction, actor: Actor, { id, name }: AccessToken): Promise<void> =>
-  writeAudit(tx, { action: 'token.removed', actor, target: { type: 'token', id, name } })

@@ -10,19 +10,24 @@ import type { Mailer } from '../lib/mail/mailer.ts'
 import type { Logger } from '../lib/process/logger.ts'
 import type { Sealing } from '../lib/process/sealing.ts'
 import type { OwnOrganization, User } from './account.ts'
-import { auditSignOut } from './account-audit.ts'
-import { Email, NewToken, NewTokenView, NewUser, UserView } from './accounts.schema.ts'
+import { Email, NewToken, NewTokenView, NewUser, type SignUp, UserView } from './accounts.schema.ts'
 import * as store from './accounts.store.ts'
+import { writeAudit } from './audit/audit.store.ts'
+import { userTarget } from './audit/audit-entry.ts'
 import { ensureDemoAccount } from './demo-account.ts'
 import { createExternalIdentities } from './external/external-identities.ts'
 import { createExternalProvider, type ExternalProviderSettings } from './external/external-provider.ts'
 import { createExternalSignIn } from './external/external-sign-in.ts'
-import { createMailFlows } from './mail/mail-flows.ts'
+import { createEmailChange } from './mail/email-change.ts'
+import { createEmailVerification } from './mail/email-verification.ts'
 import type { EndGrantsOf } from './mail/mail-parts.ts'
-import { createOwnPassword } from './own-password.ts'
+import { createMailQueue } from './mail/mail-queue.ts'
+import { createMailedLinks } from './mail/mailed-links.service.ts'
+import { createPasswordReset } from './mail/password-reset.ts'
+import { createOwnPassword, createSelfProof } from './own-password.ts'
+import { createPasswordChange } from './password-change.ts'
 import { createPasswords, type HashingCost } from './passwords.ts'
 import { createSecondFactors } from './second-factor/second-factor.service.ts'
-import { createSelfProof } from './self-proof.ts'
 import { createOwnSessions } from './sign-in/own-sessions.ts'
 import { createSignIn } from './sign-in/sign-in.ts'
 import {
@@ -56,21 +61,12 @@ export type AccountServiceParts = {
   baseUrl: string
   /** Overrides the cost of password hashing, for tests that are not about hashing. */
   hashingCost?: HashingCost | undefined
-  /** Milliseconds since 1970. */
   now?: () => number
 }
 
-/** Credentials, with the network address that they were sent from. */
-export type SignUpInput = {
-  email: string
-  password: string
-  setupToken?: string | undefined
-  /** Token from the link of an invitation. */
-  invitation?: string | undefined
-  address: string
-}
+/** With the network address that it was sent from. */
+export type SignUpInput = z.infer<typeof SignUp> & { address: string }
 
-/** Input of `user create`. */
 export type NewUserInput = z.input<typeof NewUser>
 
 const ALL_SCOPES: ReadonlySet<(typeof SCOPES)[number]> = new Set(SCOPES)
@@ -94,32 +90,15 @@ export const createAccountService = ({
   const passwords = createPasswords(undefined, hashingCost)
   const throttle = createThrottle(counters, now)
   const ownPassword = createOwnPassword({ db, passwords, throttle })
-  const secondFactors = createSecondFactors({ db, changes, sealing, ownPassword, throttle, now })
-  const signIns = createSignIn({ db, passwords, throttle, secondFactors })
+  const parts = { db, changes, passwords, throttle, ownPassword, baseUrl, now }
+  const secondFactors = createSecondFactors({ ...parts, sealing })
+  const signIns = createSignIn({ ...parts, secondFactors })
   const provider = externalProvider && createExternalProvider({ settings: externalProvider, logger, now })
-  const external = createExternalSignIn({
-    db,
-    changes,
-    provider,
-    signIns,
-    secondFactors,
-    throttle,
-    policy,
-    baseUrl,
-    now,
-  })
-  const mailFlows = createMailFlows({
-    db,
-    changes,
-    mailer,
-    throttle,
-    passwords,
-    ownPassword,
-    endGrantsOf,
-    baseUrl,
-    logger,
-    now,
-  })
+  const external = createExternalSignIn({ ...parts, provider, signIns, secondFactors, policy })
+  const mailQueue = createMailQueue(logger)
+  const links = createMailedLinks(parts)
+  const mailParts = { ...parts, mailer, mailQueue, links, endGrantsOf }
+  const { welcome, ...emailVerification } = createEmailVerification(mailParts)
   const { close: closeTokenChecks, ...tokenChecks } = createTokenChecks({ db, bus, logger, now })
 
   const findActorByUserId = async (userId: string): Promise<Actor | undefined> => {
@@ -149,7 +128,12 @@ export const createAccountService = ({
     ...external,
     ...createExternalIdentities({ db, changes, ownPassword, external }),
     ...secondFactors,
-    ...mailFlows.operations,
+    ...emailVerification,
+    ...createPasswordReset(mailParts),
+    ...createPasswordChange(mailParts),
+    ...createEmailChange(mailParts),
+    /** Whether emails are delivered, or only saved to the outbox for the operator. */
+    isMailDelivered: mailer.isDelivering,
     ...createOwnSessions({ db, changes, now }),
     ...createSelfProof({ db, ownPassword }),
 
@@ -165,12 +149,15 @@ export const createAccountService = ({
       const passwordHash = await passwords.hashPassword(password)
       const account = { email, passwordHash, isOperator: false, home: homeOf(invitation, address), address }
       const user = await changes.commit(tx => makeAccount(tx, account, policy.tenancy, assertAllowed))
-      mailFlows.welcome(user, address)
+      welcome(user, address)
       return user
     },
 
     /** Records a sign-out after the session has ended. */
-    noteSignOut: (actor: Actor): Promise<void> => auditSignOut(db, actor),
+    noteSignOut: (actor: Actor): Promise<void> => {
+      const target = userTarget({ id: actor.userId, email: actor.email })
+      return writeAudit(db, { action: 'user.signed_out', actor, target })
+    },
 
     getMe: async (actor: Actor): Promise<{ user: User; organizations: OwnOrganization[] }> => {
       const user = await store.findUser(db, actor.userId)
@@ -225,7 +212,7 @@ export const createAccountService = ({
     close: async (): Promise<void> => {
       await closeTokenChecks()
       await provider?.close()
-      await mailFlows.settle()
+      await mailQueue.settle()
     },
   }
 }

@@ -37,7 +37,6 @@ export const findUserByEmail = async (
 ): Promise<(User & { passwordHash: string }) | undefined> =>
   mapFound(await tx.user.findUnique({ where: { email } }), row => ({ ...toUser(row), passwordHash: row.passwordHash }))
 
-/** Returns a user with their password hash, by ID. */
 export const findCredentials = async (
   tx: Transaction,
   id: string,
@@ -64,7 +63,6 @@ export const updateEmail = async (tx: Transaction, userId: string, email: string
   await tx.user.updateMany({ where: { id: userId }, data: { email, emailVerifiedAt: verifiedAt } })
 }
 
-/** Returns a user with their role in each organization. */
 export const findMember = async (
   tx: Transaction,
   userId: string,
@@ -102,7 +100,6 @@ export const findOldestOrganization = async (
   return row ?? undefined
 }
 
-/** Creates an organization with its owner. */
 export const createOrganization = async (
   tx: Transaction,
   name: string,

@@ -14,7 +14,6 @@ export type ListedUser = {
   moreOrganizations: number
 }
 
-/** Organizations listed per user. */
 const MAX_ORGANIZATIONS_NAMED = 3
 
 /** Lists all accounts, oldest first, filtered by `search` in the email. For the operator only. */

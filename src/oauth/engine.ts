@@ -33,7 +33,6 @@ export type EngineParts = {
   refreshGraceMs: number
   resources: Resources
   pendingAuthorizations: PendingAuthorizations
-  /** Milliseconds since 1970. */
   now: () => number
 }
 
@@ -77,38 +76,18 @@ const logEvents = (events: EventEmitter, logger: Logger): void => {
 
 /** Sets up the authorization server's library for our endpoints and pages. */
 export const createEngine = async (parts: EngineParts) => {
-  const {
-    db,
-    changes,
-    sealing,
-    counters,
-    logger,
-    baseUrl,
-    documents,
-    refreshGraceMs,
-    resources,
-    pendingAuthorizations,
-    now,
-  } = parts
+  const { db, changes, sealing, logger, baseUrl } = parts
   const adapter = createAdapterFactory({
-    db,
-    changes,
+    ...parts,
     revocations: createRevocations(changes),
-    resources,
     findClient: createClientFinder(db, sealing),
-    refreshGraceMs,
     returnAddressOf: uid => `${baseUrl}${AUTHORIZE_PATH}/${uid}`,
-    now,
   })
   const provider = createProvider({
-    baseUrl,
+    ...parts,
     adapter,
     signingKeys: await loadSigningKeys(db, sealing),
     cookieKeys: sealing.derive('oauth cookies').map(({ key }) => key.toString('base64url')),
-    counters,
-    documents,
-    resources,
-    pendingAuthorizations,
     isServer: id => isServer(db, id),
     isUser: id => isUser(db, id),
     findGrantId: parties => findGrantId(db, parties),

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Database } from '../lib/db/client.ts'
 import { containing } from '../lib/db/containing.ts'
 import { decodeCursor, type Page, toPage } from '../lib/http/paging.ts'
+import { withoutNulls } from '../lib/kernel/missing.ts'
 import type { AccessTier } from './server.ts'
 
 export type ServerCard = {
@@ -65,11 +66,9 @@ export const listServerCards = async (
   })
   const { items, nextCursor } = toPage(rows, limit, last => [last.createdAt, last.id])
   return {
-    items: items.map(({ id, name, description, access, presentation, organization, _count }) => ({
-      id,
-      name,
-      description: description ?? undefined,
-      tier: access,
+    items: items.map(({ access: tier, presentation, organization, _count, createdAt: _, ...row }) => ({
+      ...withoutNulls(row),
+      tier,
       organizationId: organization.id,
       organizationName: organization.name,
       passesOn: presentation === 'passthrough',

@@ -4,6 +4,7 @@ import type { Announce, Changes } from '../lib/events/changes.ts'
 import type { IdPage } from '../lib/http/id-paging.ts'
 import { type Actor, assertMay, organizationForNew, organizationIdsOf } from '../lib/kernel/actor.ts'
 import { AppError } from '../lib/kernel/errors.ts'
+import { orThrow } from '../lib/kernel/missing.ts'
 import type { Permission } from '../lib/kernel/roles.ts'
 import { approveCurrentTools } from '../upstreams/review/upstream-reviews.ts'
 import { findPeople, type Person } from './access/people.store.ts'
@@ -31,8 +32,7 @@ export const getServerFor = async (
   id: string,
   permission: Permission,
 ): Promise<Server> => {
-  const server = await store.findServer(tx, id, organizationIdsOf(actor))
-  if (server === undefined) throw serverNotFound()
+  const server = orThrow(await store.findServer(tx, id, organizationIdsOf(actor)), serverNotFound)
   assertMay(actor, server.organizationId, permission)
   return server
 }
@@ -60,7 +60,6 @@ const toUserIds = async (
 const wrongAddress = (message: string): AppError =>
   new AppError('invalid_request', 'This user cannot be added.', { errors: [{ path: 'email', message }] })
 
-/** Adds or removes only the users that differ, so that a concurrent change is not undone. */
 const changeAllowed = async (
   tx: Transaction,
   announce: Announce,
@@ -68,7 +67,7 @@ const changeAllowed = async (
   server: Server,
   allowedUserIds: readonly string[],
 ): Promise<void> => {
-  const updated = await store.updateAllowedUsers(tx, server, allowedUserIds)
+  const updated = await store.updateServer(tx, server, { allowedUserIds })
   const change = accessChange(server, updated)
   if (change !== undefined) await auditChangedAccess(tx, actor, updated, change)
   announce({ type: 'server_changed', serverId: server.id })
@@ -141,7 +140,7 @@ export const createServerService = ({ db, changes, removal, canConfirmAddresses 
         if (change !== undefined) assertOwnOrManaged(actor, server)
         const passesOn = rest.presentation === 'passthrough' && server.presentation !== 'passthrough'
         if (passesOn) await assertCanPassThrough(tx, id)
-        const updated = await store.updateServer(tx, id, { ...rest, allowedUserIds })
+        const updated = await store.updateServer(tx, server, { ...rest, allowedUserIds })
         if (change !== undefined) await auditChangedAccess(tx, actor, updated, change)
         await auditChangedSettings(tx, actor, server, updated)
         if (updated.reviewUpstreamChanges && !server.reviewUpstreamChanges) await approveCurrentTools(tx, id)

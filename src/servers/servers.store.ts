@@ -19,6 +19,12 @@ export const toServer = ({ allowedUsers, removedAt: _, ...row }: ServerRow): Ser
 
 const allowed = (userIds: readonly string[]) => userIds.map(userId => ({ userId }))
 
+/** Writes only the differences. */
+const changeAllowed = (before: readonly string[], after: readonly string[]) => ({
+  deleteMany: { userId: { in: before.filter(userId => !after.includes(userId)) } },
+  create: allowed(after.filter(userId => !before.includes(userId))),
+})
+
 type ServerFields = Omit<ServerChanges, 'allowedUsers'>
 
 /** Takes only what builders may set. An empty notice is none. */
@@ -83,44 +89,19 @@ export const listServers = async (
 
 export const updateServer = async (
   tx: Transaction,
-  id: string,
+  server: Server,
   { allowedUserIds, ...fields }: ServerFields & { allowedUserIds?: readonly string[] | undefined },
 ): Promise<Server> =>
   toServer(
     await tx.server.update({
-      where: { id },
+      where: { id: server.id },
       data: {
         ...toColumns(fields),
-        ...(allowedUserIds !== undefined && { allowedUsers: { deleteMany: {}, create: allowed(allowedUserIds) } }),
+        ...(allowedUserIds && { allowedUsers: changeAllowed(server.allowedUserIds, allowedUserIds) }),
       },
       include: WITH_USERS,
     }),
   )
-
-/** Writes only the differences. */
-export const updateAllowedUsers = async (
-  tx: Transaction,
-  { id, allowedUserIds: before }: Server,
-  after: readonly string[],
-): Promise<Server> => {
-  const gone = before.filter(userId => !after.includes(userId))
-  const added = after.filter(userId => !before.includes(userId))
-  const row = await tx.server.update({
-    where: { id },
-    data: {
-      allowedUsers: {
-        deleteMany: { userId: { in: gone } },
-        upsert: added.map(userId => ({
-          where: { serverId_userId: { serverId: id, userId } },
-          create: { userId },
-          update: {},
-        })),
-      },
-    },
-    include: WITH_USERS,
-  })
-  return toServer(row)
-}
 
 /** Hides a server from everybody and deletes its secrets, instances and toolkit uses, but not its history. */
 export const markAsRemoved = async (tx: Transaction, id: string): Promise<void> => {

@@ -10,7 +10,6 @@ export const MAX_TEMPLATE_HEADERS = 64
 export const MAX_BODY_TEMPLATE_CHARS = 262_144
 /** Placeholders of one tool; the metadata of each would outgrow the tool. */
 export const MAX_PLACES = 1_000
-/** Errors reported for one template. */
 export const MAX_TEMPLATE_ERRORS = 100
 /** Longest URL or header value after rendering, in characters; servers reject longer ones. */
 export const MAX_RENDERED_LINE_CHARS = 65_536

@@ -28,7 +28,6 @@ export type ParameterMeta = {
   pattern?: string | undefined
 }
 
-/** Invalid metadata of a parameter. */
 type MetaProblem = { key: keyof ParameterMeta; message: string }
 
 /** Casts a value and checks it against its parameter's metadata. The error never contains the value. */

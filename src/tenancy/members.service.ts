@@ -1,10 +1,12 @@
 import { removeMember } from '../identity/accounts.store.ts'
 import { writeAudit } from '../identity/audit/audit.store.ts'
+import { userTarget } from '../identity/audit/audit-entry.ts'
 import type { Database, Transaction } from '../lib/db/client.ts'
 import type { Announce, Changes } from '../lib/events/changes.ts'
 import type { IdPage } from '../lib/http/id-paging.ts'
 import { type Actor, assertMay } from '../lib/kernel/actor.ts'
 import { AppError } from '../lib/kernel/errors.ts'
+import { orThrow } from '../lib/kernel/missing.ts'
 import { mayRole, permissionOver, type Role } from '../lib/kernel/roles.ts'
 import { assertStillMay } from './current-role.ts'
 import type { HeldServer, Holdings } from './holdings.ts'
@@ -13,11 +15,8 @@ import type { Member } from './organization.ts'
 
 export type MemberServiceParts = { db: Database; changes: Changes; holdings: Holdings }
 
-const getMember = async (tx: Transaction, organizationId: string, userId: string): Promise<Member> => {
-  const member = await store.findMember(tx, organizationId, userId)
-  if (member === undefined) throw new AppError('not_found', 'Member not found.')
-  return member
-}
+const getMember = async (tx: Transaction, organizationId: string, userId: string): Promise<Member> =>
+  orThrow(await store.findMember(tx, organizationId, userId), () => new AppError('not_found', 'Member not found.'))
 
 /** Transactions are serializable, so if two owners leave at once, the second one fails here. */
 const assertOtherOwner = async (tx: Transaction, organizationId: string, { userId }: Member): Promise<void> => {
@@ -68,15 +67,30 @@ export const giveRole = async (
   role: Role,
 ): Promise<Member> => {
   const changed = await store.updateRole(tx, organizationId, userId, role)
+  const target = userTarget({ id: userId, email })
   await writeAudit(tx, {
     action: 'member.role_changed',
     actor,
     organizationId,
-    target: { type: 'user', id: userId, name: email },
+    target,
     change: { role: { from, to: role } },
   })
   announce({ type: 'access_changed', userId })
   return changed
+}
+
+/** Returns a member whom the actor may remove, or the actor, who may leave. */
+const getForRemoval = async (
+  tx: Transaction,
+  actor: Actor,
+  organizationId: string,
+  userId: string,
+): Promise<Member> => {
+  const isLeaving = userId === actor.userId
+  await assertStillMay(tx, actor, organizationId, isLeaving ? 'read' : 'manage')
+  const member = await getMember(tx, organizationId, userId)
+  if (!isLeaving) await assertStillMay(tx, actor, organizationId, permissionOver(member.role))
+  return member
 }
 
 /** What removing a member would change. `heirId` is the default recipient of the servers. */
@@ -125,10 +139,7 @@ export const createMemberService = ({ db, changes, holdings }: MemberServicePart
 
   /** Previews a removal, for users who may remove the member and for the member. */
   previewRemoval: async (actor: Actor, organizationId: string, userId: string): Promise<RemovalPreview> => {
-    const isLeaving = userId === actor.userId
-    await assertStillMay(db, actor, organizationId, isLeaving ? 'read' : 'manage')
-    const member = await getMember(db, organizationId, userId)
-    if (!isLeaving) await assertStillMay(db, actor, organizationId, permissionOver(member.role))
+    const member = await getForRemoval(db, actor, organizationId, userId)
     const others = await store.listOtherMembers(db, organizationId, userId, MAX_HEIRS_SHOWN)
     return {
       member,
@@ -144,10 +155,7 @@ export const createMemberService = ({ db, changes, holdings }: MemberServicePart
    */
   removeMember: (actor: Actor, organizationId: string, userId: string, serversTo?: string): Promise<void> =>
     changes.commit(async (tx, announce) => {
-      const isLeaving = userId === actor.userId
-      await assertStillMay(tx, actor, organizationId, isLeaving ? 'read' : 'manage')
-      const member = await getMember(tx, organizationId, userId)
-      if (!isLeaving) await assertStillMay(tx, actor, organizationId, permissionOver(member.role))
+      const member = await getForRemoval(tx, actor, organizationId, userId)
       if (member.role === 'owner') await assertOtherOwner(tx, organizationId, member)
       const heirId = serversTo ?? (await defaultHeirId(tx, actor, organizationId, userId))
       const heir = await getHeir(tx, organizationId, { heirId, leavingId: userId })
@@ -156,16 +164,12 @@ export const createMemberService = ({ db, changes, holdings }: MemberServicePart
       const given = await holdings.giveServers(tx, { organizationId, from: userId, to: heir.userId })
       const withdrawn = await holdings.withdrawUser(tx, organizationId, userId)
       await removeMember(tx, organizationId, userId)
-      await writeAudit(tx, {
-        action: 'member.removed',
-        actor,
-        organizationId,
-        target: { type: 'user', id: userId, name: member.email },
-        change: {
-          role: { from: member.role, to: null },
-          ...(servers.length > 0 && { servers: servers.map(({ id }) => id), serversTo: heir.email }),
-        },
-      })
+      const target = userTarget({ id: userId, email: member.email })
+      const change = {
+        role: { from: member.role, to: null },
+        ...(servers.length > 0 && { servers: servers.map(({ id }) => id), serversTo: heir.email }),
+      }
+      await writeAudit(tx, { action: 'member.removed', actor, organizationId, target, change })
       for (const serverId of [...given, ...withdrawn]) announce({ type: 'server_changed', serverId })
       announce({ type: 'access_changed', userId })
     }),

@@ -4,6 +4,7 @@ import type { Transaction } from '../lib/db/client.ts'
 import type { IdPage } from '../lib/http/id-paging.ts'
 import { type Actor, assertMay } from '../lib/kernel/actor.ts'
 import { AppError } from '../lib/kernel/errors.ts'
+import { orThrow } from '../lib/kernel/missing.ts'
 import { assertStillMay } from './current-role.ts'
 import { assertNotTheOnly, createOrganizationRemoval, type RemovalParts } from './deletion/removal.ts'
 import { countMemberships } from './members.store.ts'
@@ -13,11 +14,11 @@ import * as store from './organizations.store.ts'
 /** Users in this many organizations cannot create more, because all memberships are read with every request. */
 const MAX_ORGANIZATIONS_PER_USER = 100
 
-const getOrganization = async (tx: Transaction, actor: Actor, id: string): Promise<Organization> => {
-  const organization = await store.findOrganization(tx, id, actor.userId)
-  if (organization === undefined) throw new AppError('not_found', 'Organization not found.')
-  return organization
-}
+export const getOrganization = async (tx: Transaction, actor: Actor, id: string): Promise<Organization> =>
+  orThrow(
+    await store.findOrganization(tx, id, actor.userId),
+    () => new AppError('not_found', 'Organization not found.'),
+  )
 
 const assertConfirmed = ({ name }: Organization, confirm: string): void => {
   if (confirm === name) return
@@ -95,13 +96,9 @@ export const createOrganizationService = (parts: RemovalParts) => {
         const before = await getOrganization(tx, actor, id)
         if (name === undefined || name === before.name) return before
         await renameOrganization(tx, id, name)
-        await writeAudit(tx, {
-          action: 'organization.renamed',
-          actor,
-          organizationId: id,
-          target: { type: 'organization', id, name },
-          change: { name: { from: before.name, to: name } },
-        })
+        const target = { type: 'organization', id, name }
+        const change = { name: { from: before.name, to: name } }
+        await writeAudit(tx, { action: 'organization.renamed', actor, organizationId: id, target, change })
         return getOrganization(tx, actor, id)
       }),
 

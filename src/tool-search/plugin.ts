@@ -2,7 +2,7 @@ import type { Lifecycle } from '../lib/process/lifecycle.ts'
 import type { Logger } from '../lib/process/logger.ts'
 import type { Settings } from '../lib/process/settings.ts'
 import { createToolEmbeddings, type EmbeddingLimits } from './embeddings/tool-embeddings.ts'
-import { createToolFinder } from './ranking/tool-finder.ts'
+import { createToolFinder } from './ranking/tool-index.ts'
 
 export type ToolSearchNeeds = {
   settings: Pick<Settings, 'embeddings'>

@@ -7,7 +7,7 @@ import { renderToolJson } from '../runtime/call/tool-json.ts'
 import type { Server } from '../servers/server.ts'
 import type { ShownAs } from '../servers/settings/shown-as.ts'
 import type { ToolEmbeddings } from './embeddings/tool-embeddings.ts'
-import type { ToolFinder } from './ranking/tool-finder.ts'
+import type { ToolFinder } from './ranking/tool-index.ts'
 import { CALL_TOOL, compileSearchTools, explainSearch, FIND_TOOLS } from './search-tools.ts'
 
 export type PresentingParts = {

@@ -1,9 +1,19 @@
 import type { UnlistedTools } from '../runtime/call/compiled-server.ts'
 import type { CallContext, CompiledTool } from '../runtime/call/compiled-tool.ts'
-import { fuseOrders } from './embeddings/fuse.ts'
 import { NEAREST_TOOLS, type ToolEmbeddings, type ToolMeanings } from './embeddings/tool-embeddings.ts'
-import type { ToolFinder } from './ranking/tool-finder.ts'
-import type { ToolIndex } from './ranking/tool-index.ts'
+import type { ToolFinder, ToolIndex } from './ranking/tool-index.ts'
+
+/** Smoothing constant of reciprocal rank fusion (Cormack et al. 2009). */
+const K = 60
+
+/** Merges several rankings, each best first, by reciprocal rank fusion. */
+export const fuseOrders = (orders: readonly (readonly number[])[]): number[] => {
+  const scores = new Map<number, number>()
+  for (const order of orders) {
+    for (const [at, place] of order.entries()) scores.set(place, (scores.get(place) ?? 0) + 1 / (K + at + 1))
+  }
+  return [...scores].sort(([, a], [, b]) => b - a).map(([place]) => place)
+}
 
 export type ToolSearchParts = {
   finder: Pick<ToolFinder, 'buildIndex'>

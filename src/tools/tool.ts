@@ -57,7 +57,6 @@ export type Toolkit = {
   updatedAt: Date
 }
 
-/** A toolkit as lists show it, with its number of tools. */
 export type ToolkitCard = Toolkit & { organizationName: string; tools: number }
 
 /** A frozen copy of another organization's toolkit, made for one server. */

@@ -7,6 +7,8 @@ import type { IdPage } from '../lib/http/id-paging.ts'
 import { type Actor, assertMay, organizationForNew, organizationIdsOf } from '../lib/kernel/actor.ts'
 import { AppError } from '../lib/kernel/errors.ts'
 import type { JsonObject } from '../lib/kernel/json.ts'
+import { orThrow } from '../lib/kernel/missing.ts'
+import { listToolkitCards } from './sharing/catalogue.store.ts'
 import type { Toolkit } from './tool.ts'
 import type { NewToolkit, ToolkitPatch } from './toolkits.schema.ts'
 import * as store from './toolkits.store.ts'
@@ -61,15 +63,11 @@ const audit = (
   writeAudit(tx, { action, actor, organizationId, target: { type: 'toolkit', id, name: title }, change })
 
 export const createToolkitService = ({ db, changes, uses }: ToolkitServiceParts) => {
-  const getToolkit = async (actor: Actor, id: string): Promise<Toolkit> => {
-    const toolkit = await store.findUsableToolkit(db, id, organizationIdsOf(actor))
-    if (toolkit === undefined) throw toolkitNotFound()
-    return toolkit
-  }
+  const getToolkit = async (actor: Actor, id: string): Promise<Toolkit> =>
+    orThrow(await store.findUsableToolkit(db, id, organizationIdsOf(actor)), toolkitNotFound)
 
   const getForChange = async (tx: Transaction, actor: Actor, id: string): Promise<Toolkit> => {
-    const toolkit = await store.findToolkit(tx, id, organizationIdsOf(actor))
-    if (toolkit === undefined) throw toolkitNotFound()
+    const toolkit = orThrow(await store.findToolkit(tx, id, organizationIdsOf(actor)), toolkitNotFound)
     assertMay(actor, toolkit.organizationId, 'build')
     return toolkit
   }
@@ -88,9 +86,9 @@ export const createToolkitService = ({ db, changes, uses }: ToolkitServiceParts)
     getToolkit,
 
     listToolkits: (actor: Actor, page: IdPage): Promise<Toolkit[]> =>
-      store.listToolkits(db, organizationIdsOf(actor), page),
+      listToolkitCards(db, { kind: 'own', organizationIds: organizationIdsOf(actor) }, '', page),
 
-    listGallery: (page: IdPage): Promise<Toolkit[]> => store.listGallery(db, page),
+    listGallery: (page: IdPage): Promise<Toolkit[]> => listToolkitCards(db, { kind: 'public' }, '', page),
 
     /** Throws `conflict` if title, description or visibility differ from `ifVersion` (see `toolkitVersion`). */
     updateToolkit: (actor: Actor, id: string, patch: ToolkitPatch, ifVersion?: string): Promise<Toolkit> =>

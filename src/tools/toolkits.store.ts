@@ -1,5 +1,4 @@
 import type { Rows, Transaction } from '../lib/db/client.ts'
-import { type IdPage, idPageQuery } from '../lib/http/id-paging.ts'
 import { definedFields, mapFound, withoutNulls } from '../lib/kernel/missing.ts'
 import type { Snapshot, Toolkit } from './tool.ts'
 import type { ToolkitPatch } from './toolkits.schema.ts'
@@ -45,22 +44,8 @@ export const findUsableToolkit = async (
     toToolkit,
   )
 
-export const listToolkits = async (
-  tx: Transaction,
-  organizationIds: readonly string[],
-  page: IdPage,
-): Promise<Toolkit[]> => {
-  const mine = { organizationId: { in: [...organizationIds] }, ...EDITABLE }
-  return (await tx.toolkit.findMany(idPageQuery(page, mine))).map(toToolkit)
-}
-
 export const countToolkits = (tx: Transaction, organizationId: string): Promise<number> =>
   tx.toolkit.count({ where: { organizationId, ...EDITABLE } })
-
-export const listGallery = async (tx: Transaction, page: IdPage): Promise<Toolkit[]> => {
-  const shared = { visibility: 'public' as const, ...EDITABLE }
-  return (await tx.toolkit.findMany(idPageQuery(page, shared))).map(toToolkit)
-}
 
 export const updateToolkit = async (
   tx: Transaction,

@@ -6,7 +6,7 @@ import type { IdPage } from '../lib/http/id-paging.ts'
 import { type Actor, assertMay, organizationForNew, organizationIdsOf } from '../lib/kernel/actor.ts'
 import { AppError } from '../lib/kernel/errors.ts'
 import { MAX_TOOLS_PER_TOOLKIT } from '../lib/kernel/limits.ts'
-import { definedFields, withoutNulls } from '../lib/kernel/missing.ts'
+import { definedFields, orThrow, withoutNulls } from '../lib/kernel/missing.ts'
 import { parseDocument, toStored } from './stored-definition.ts'
 import type { Tool, ToolDefinition, Toolkit } from './tool.ts'
 import {
@@ -83,15 +83,13 @@ export const createToolService = ({
   }
 
   const getToolkitForTools = async (tx: Transaction, actor: Actor, toolkitId: string): Promise<Toolkit> => {
-    const toolkit = await findToolkit(tx, toolkitId, organizationIdsOf(actor))
-    if (toolkit === undefined) throw toolkitNotFound()
+    const toolkit = orThrow(await findToolkit(tx, toolkitId, organizationIdsOf(actor)), toolkitNotFound)
     assertMay(actor, toolkit.organizationId, 'build')
     return toolkit
   }
 
   const getForChange = async (tx: Transaction, actor: Actor, id: string): Promise<Tool> => {
-    const found = await store.findTool(tx, id, organizationIdsOf(actor))
-    if (found === undefined) throw toolNotFound()
+    const found = orThrow(await store.findTool(tx, id, organizationIdsOf(actor)), toolNotFound)
     assertMay(actor, found.organizationId, 'build')
     return found.tool
   }
@@ -165,18 +163,14 @@ export const createToolService = ({
       }),
 
     /** Returns a tool of the actor's organizations or of a public toolkit. */
-    getTool: async (actor: Actor, id: string): Promise<Tool> => {
-      const tool = await store.findReadableTool(db, id, organizationIdsOf(actor))
-      if (tool === undefined) throw toolNotFound()
-      return tool
-    },
+    getTool: async (actor: Actor, id: string): Promise<Tool> =>
+      orThrow(await store.findReadableTool(db, id, organizationIdsOf(actor)), toolNotFound),
 
     /** Returns a tool that the actor may edit. */
     getOwnTool: (actor: Actor, id: string): Promise<Tool> => getForChange(db, actor, id),
 
     listTools: async (actor: Actor, toolkitId: string, page: IdPage): Promise<Tool[]> => {
-      const toolkit = await findUsableToolkit(db, toolkitId, organizationIdsOf(actor))
-      if (toolkit === undefined) throw toolkitNotFound()
+      orThrow(await findUsableToolkit(db, toolkitId, organizationIdsOf(actor)), toolkitNotFound)
       return store.listTools(db, toolkitId, page)
     },
 
@@ -194,8 +188,10 @@ export const createToolService = ({
             throw staleTool()
           const definition = applyPatch(tool, patch)
           assertTool(definition)
-          const updated = await store.updateVersion(tx, tool, definition, ifUnchangedSince !== undefined)
-          if (updated === undefined) throw staleTool()
+          const updated = orThrow(
+            await store.updateVersion(tx, tool, definition, ifUnchangedSince !== undefined),
+            staleTool,
+          )
           await touchToolkit(tx, tool.toolkitId)
           announce({ type: 'toolkit_changed', toolkitId: tool.toolkitId })
           return updated

@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { newExecutionId } from '../../src/history/execution-id.ts'
 import type { ExecutionRecord } from '../../src/history/execution-record.ts'
-import { createTimeWriter } from '../../src/history/sqlite-time.ts'
 import { databaseKinds } from '../support/databases.ts'
 import { buildExecution } from './execution.ts'
 import { createHistoryWorld, createServer, type HistoryWorld } from './history-world.ts'
@@ -155,23 +154,5 @@ describe.each(databaseKinds)('the history of a server on $kind', kind => {
     expect(await executions.listGaps({ serverId })).toEqual([gap(40, 50), gap(20, 30), gap(0, 10)])
     expect(await executions.listGaps({ serverId, from: at(10), to: at(40) })).toEqual([gap(20, 30), gap(0, 10)])
     expect(await executions.listGaps({ serverId, from: at(51) })).toEqual([])
-  })
-})
-
-describe('times written for SQLite', () => {
-  it('equal those of Prisma’s adapter, in any order', () => {
-    const toTimeText = createTimeWriter()
-    const times = fc.date({ min: new Date('1970-01-01'), max: new Date('9999-12-31'), noInvalidDate: true })
-    fc.assert(
-      fc.property(times, fc.integer({ min: -2_000, max: 2_000 }), (date, step) => {
-        for (const time of [date, new Date(Math.max(0, date.getTime() + step))]) {
-          expect(toTimeText(time.getTime())).toBe(time.toISOString().replace('Z', '+00:00'))
-        }
-      }),
-    )
-  })
-
-  it('are rejected if invalid', () => {
-    expect(() => createTimeWriter()(Number.NaN)).toThrow(RangeError)
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { newExecutionId } from '../../src/history/execution-id.ts'
-import { removeHistoryOf } from '../../src/history/history-removal.store.ts'
+import { removeHistoryOf } from '../../src/history/executions.store.ts'
 import { transact } from '../../src/lib/db/client.ts'
 import { databaseKinds } from '../support/databases.ts'
 import { createHistoryWorld, createServer } from './history-world.ts'

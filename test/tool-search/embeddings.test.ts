@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
-import { fuseOrders } from '../../src/tool-search/embeddings/fuse.ts'
 import { createToolEmbeddings } from '../../src/tool-search/embeddings/tool-embeddings.ts'
+import { fuseOrders } from '../../src/tool-search/tool-search.ts'
 import { type Answerer, answerJson, startFakeApi } from '../support/fake-api.ts'
 
 const Asked = z.object({ input: z.array(z.string()) })

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { spreadOut } from '../../src/tool-search/ranking/spread-out.ts'
-import { createToolFinder } from '../../src/tool-search/ranking/tool-finder.ts'
-import type { ToolIndex } from '../../src/tool-search/ranking/tool-index.ts'
+import { spreadOut } from '../../src/tool-search/ranking/rank.ts'
+import { createToolFinder, type ToolIndex } from '../../src/tool-search/ranking/tool-index.ts'
 import type { ToolText } from '../../src/tool-search/ranking/tool-words.ts'
 
 const tool = (name: string, description?: string, more: Partial<ToolText> = {}): ToolText => ({

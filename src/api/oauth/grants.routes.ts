@@ -4,8 +4,8 @@ import { resourceRoutes } from '../../lib/http/resource-routes.ts'
 import { orNull, timeSchema, uuidParam, uuidParams } from '../../lib/http/schemas.ts'
 import { MCP_SCOPES } from '../../lib/kernel/mcp-scopes.ts'
 import { serverUrl } from '../../lib/kernel/server-url.ts'
-import type { Grant } from '../../oauth/grants/grant.ts'
 import { type GrantService, mayUseServerOf } from '../../oauth/grants/grants.service.ts'
+import type { Grant } from '../../oauth/grants/grants.store.ts'
 
 const common = {
   id: z.uuid(),

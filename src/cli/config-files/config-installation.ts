@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { basename, join, resolve } from 'node:path'
+import { unwatchFile, watch, watchFile } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
@@ -12,7 +13,34 @@ import { thisMachine } from '../machine.ts'
 import { makeTemporaryFolder } from '../temporary-folder.ts'
 import { createConfigSync, type SyncOutcome } from './config-sync.ts'
 import { type ConfigFile, readConfigFile } from './read-config-file.ts'
-import { watchForChanges } from './watch-file.ts'
+
+/** Editors write a file in several steps, and some replace it. */
+const SETTLE_MS = 50
+/** Interval for changes that folder events miss: a link to a file elsewhere, and network file systems. */
+const POLL_INTERVAL_MS = 1_000
+
+/**
+ * Calls `onChange` shortly after a file was changed, replaced, deleted or created. Returns a function that stops
+ * watching.
+ */
+const watchForChanges = (path: string, onChange: () => void): (() => void) => {
+  let waiting: NodeJS.Timeout | undefined
+  const notice = (): void => {
+    clearTimeout(waiting)
+    waiting = setTimeout(onChange, SETTLE_MS)
+  }
+  const folder = watch(dirname(path), { persistent: false }, (_event, name) => {
+    if (name === null || name === basename(path)) notice()
+  })
+  // If the folder is deleted, polling continues.
+  folder.on('error', () => folder.close())
+  watchFile(path, { interval: POLL_INTERVAL_MS, persistent: false }, notice)
+  return () => {
+    clearTimeout(waiting)
+    folder.close()
+    unwatchFile(path, notice)
+  }
+}
 
 const OWNER = 'config-file@patchbay.internal'
 const HOST = '127.0.0.1'
@@ -69,7 +97,6 @@ export type ConfigInstallation = {
   settings: Settings
   services: Services
   serverId: string
-  /** The outcome of the first sync. */
   first: SyncOutcome
   /** Remarks about the file as a whole. */
   notes: readonly string[]

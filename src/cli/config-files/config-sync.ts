@@ -4,9 +4,29 @@ import { AppError } from '../../lib/kernel/errors.ts'
 import type { Services } from '../../services.ts'
 import { failureLines } from '../failure-lines.ts'
 import { readReferred } from '../read-variable.ts'
+import { type ConfigPart, type ConfigText, type ConfigVariable, fillVariables } from './config-text.ts'
 import { draftUpstreams, type GlobalDraft, type UpstreamDraft } from './draft-upstreams.ts'
-import { fillPlace } from './fill-place.ts'
+import { type FoundPlace, mapPlace } from './found-server.ts'
 import type { ConfigFile } from './read-config-file.ts'
+import { namesSecret } from './secret-looks.ts'
+
+type ReadVariable = (variable: ConfigVariable) => string | undefined
+
+/**
+ * Fills in the variables of a server in the operator's own file. Unknown variables stay as written. Likely secrets stay
+ * variables, so that their values are sealed.
+ */
+const fillPlace = (place: FoundPlace, read: ReadVariable): FoundPlace => {
+  const isKnownSecret = (variable: ConfigVariable): boolean =>
+    (variable.isSecret ?? namesSecret(variable.name)) && (read(variable) ?? variable.fallback ?? '') !== ''
+  const asWritten = (part: ConfigPart): ConfigPart =>
+    part.kind === 'text' || isKnownSecret(part) ? part : { kind: 'text', text: part.written }
+  const fill = (text: ConfigText): ConfigText =>
+    text.flatMap(part =>
+      part.kind === 'variable' && isKnownSecret(part) ? [part] : fillVariables([part], read).map(asWritten),
+    )
+  return mapPlace(place, fill)
+}
 
 type Input = UpstreamDraft['input']
 type Held = { id: string; foundName: string; input: Input }

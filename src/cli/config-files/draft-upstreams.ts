@@ -1,10 +1,45 @@
 import { basename } from 'node:path'
+import { definedFields } from '../../lib/kernel/missing.ts'
+import { RESERVED_TOOL_PREFIX, TOOL_NAME } from '../../lib/kernel/names.ts'
 import type { UpstreamInput } from '../../upstreams/upstreams.service.ts'
 import type { ConfigVariable } from './config-text.ts'
-import type { FoundServer } from './found-server.ts'
+import { type FoundServer, mapPlace } from './found-server.ts'
 import { type HiddenText, hideSecrets, type SecretPart } from './hide-secrets.ts'
 import { namesSecret } from './secret-looks.ts'
-import { freeName, validKey, validName } from './valid-names.ts'
+
+const MAX_NAME_CHARS = 64
+const MAX_KEY_CHARS = 64
+
+/** Returns whether upstreams may not have this name, because it would clash with Patchbay's own tools. */
+const isReserved = (name: string): boolean => name === 'proxy' || name.startsWith(RESERVED_TOOL_PREFIX)
+
+/** Returns the name if an upstream may have it, else the most similar valid name. */
+const validName = (name: string): string => {
+  if (TOOL_NAME.test(name) && !isReserved(name)) return name
+  const plain = name
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .replaceAll(/[^A-Za-z0-9_-]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+    .slice(0, MAX_NAME_CHARS)
+  if (plain === '') return 'server'
+  return isReserved(plain) ? `upstream-${plain}`.slice(0, MAX_NAME_CHARS) : plain
+}
+
+/** Returns the first of `name`, `name-2`, `name-3` … that is not taken. */
+const freeName = (name: string, isTaken: (name: string) => boolean): string => {
+  for (let at = 1; ; at++) {
+    const ending = at === 1 ? '' : `-${at}`
+    const candidate = `${name.slice(0, MAX_NAME_CHARS - ending.length)}${ending}`
+    if (!isTaken(candidate)) return candidate
+  }
+}
+
+/** Turns any name into a valid key for a global. */
+const validKey = (name: string): string => {
+  const plain = name.replaceAll(/[^A-Za-z0-9_.-]+/g, '_').slice(0, MAX_KEY_CHARS)
+  return /^[A-Za-z_]/.test(plain) ? plain : `_${plain}`.slice(0, MAX_KEY_CHARS)
+}
 
 /** A global that upstreams will refer to. Its value comes from the file or from a variable. */
 export type GlobalDraft = {
@@ -27,8 +62,6 @@ const isSecretVariable = ({ isSecret, name }: ConfigVariable): boolean => isSecr
 
 /** Literal braces in the text must not become placeholders. */
 const escapeBraces = (text: string): string => text.replaceAll('{{', '\\{{')
-
-const MAX_KEY_CHARS = 64
 
 /**
  * Assigns keys to globals: the same value gets the same key, and a different value with the same name gets another one.
@@ -89,28 +122,11 @@ const ofVariable = (variable: ConfigVariable): GlobalDraft => ({
 const draftOne = (found: FoundServer, name: string, keys: Keys, renamed: readonly string[]): UpstreamDraft => {
   const used = new Set<string>()
   const write = (text: HiddenText): string => text.map(part => draftPart(part, name, keys, used)).join('')
-  const writeAll = (record: Readonly<Record<string, HiddenText>>): Record<string, string> =>
-    Object.fromEntries(Object.entries(record).map(([key, text]) => [key, write(text)]))
-  const place = hideSecrets(found.place)
-  const where =
-    place.transport === 'stdio'
-      ? {
-          transport: place.transport,
-          command: write(place.command),
-          args: place.args.map(write),
-          env: writeAll(place.env),
-          ...(place.cwd && { cwd: write(place.cwd) }),
-        }
-      : { transport: place.transport, url: write(place.url), headers: writeAll(place.headers) }
   const { description, allow, deny, timeoutMs, features, isEnabled } = found
   const input: UpstreamInput = {
     name,
-    ...where,
-    ...(description !== undefined && { description }),
-    ...(allow !== undefined && { allow }),
-    ...(deny !== undefined && { deny }),
-    ...(timeoutMs !== undefined && { timeoutMs }),
-    ...(features !== undefined && { features }),
+    ...definedFields(mapPlace(hideSecrets(found.place), write)),
+    ...definedFields({ description, allow, deny, timeoutMs, features }),
     enabled: isEnabled,
   }
   return { foundName: found.name, input, globals: [...used], notes: [...renamed, ...found.notes] }

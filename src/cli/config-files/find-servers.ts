@@ -85,7 +85,6 @@ const readSwitches = (root: JsonObject, directory: string) => {
 
 const SECTIONS = 'mcpServers, servers, context_servers, mcp_servers or mcp'
 
-/** Finds the servers in a configuration file. */
 export const findServers = ({ root, repeated }: ParsedConfig, context: FileContext): FoundServers => {
   const servers: FoundServer[] = []
   const unusable: Unusable[] = []

@@ -1,16 +1,39 @@
 import type { UpstreamFeatures } from '../../upstreams/upstream.ts'
 import type { ConfigText } from './config-text.ts'
 
-/** How a server is started or reached, with every text split at its variables. */
-export type FoundPlace =
+/** How a server is started or reached. */
+export type Place<Text> =
   | {
       transport: 'stdio'
-      command: ConfigText
-      args: readonly ConfigText[]
-      env: Readonly<Record<string, ConfigText>>
-      cwd: ConfigText | undefined
+      command: Text
+      args: readonly Text[]
+      env: Readonly<Record<string, Text>>
+      cwd: Text | undefined
     }
-  | { transport: 'http' | 'sse'; url: ConfigText; headers: Readonly<Record<string, ConfigText>> }
+  | { transport: 'http' | 'sse'; url: Text; headers: Readonly<Record<string, Text>> }
+
+/** A place with every text split at its variables. */
+export type FoundPlace = Place<ConfigText>
+
+export const mapTexts = <From, To>(
+  texts: Readonly<Record<string, From>>,
+  convert: (text: From, name: string) => To,
+): Record<string, To> => Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, convert(text, name)]))
+
+/** Converts every text of a place. */
+export const mapPlace = <From, To>(place: Place<From>, convert: (text: From) => To): Place<To> => {
+  if (place.transport !== 'stdio') {
+    return { ...place, url: convert(place.url), headers: mapTexts(place.headers, convert) }
+  }
+  const { command, args, env, cwd } = place
+  return {
+    ...place,
+    command: convert(command),
+    args: args.map(convert),
+    env: mapTexts(env, convert),
+    cwd: cwd === undefined ? undefined : convert(cwd),
+  }
+}
 
 /** A server as it is in a configuration file. */
 export type FoundServer = {

@@ -1,21 +1,10 @@
 import { type ConfigPart, type ConfigText, plainText } from './config-text.ts'
-import type { FoundPlace } from './found-server.ts'
+import { type FoundPlace, mapTexts, type Place } from './found-server.ts'
 import { isPlaceholder, looksSecret, namesSecret } from './secret-looks.ts'
 
 /** A secret written in the file. `name` is its name there. */
 export type SecretPart = { kind: 'secret'; name: string; value: string }
 export type HiddenText = readonly (ConfigPart | SecretPart)[]
-
-/** A place with its secrets separated from the rest. */
-export type HiddenPlace =
-  | {
-      transport: 'stdio'
-      command: HiddenText
-      args: readonly HiddenText[]
-      env: Readonly<Record<string, HiddenText>>
-      cwd: HiddenText | undefined
-    }
-  | { transport: 'http' | 'sse'; url: HiddenText; headers: Readonly<Record<string, HiddenText>> }
 
 const secret = (name: string, value: string): SecretPart => ({ kind: 'secret', name, value })
 
@@ -41,7 +30,7 @@ const asSecrets = (text: ConfigText): ConfigText =>
 const startsWithScheme = ([first]: ConfigText): boolean => first?.kind === 'text' && SCHEME_ALONE.test(first.text)
 
 /** Separates the secrets in a text that has a name: an environment variable or a header. */
-const hideNamed = (name: string, text: ConfigText): HiddenText => {
+const hideNamed = (text: ConfigText, name: string): HiddenText => {
   const plain = plainText(text)
   if (plain === undefined) return namesSecret(name) || startsWithScheme(text) ? asSecrets(text) : text
   if (plain === '') return text
@@ -59,17 +48,17 @@ const HEADER_ARGUMENT = /^([A-Za-z][A-Za-z0-9-]*: ?)(.+)$/s
 const hideArgument = (text: ConfigText, before: ConfigText | undefined): HiddenText => {
   const plain = plainText(text)
   const flag = FLAG.exec((before && plainText(before)) ?? '')?.[1]
-  if (flag !== undefined && namesSecret(flag) && plain?.startsWith('-') !== true) return hideNamed(flag, text)
+  if (flag !== undefined && namesSecret(flag) && plain?.startsWith('-') !== true) return hideNamed(text, flag)
   if (plain === undefined) return text
   const [, front = '', name = '', value = ''] = FLAG_WITH_VALUE.exec(plain) ?? []
   if (value !== '' && (namesSecret(name) || looksSecret(value))) {
-    return [{ kind: 'text', text: front }, ...hideNamed(name, [{ kind: 'text', text: value }])]
+    return [{ kind: 'text', text: front }, ...hideNamed([{ kind: 'text', text: value }], name)]
   }
   // The format in which mcp-remote takes headers: `--header "Authorization: Bearer …"`.
   const [, label = '', content = ''] = HEADER_ARGUMENT.exec(plain) ?? []
   const header = label.replace(/: ?$/, '')
   if (content !== '' && namesSecret(header)) {
-    return [{ kind: 'text', text: label }, ...hideNamed(header, [{ kind: 'text', text: content }])]
+    return [{ kind: 'text', text: label }, ...hideNamed([{ kind: 'text', text: content }], header)]
   }
   return looksSecret(plain) ? [secret(flag ?? 'argument', plain)] : text
 }
@@ -122,20 +111,17 @@ const takeCredentials = (url: ConfigText): { url: ConfigText; header: HiddenText
   }
 }
 
-const hideRecord = (record: Readonly<Record<string, ConfigText>>): Record<string, HiddenText> =>
-  Object.fromEntries(Object.entries(record).map(([name, text]) => [name, hideNamed(name, text)]))
-
 /** Separates likely secrets from the rest, by their names and by their form. */
-export const hideSecrets = (place: FoundPlace): HiddenPlace => {
+export const hideSecrets = (place: FoundPlace): Place<HiddenText> => {
   if (place.transport === 'stdio') {
     const { args, env } = place
-    return { ...place, args: args.map((arg, at) => hideArgument(arg, args[at - 1])), env: hideRecord(env) }
+    return { ...place, args: args.map((arg, at) => hideArgument(arg, args[at - 1])), env: mapTexts(env, hideNamed) }
   }
   const { url, header } = takeCredentials(place.url)
   const credentials = header === undefined ? {} : { Authorization: header }
   return {
     transport: place.transport,
     url: hideInUrl(url),
-    headers: { ...credentials, ...hideRecord(place.headers) },
+    headers: { ...credentials, ...mapTexts(place.headers, hideNamed) },
   }
 }

@@ -1,7 +1,7 @@
 import { confirm, multiselect, password, select, text } from '@clack/prompts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { ConfigVariable } from '../config-files/config-text.ts'
-import { printable } from '../printable.ts'
+import { printable } from '../output.ts'
 
 const FEATURES = ['tools', 'resources', 'prompts'] as const
 export type Feature = (typeof FEATURES)[number]

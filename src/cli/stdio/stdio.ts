@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { serverUrl } from '../../lib/kernel/server-url.ts'
 import { loadSettings, type Settings } from '../../lib/process/settings.ts'
-import { printable } from '../printable.ts'
+import { printable } from '../output.ts'
 import { runStdioBridge } from './stdio-bridge.ts'
 
 type Options = { server?: string; config?: string; url?: string; json?: boolean }

@@ -66,6 +66,9 @@ export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 /** Who acted: a signed-in user, or what is known about someone who is not signed in. */
 export type AuditActor = Pick<Actor, 'address'> & { userId?: string | undefined; email?: string | undefined }
 
+/** A user as the target of an action. */
+export const userTarget = ({ id, email }: { id: string; email: string }) => ({ type: 'user', id, name: email })
+
 export type AuditRecord = {
   action: AuditAction
   /** Undefined for the command line and Patchbay itself. */

@@ -11,7 +11,6 @@ export type AuditLogParts = {
   db: Database
   /** Retention in days; 0 keeps entries forever. */
   keptDays: number
-  /** Milliseconds since 1970. */
   now?: () => number
 }
 

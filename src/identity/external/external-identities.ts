@@ -3,8 +3,10 @@ import type { Changes } from '../../lib/events/changes.ts'
 import type { IdPage } from '../../lib/http/id-paging.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
+import { orThrow } from '../../lib/kernel/missing.ts'
 import * as accountStore from '../accounts.store.ts'
 import { writeAudit } from '../audit/audit.store.ts'
+import { userTarget } from '../audit/audit-entry.ts'
 import { UNUSABLE_PASSWORD_HASH } from '../demo-account.ts'
 import type { OwnPassword } from '../own-password.ts'
 import * as store from './external-identities.store.ts'
@@ -22,6 +24,8 @@ const passwordMissing = (): AppError =>
   new AppError('invalid_request', 'The password of this account is required.', {
     errors: [{ path: 'password', message: 'is missing' }],
   })
+
+const noIdentity = () => new AppError('not_found', 'There is no such identity.')
 
 /** Operations on the user's own external identities. Those of other users are treated as missing. */
 export const createExternalIdentities = ({ db, changes, ownPassword, external }: ExternalIdentitiesParts) => ({
@@ -52,8 +56,7 @@ export const createExternalIdentities = ({ db, changes, ownPassword, external }:
   /** Throws `conflict` if it is the only way to sign in. */
   removeIdentity: (actor: Actor, id: string): Promise<void> =>
     changes.commit(async tx => {
-      const removed = await store.removeIdentity(tx, actor.userId, id)
-      if (removed === undefined) throw new AppError('not_found', 'There is no such identity.')
+      const removed = orThrow(await store.removeIdentity(tx, actor.userId, id), noIdentity)
       const found = await accountStore.findCredentials(tx, actor.userId)
       const hasPassword = found !== undefined && found.passwordHash !== UNUSABLE_PASSWORD_HASH
       if (!hasPassword && (await store.countIdentities(tx, actor.userId)) === 0) {
@@ -62,7 +65,7 @@ export const createExternalIdentities = ({ db, changes, ownPassword, external }:
           'This is your only way to sign in. Set a password first, using “Forgot your password?”.',
         )
       }
-      const target = { type: 'user', id: actor.userId, name: actor.email }
+      const target = userTarget({ id: actor.userId, email: actor.email })
       await writeAudit(tx, { action: 'user.identity_unlinked', actor, target, change: { ...removed } })
     }),
 })

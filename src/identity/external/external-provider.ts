@@ -39,7 +39,6 @@ export type ExternalPerson = {
 export type ExternalProviderParts = {
   settings: ExternalProviderSettings
   logger: Pick<Logger, 'warn'>
-  /** Milliseconds since 1970. */
   now: () => number
 }
 

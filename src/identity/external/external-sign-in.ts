@@ -2,10 +2,12 @@ import type { Database, Transaction } from '../../lib/db/client.ts'
 import type { Changes } from '../../lib/events/changes.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
+import { definedFields } from '../../lib/kernel/missing.ts'
 import type { User } from '../account.ts'
 import { auditSignIn } from '../account-audit.ts'
 import * as accountStore from '../accounts.store.ts'
 import { writeAudit } from '../audit/audit.store.ts'
+import { userTarget } from '../audit/audit-entry.ts'
 import { UNUSABLE_PASSWORD_HASH } from '../demo-account.ts'
 import type { SecondFactors } from '../second-factor/second-factor.service.ts'
 import type { FirstStep, SignIns } from '../sign-in/sign-in.ts'
@@ -27,7 +29,6 @@ export type ExternalSignInParts = {
   throttle: Throttle
   policy: SignUpPolicy
   baseUrl: string
-  /** Milliseconds since 1970. */
   now: () => number
 }
 
@@ -56,12 +57,8 @@ const linkIdentity = async (
   if (ownerId === user.id) return
   if (ownerId !== undefined) throw takenIdentity()
   await store.createIdentity(tx, user.id, identity)
-  await writeAudit(tx, {
-    action: 'user.identity_linked',
-    actor: { userId: user.id, email: user.email, ...(address !== undefined && { address }) },
-    target: { type: 'user', id: user.id, name: user.email },
-    change: { ...identity },
-  })
+  const actor = { userId: user.id, email: user.email, ...definedFields({ address }) }
+  await writeAudit(tx, { action: 'user.identity_linked', actor, target: userTarget(user), change: { ...identity } })
 }
 
 /** Operations to sign in with the external OpenID Connect provider. */

@@ -22,6 +22,5 @@ export type MailFlowParts = {
   ownPassword: OwnPassword
   endGrantsOf: EndGrantsOf
   baseUrl: string
-  /** Milliseconds since 1970. */
   now: () => number
 }

@@ -7,7 +7,6 @@ import { buildLink, LINK_TTL_MS, type LinkPurpose, linkHashOf, makeLinkToken } f
 export type MailedLinksParts = {
   /** Origin of every link. Never taken from a request. */
   baseUrl: string
-  /** Milliseconds since 1970. */
   now: () => number
 }
 

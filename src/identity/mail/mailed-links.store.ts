@@ -53,6 +53,5 @@ export const removeMailedLinks = async (tx: Transaction, userId: string, purpose
   await tx.mailedLink.deleteMany({ where: { userId, ...(purpose !== undefined && { purpose }) } })
 }
 
-/** Removes expired links. */
 export const removeExpiredLinks = (db: Database, now: Date, signal: AbortSignal): Promise<void> =>
   removeInBatches(limit => db.mailedLink.deleteMany({ where: { expiresAt: { lte: now } }, limit }), signal)

@@ -3,7 +3,6 @@ import { hashToken } from '../credentials.ts'
 
 const HOUR_MS = 60 * 60 * 1_000
 
-/** What a link in an email is for. */
 export type LinkPurpose = 'verify_email' | 'reset_password' | 'change_email'
 
 /** How long each link is valid. Users who reset a password are waiting for it; others may open the mail tomorrow. */

@@ -33,7 +33,6 @@ export const makeTotpSecret = (): string => new Secret({ size: SECRET_BYTES }).b
 
 const SECRET = /^[A-Z2-7]{32}$/
 
-/** Whether a string has the form of a secret. */
 export const isTotpSecret = (text: string): boolean => SECRET.test(text)
 
 /** Returns the URI for the QR code: `otpauth://totp/Patchbay:ada%40example.com?…`. */

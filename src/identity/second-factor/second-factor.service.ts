@@ -7,7 +7,7 @@ import type { SealContext, Sealing } from '../../lib/process/sealing.ts'
 import type { User } from '../account.ts'
 import * as accountStore from '../accounts.store.ts'
 import { writeAudit } from '../audit/audit.store.ts'
-import type { AuditActor } from '../audit/audit-entry.ts'
+import { type AuditActor, userTarget } from '../audit/audit-entry.ts'
 import { isSameSecret } from '../credentials.ts'
 import type { OwnPassword } from '../own-password.ts'
 import { removeSessions } from '../sign-in/sessions.store.ts'
@@ -29,7 +29,6 @@ export type SecondFactorsParts = {
   sealing: Pick<Sealing, 'seal' | 'open'>
   ownPassword: OwnPassword
   throttle: Throttle
-  /** Milliseconds since 1970. */
   now: () => number
 }
 
@@ -48,8 +47,6 @@ const codeMissing = (): AppError =>
 const WRONG_CODE = 'is wrong or has already been used'
 const wrongCode = (code: 'unauthenticated' | 'forbidden'): AppError =>
   new AppError(code, `The code ${WRONG_CODE}.`, { errors: [{ path: 'code', message: WRONG_CODE }] })
-
-const targetOf = ({ id, email }: Pick<User, 'id' | 'email'>) => ({ type: 'user', id, name: email })
 
 /** Operations on second factors: codes from an authenticator app, and recovery codes. */
 export const createSecondFactors = ({ db, changes, sealing, ownPassword, throttle, now }: SecondFactorsParts) => {
@@ -70,7 +67,7 @@ export const createSecondFactors = ({ db, changes, sealing, ownPassword, throttl
     }
     if (!(await store.takeRecoveryCode(tx, user.id, hashRecoveryCode(parsed.code), new Date(now())))) return false
     const left = await store.countRecoveryCodes(tx, user.id)
-    await writeAudit(tx, { action: 'user.recovery_code_used', actor, target: targetOf(user), change: { left } })
+    await writeAudit(tx, { action: 'user.recovery_code_used', actor, target: userTarget(user), change: { left } })
     return true
   }
 
@@ -108,12 +105,8 @@ export const createSecondFactors = ({ db, changes, sealing, ownPassword, throttl
   const takeSignInCode = async (user: User, code: string, address: string): Promise<void> => {
     const actor = { userId: user.id, email: user.email, address }
     if (await changes.commit(tx => takeCode(tx, user, code, actor))) return
-    await writeAudit(db, {
-      action: 'user.sign_in_failed',
-      actor: { address },
-      target: targetOf(user),
-      change: { reason: 'wrong code' },
-    })
+    const change = { reason: 'wrong code' }
+    await writeAudit(db, { action: 'user.sign_in_failed', actor: { address }, target: userTarget(user), change })
     throw wrongCode('unauthenticated')
   }
 
@@ -153,7 +146,7 @@ export const createSecondFactors = ({ db, changes, sealing, ownPassword, throttl
         await store.confirmSecondFactor(tx, actor.userId, { ...factor, confirmedAt: new Date(now()), step })
         const codes = await makeRecoveryCodes(tx, actor.userId)
         await removeSessions(tx, actor.userId, keptSid)
-        const target = targetOf({ id: actor.userId, email: actor.email })
+        const target = userTarget({ id: actor.userId, email: actor.email })
         await writeAudit(tx, { action: 'user.second_factor_added', actor, target })
         return codes
       })
@@ -170,14 +163,14 @@ export const createSecondFactors = ({ db, changes, sealing, ownPassword, throttl
       withBoth(actor, proof, async (tx, user) => {
         await store.removeSecondFactor(tx, user.id)
         await removeSessions(tx, user.id, keptSid)
-        await writeAudit(tx, { action: 'user.second_factor_removed', actor, target: targetOf(user) })
+        await writeAudit(tx, { action: 'user.second_factor_removed', actor, target: userTarget(user) })
       }),
 
     /** Creates new recovery codes that replace all previous ones. */
     renewRecoveryCodes: (actor: Actor, proof: { password: string; code: string }): Promise<string[]> =>
       withBoth(actor, proof, async (tx, user) => {
         const codes = await makeRecoveryCodes(tx, user.id)
-        await writeAudit(tx, { action: 'user.recovery_codes_made', actor, target: targetOf(user) })
+        await writeAudit(tx, { action: 'user.recovery_codes_made', actor, target: userTarget(user) })
         return codes
       }),
 
@@ -188,7 +181,7 @@ export const createSecondFactors = ({ db, changes, sealing, ownPassword, throttl
           throw new AppError('not_found', `Two-factor authentication is not on for the account ${user.email}.`)
         }
         await removeSessions(tx, user.id, undefined)
-        await writeAudit(tx, { action: 'user.second_factor_removed', actor: undefined, target: targetOf(user) })
+        await writeAudit(tx, { action: 'user.second_factor_removed', actor: undefined, target: userTarget(user) })
       }),
 
     /** Returns the second step required after the password or external sign-in; undefined if none. */

@@ -80,7 +80,6 @@ export type OwnSession = {
   createdAt: Date
   /** Accurate to ten minutes, because active sessions are not saved more often. */
   lastSeenAt: Date
-  /** User-Agent at sign-in. */
   userAgent: string | undefined
   /** Network address of the sign-in. */
   address: string | undefined
@@ -105,6 +104,5 @@ export const listSessions = async (
   })
 }
 
-/** Removes ended sessions. */
 export const removeEndedSessions = (db: Database, now: Date, signal: AbortSignal): Promise<void> =>
   removeInBatches(limit => db.session.deleteMany({ where: { expiresAt: { lte: now } }, limit }), signal)

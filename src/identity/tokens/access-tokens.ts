@@ -3,8 +3,9 @@ import type { Changes } from '../../lib/events/changes.ts'
 import type { IdPage } from '../../lib/http/id-paging.ts'
 import { type Actor, SCOPES, type Scope } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
+import { orThrow } from '../../lib/kernel/missing.ts'
 import type { AccessToken } from '../account.ts'
-import { auditNewToken, auditRemovedToken } from '../account-audit.ts'
+import { writeAudit } from '../audit/audit.store.ts'
 import { hashToken, makeToken } from '../credentials.ts'
 import * as store from './tokens.store.ts'
 
@@ -17,6 +18,8 @@ export type TokenInput = { name: string; scopes?: readonly Scope[] | undefined; 
 
 /** A new token with its value, which cannot be retrieved again. */
 export type NewAccessToken = AccessToken & { token: string }
+
+const targetOf = ({ id, name }: AccessToken) => ({ type: 'token', id, name })
 
 /** Creates a token for a user. `actor` is that user, or undefined for the operator on the command line. */
 export const issueToken = async (
@@ -31,7 +34,8 @@ export const issueToken = async (
   const latest = actor?.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY
   const expiresAt = new Date(Math.min(now + expiresInDays * DAY_MS, latest))
   const made = await store.createToken(tx, { userId, name, tokenHash: hashToken(token), scopes, expiresAt })
-  await auditNewToken(tx, actor, made)
+  const change = { userId, scopes: [...made.scopes], expiresAt: expiresAt.toISOString() }
+  await writeAudit(tx, { action: 'token.created', actor, target: targetOf(made), change })
   return { ...made, token }
 }
 
@@ -44,6 +48,8 @@ const scopesFor = (actor: Actor, wished: readonly Scope[] | undefined): Scope[] 
   return SCOPES.filter(scope => (wished === undefined ? actor.scopes.has(scope) : wished.includes(scope)))
 }
 
+const noToken = () => new AppError('not_found', 'There is no such token.')
+
 /** Operations on the user's own tokens. Those of other users are treated as missing. */
 export const createAccessTokens = ({ db, changes, now }: { db: Database; changes: Changes; now: () => number }) => ({
   createToken: (actor: Actor, wish: TokenInput): Promise<NewAccessToken> => {
@@ -53,17 +59,13 @@ export const createAccessTokens = ({ db, changes, now }: { db: Database; changes
 
   listTokens: (actor: Actor, page: IdPage): Promise<AccessToken[]> => store.listTokens(db, actor.userId, page),
 
-  getToken: async (actor: Actor, id: string): Promise<AccessToken> => {
-    const token = await store.findToken(db, actor.userId, id)
-    if (token === undefined) throw new AppError('not_found', 'There is no such token.')
-    return token
-  },
+  getToken: async (actor: Actor, id: string): Promise<AccessToken> =>
+    orThrow(await store.findToken(db, actor.userId, id), noToken),
 
   removeToken: (actor: Actor, id: string): Promise<void> =>
     changes.commit(async (tx, announce) => {
-      const removed = await store.removeToken(tx, actor.userId, id)
-      if (removed === undefined) throw new AppError('not_found', 'There is no such token.')
-      await auditRemovedToken(tx, actor, removed)
+      const removed = orThrow(await store.removeToken(tx, actor.userId, id), noToken)
+      await writeAudit(tx, { action: 'token.removed', actor, target: targetOf(removed) })
       announce({ type: 'access_changed', userId: actor.userId })
     }),
 })

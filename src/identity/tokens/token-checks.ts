@@ -12,7 +12,6 @@ type McpCaller = {
   userId: string
   tokenId: string
   organizationIds: ReadonlySet<string>
-  /** Whether the token has the scope `mcp`. */
   isForMcp: boolean
   expiresAt: Date
 }

@@ -16,7 +16,6 @@ export type TokenVerifierParts<H extends Holder> = {
   find: (tokenHash: string) => Promise<H | undefined>
   /** Called on each use of a valid token. */
   noteUse: (holder: H) => void
-  /** Milliseconds since 1970. */
   now: () => number
 }
 

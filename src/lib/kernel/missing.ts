@@ -1,5 +1,9 @@
-/** The fields of `T`, of which some may be missing; none is undefined. */
-export type DefinedFields<T> = { [Name in keyof T]?: Exclude<T[Name], undefined> }
+/** The fields of `T`; those that may be undefined may be missing instead. */
+type DefinedFields<T> = T extends unknown
+  ? { [Name in keyof T as undefined extends T[Name] ? never : Name]: T[Name] } & {
+      [Name in keyof T as undefined extends T[Name] ? Name : never]?: Exclude<T[Name], undefined>
+    }
+  : never
 
 /** Returns the fields that are not undefined, for a change in which missing fields keep their value. */
 export function definedFields<T extends object>(fields: T): DefinedFields<T>
@@ -13,6 +17,12 @@ type WithoutNulls<T> = { [Name in keyof T]: null extends T[Name] ? Exclude<T[Nam
 export function withoutNulls<T extends object>(row: T): WithoutNulls<T>
 export function withoutNulls(row: object): object {
   return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value ?? undefined]))
+}
+
+/** Returns what was found, or throws. */
+export const orThrow = <T>(found: T | undefined, fault: () => Error): T => {
+  if (found === undefined) throw fault()
+  return found
 }
 
 /** Converts a row that a query found; undefined if it found none. */

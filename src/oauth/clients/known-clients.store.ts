@@ -11,6 +11,9 @@ export type KnownClient = {
   sealed: Sealed | undefined
 }
 
+/** With RFC 7591's member names, and without the secret. */
+type NewClient = Pick<KnownClient, 'clientId' | 'sealed'> & { organizationId?: string | null; metadata: JsonObject }
+
 /** Minimum interval between two writes of a client's last use. */
 const NOTE_EVERY_MS = 60 * 60 * 1_000
 
@@ -22,14 +25,12 @@ export const findKnownClient = async (tx: Transaction, clientId: string): Promis
   return { clientId, organizationId: organizationId ?? undefined, metadata, sealed }
 }
 
-export const createSelfRegisteredClient = async (
+export const createClient = (
   tx: Transaction,
-  clientId: string,
-  metadata: JsonObject,
-  sealed: Sealed | undefined,
-): Promise<void> => {
-  const secret = sealed === undefined ? {} : { secret: sealed.text, keyId: sealed.keyId }
-  await tx.oAuthClient.create({ data: { clientId, metadata, ...secret } })
+  { organizationId = null, clientId, metadata, sealed }: NewClient,
+): Promise<{ id: string }> => {
+  const secret = sealed && { secret: sealed.text, keyId: sealed.keyId }
+  return tx.oAuthClient.create({ data: { organizationId, clientId, metadata, ...secret }, select: { id: true } })
 }
 
 /** Records the use of a client that registered itself, so that it is not removed as idle. */

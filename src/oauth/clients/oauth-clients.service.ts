@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { writeAudit } from '../../identity/audit/audit.store.ts'
 import { differences } from '../../identity/audit/audit-entry.ts'
 import type { Database, Transaction } from '../../lib/db/client.ts'
@@ -7,14 +7,15 @@ import type { IdPage } from '../../lib/http/id-paging.ts'
 import { type Actor, assertMay, organizationIdsOf } from '../../lib/kernel/actor.ts'
 import { AppError, type FieldError } from '../../lib/kernel/errors.ts'
 import type { JsonObject } from '../../lib/kernel/json.ts'
+import { orThrow } from '../../lib/kernel/missing.ts'
 import type { Sealing } from '../../lib/process/sealing.ts'
-import { sealClientSecret } from './client-secrets.ts'
+import { makeClientSecret } from './client-secrets.ts'
+import { createClient } from './known-clients.store.ts'
 import type { AuthMethod, OAuthClient } from './oauth-client.ts'
 import * as store from './oauth-clients.store.ts'
 import { checkRedirectUri } from './redirects.ts'
 import { normalizeRegistration } from './registration.ts'
 
-const SECRET_BYTES = 32
 /** Manually registered clients per organization. Clients that register themselves do not count. */
 const MAX_CLIENTS = 100
 
@@ -43,14 +44,19 @@ const toMetadata = ({ name, redirectUris, tokenEndpointAuthMethod }: OAuthClient
   return normal.value
 }
 
+const noClient = () => new AppError('not_found', 'There is no such client.')
+
 const getClientFor = async (tx: Transaction, actor: Actor, id: string): Promise<OAuthClient> => {
-  const client = await store.findClient(tx, id, organizationIdsOf(actor))
-  if (client === undefined) throw new AppError('not_found', 'There is no such client.')
+  const client = orThrow(await store.findClient(tx, id, organizationIdsOf(actor)), noClient)
   assertMay(actor, client.organizationId, 'manage')
   return client
 }
 
-const targetOf = ({ id, name }: OAuthClient) => ({ type: 'oauth_client', id, name })
+const entryOf = (actor: Actor, { id, name, organizationId }: OAuthClient) => ({
+  actor,
+  organizationId,
+  target: { type: 'oauth_client', id, name },
+})
 
 const auditedFieldsOf = ({ name, redirectUris }: OAuthClient) => ({ name, redirectUris: [...redirectUris] })
 
@@ -62,22 +68,16 @@ export const createOAuthClientService = ({ db, changes, sealing }: OAuthClientSe
     assertMay(actor, organizationId, 'manage')
     const metadata = toMetadata(input)
     const isPublic = input.tokenEndpointAuthMethod === 'none'
-    const clientSecret = isPublic ? undefined : randomBytes(SECRET_BYTES).toString('base64url')
     return changes.commit(async tx => {
       if ((await store.countClients(tx, organizationId)) >= MAX_CLIENTS) {
         throw new AppError('limit_exceeded', `An organization can register at most ${MAX_CLIENTS} clients manually.`)
       }
       const owner = { organizationId, clientId: randomUUID() }
-      const sealed = clientSecret === undefined ? undefined : sealClientSecret(sealing, owner, clientSecret)
-      const { id } = await store.createClient(tx, { ...owner, metadata, sealed })
+      const { secret: clientSecret, sealed } = makeClientSecret(sealing, owner, isPublic)
+      const { id } = await createClient(tx, { ...owner, metadata, sealed })
       const client = await getClientFor(tx, actor, id)
-      await writeAudit(tx, {
-        action: 'oauth_client.created',
-        actor,
-        organizationId,
-        target: targetOf(client),
-        change: { clientId: client.clientId, redirectUris: [...client.redirectUris] },
-      })
+      const change = { clientId: client.clientId, redirectUris: [...client.redirectUris] }
+      await writeAudit(tx, { ...entryOf(actor, client), action: 'oauth_client.created', change })
       return { ...client, clientSecret }
     })
   },
@@ -99,13 +99,8 @@ export const createOAuthClientService = ({ db, changes, sealing }: OAuthClientSe
       })
       await store.updateClientMetadata(tx, id, metadata)
       const after = await getClientFor(tx, actor, id)
-      await writeAudit(tx, {
-        action: 'oauth_client.changed',
-        actor,
-        organizationId: after.organizationId,
-        target: targetOf(after),
-        change: differences(auditedFieldsOf(before), auditedFieldsOf(after)) ?? {},
-      })
+      const change = differences(auditedFieldsOf(before), auditedFieldsOf(after)) ?? {}
+      await writeAudit(tx, { ...entryOf(actor, after), action: 'oauth_client.changed', change })
       return after
     }),
 
@@ -114,13 +109,8 @@ export const createOAuthClientService = ({ db, changes, sealing }: OAuthClientSe
     changes.commit(async (tx, announce) => {
       const client = await getClientFor(tx, actor, id)
       const userIds = await store.removeClient(tx, client)
-      await writeAudit(tx, {
-        action: 'oauth_client.removed',
-        actor,
-        organizationId: client.organizationId,
-        target: targetOf(client),
-        change: { clientId: client.clientId, endedGrants: userIds.length },
-      })
+      const change = { clientId: client.clientId, endedGrants: userIds.length }
+      await writeAudit(tx, { ...entryOf(actor, client), action: 'oauth_client.removed', change })
       for (const userId of userIds) announce({ type: 'access_changed', userId })
     }),
 })

@@ -3,7 +3,6 @@ import type { Rows, Transaction } from '../../lib/db/client.ts'
 import { type IdPage, idPageQuery } from '../../lib/http/id-paging.ts'
 import type { JsonObject } from '../../lib/kernel/json.ts'
 import { mapFound } from '../../lib/kernel/missing.ts'
-import type { Sealed } from '../../lib/process/sealing.ts'
 import { AUTH_METHODS, type OAuthClient } from './oauth-client.ts'
 
 const Metadata = z.object({
@@ -17,23 +16,6 @@ const toClients = ({ organizationId, metadata, secret: _, ...row }: Rows.OAuthCl
   if (organizationId === null) return []
   const { client_name: name, redirect_uris: redirectUris, token_endpoint_auth_method } = Metadata.parse(metadata)
   return [{ ...row, organizationId, name, redirectUris, authMethod: token_endpoint_auth_method }]
-}
-
-export type NewOAuthClient = {
-  organizationId: string
-  clientId: string
-  /** With RFC 7591's member names, and without the secret. */
-  metadata: JsonObject
-  sealed: Sealed | undefined
-}
-
-export const createClient = async (
-  tx: Transaction,
-  { organizationId, clientId, metadata, sealed }: NewOAuthClient,
-): Promise<{ id: string }> => {
-  const secret = sealed === undefined ? {} : { secret: sealed.text, keyId: sealed.keyId }
-  const data = { organizationId, clientId, metadata, ...secret }
-  return tx.oAuthClient.create({ data, select: { id: true } })
 }
 
 export const countClients = (tx: Transaction, organizationId: string): Promise<number> =>

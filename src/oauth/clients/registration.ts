@@ -1,11 +1,11 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { Database } from '../../lib/db/client.ts'
 import type { JsonObject } from '../../lib/kernel/json.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import type { Sealing } from '../../lib/process/sealing.ts'
-import { sealClientSecret } from './client-secrets.ts'
-import { createSelfRegisteredClient } from './known-clients.store.ts'
+import { makeClientSecret } from './client-secrets.ts'
+import { createClient } from './known-clients.store.ts'
 import { AUTH_METHODS } from './oauth-client.ts'
 import { checkRedirectUris, type RedirectKind } from './redirects.ts'
 
@@ -18,7 +18,6 @@ export type RegistrationRefusal = {
 export const MAX_REDIRECTS = 20
 export const MAX_NAME_CHARACTERS = 80
 const MAX_URI_CHARACTERS = 2_048
-const SECRET_BYTES = 32
 
 const words = z.array(z.string().max(200)).max(50)
 
@@ -100,10 +99,8 @@ export const createRegistrations = ({ db, sealing, now }: { db: Database; sealin
     if (!normal.ok) return normal
     const clientId = randomUUID()
     const isPublic = normal.value.token_endpoint_auth_method === 'none'
-    const secret = isPublic ? undefined : randomBytes(SECRET_BYTES).toString('base64url')
-    const owner = { organizationId: undefined, clientId }
-    const sealed = secret === undefined ? undefined : sealClientSecret(sealing, owner, secret)
-    await createSelfRegisteredClient(db, clientId, normal.value, sealed)
+    const { secret, sealed } = makeClientSecret(sealing, { organizationId: undefined, clientId }, isPublic)
+    await createClient(db, { clientId, metadata: normal.value, sealed })
     return success({
       client_id: clientId,
       client_id_issued_at: Math.floor(now() / 1_000),

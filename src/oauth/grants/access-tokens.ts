@@ -31,7 +31,6 @@ export type OAuthTokensParts = {
   bus: EventBus
   logger: Pick<Logger, 'warn'>
   baseUrl: string
-  /** Milliseconds since 1970. */
   now?: () => number
 }
 

@@ -4,16 +4,15 @@ import type { Announce, Changes } from '../../lib/events/changes.ts'
 import type { IdPage } from '../../lib/http/id-paging.ts'
 import { type Actor, organizationIdsOf } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
+import { orThrow } from '../../lib/kernel/missing.ts'
 import { isAllowed } from '../../servers/access/access.ts'
 import { assertOwnOrManaged, getServerFor } from '../../servers/servers.service.ts'
 import { removeGrantWithTokens } from './consents.store.ts'
-import type { Grant } from './grant.ts'
-import { findGrant, listGrants } from './grants.store.ts'
+import { findGrant, type Grant, listGrants } from './grants.store.ts'
 
 export type GrantServiceParts = {
   db: Database
   changes: Changes
-  /** Milliseconds since 1970. */
   now?: () => number
 }
 
@@ -48,8 +47,7 @@ export const createGrantService = ({ db, changes, now = Date.now }: GrantService
   removeGrant: (actor: Actor, id: string): Promise<void> =>
     changes.commit(async (tx, announce) => {
       const { userId } = actor
-      const grant = await findGrant(tx, id, { userId, organizationIds: organizationIdsOf(actor) })
-      if (grant === undefined) throw noGrant()
+      const grant = orThrow(await findGrant(tx, id, { userId, organizationIds: organizationIdsOf(actor) }), noGrant)
       if (grant.userId !== userId) {
         assertOwnOrManaged(actor, await getServerFor(tx, actor, grant.server.policy.serverId, 'build'))
       }
@@ -62,8 +60,7 @@ export const createGrantService = ({ db, changes, now = Date.now }: GrantService
 
   removeApplication: (actor: Actor, id: string): Promise<void> =>
     changes.commit(async (tx, announce) => {
-      const grant = await findGrant(tx, id, { userId: actor.userId, organizationIds: [] })
-      if (grant === undefined) throw noGrant()
+      const grant = orThrow(await findGrant(tx, id, { userId: actor.userId, organizationIds: [] }), noGrant)
       await remove(tx, announce, actor, grant)
     }),
 })

@@ -4,9 +4,23 @@ import type { Rows, Transaction } from '../../lib/db/client.ts'
 import { type IdPage, idPageQuery } from '../../lib/http/id-paging.ts'
 import { MCP_SCOPES, type McpScope } from '../../lib/kernel/mcp-scopes.ts'
 import { withoutNulls } from '../../lib/kernel/missing.ts'
-import { policyOf } from '../../servers/access/access.ts'
+import { type AccessPolicy, policyOf } from '../../servers/access/access.ts'
 import { type ServerRow, toServer, WITH_USERS } from '../../servers/servers.store.ts'
-import type { Grant } from './grant.ts'
+
+/** A user's permission for a client to use a server on their behalf, until it is revoked. Its tokens end with it. */
+export type Grant = {
+  id: string
+  userId: string
+  userEmail: string
+  /** `name` is the client's own name, or the host of its metadata document. */
+  client: { id: string; name: string }
+  server: { name: string; policy: AccessPolicy }
+  scopes: readonly McpScope[]
+  lastUsedAt: Date | undefined
+  expiresAt: Date | undefined
+  createdAt: Date
+  updatedAt: Date
+}
 
 const KIND = 'Grant'
 
@@ -25,7 +39,6 @@ const toScopes = (payload: unknown): McpScope[] => {
 
 const Metadata = z.object({ client_name: z.string() })
 
-/** Returns the names of clients by their ids. */
 const readClientNames = async (tx: Transaction, clientIds: readonly string[]): Promise<ReadonlyMap<string, string>> => {
   const rows = await tx.oAuthClient.findMany({
     where: { clientId: { in: [...new Set(clientIds)] } },
@@ -52,7 +65,6 @@ const toGrants = async (tx: Transaction, rows: readonly GrantRow[]): Promise<Gra
   })
 }
 
-/** Selects the grants of one server or of one user. */
 export type GrantFilter = { serverId: string } | { userId: string }
 
 /** Lists the grants in force at `now`. */

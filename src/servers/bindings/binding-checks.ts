@@ -5,7 +5,7 @@ import { describeJsonFault, findJsonFault } from '../../lib/kernel/json-fault.ts
 import { castValue } from '../../templates/cast.ts'
 import type { CheckedParameter } from '../../templates/parameter-check.ts'
 import { assertDefinition, type CompiledDefinition } from '../../tools/tool-definition.ts'
-import { listGlobals } from '../globals/globals.store.ts'
+import { listSecretKeys } from '../globals/globals.store.ts'
 import type { Binding, Bindings, Instance } from '../server.ts'
 import { explainSecretAtRisk, fillFixedValue, findSecretAtRisk, GLOBAL_KEY, globalKeysOf } from './bindings.ts'
 
@@ -81,9 +81,6 @@ export const findBindingFaults = (
   if (risk === undefined) return []
   return [{ parameter: risk.boundAt, message: explainSecretAtRisk(risk), isSecretAtRisk: true }]
 }
-
-export const listSecretKeys = async (tx: Transaction, serverId: string): Promise<ReadonlySet<string>> =>
-  new Set((await listGlobals(tx, serverId)).flatMap(global => (global.isSecret ? global.key : [])))
 
 /** Throws `invalid_request` with every fault next to its binding. */
 export const assertBindings = async (tx: Transaction, serverId: string, instance: Wired): Promise<void> => {

@@ -8,6 +8,7 @@ import {
   MAX_SECRET_BYTES,
   MAX_SECRETS_BYTES,
 } from '../../lib/kernel/limits.ts'
+import { orThrow } from '../../lib/kernel/missing.ts'
 import type { Sealing } from '../../lib/process/sealing.ts'
 import { checkDefinition } from '../../tools/tool-definition.ts'
 import { assertGlobalMayChange } from '../../upstreams/global-uses.ts'
@@ -59,8 +60,7 @@ const assertSecretsFit = async (tx: Transaction, serverId: string, before: numbe
 
 /** Throws if instances already send this global to origins that their callers choose. */
 const assertMayBeSecret = async (tx: Transaction, serverId: string, key: string): Promise<void> => {
-  const secretKeys = new Set((await store.listGlobals(tx, serverId)).flatMap(g => (g.isSecret ? g.key : [])))
-  secretKeys.add(key)
+  const secretKeys = new Set(await store.listSecretKeys(tx, serverId)).add(key)
   for (const { name, tool, bindings } of await listAllInstances(tx, serverId)) {
     const compiled = checkDefinition(tool)
     const risk = compiled.ok && findSecretAtRisk(compiled.value, tool, bindings, bound => secretKeys.has(bound))
@@ -125,9 +125,7 @@ export const createGlobalService = ({ db, changes, sealing }: ServerServiceParts
 
   getGlobal: async (actor: Actor, serverId: string, key: string): Promise<Global> => {
     await getServerFor(db, actor, serverId, 'read')
-    const global = await store.findGlobal(db, serverId, key)
-    if (global === undefined) throw globalNotFound()
-    return global
+    return orThrow(await store.findGlobal(db, serverId, key), globalNotFound)
   },
 
   putGlobal: (
@@ -157,8 +155,7 @@ export const createGlobalService = ({ db, changes, sealing }: ServerServiceParts
   removeGlobal: (actor: Actor, serverId: string, key: string): Promise<void> =>
     changes.commit(async (tx, announce) => {
       const server = await getServerFor(tx, actor, serverId, 'build')
-      const existing = await store.findGlobal(tx, serverId, key)
-      if (existing === undefined) throw globalNotFound()
+      const existing = orThrow(await store.findGlobal(tx, serverId, key), globalNotFound)
       await assertGlobalMayChange(tx, actor, { serverId, key, isSecret: undefined })
       await store.removeGlobal(tx, serverId, key)
       await auditGlobal(tx, actor, server, { key, from: existing.isSecret, to: undefined })

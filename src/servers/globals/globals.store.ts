@@ -12,6 +12,11 @@ const toGlobal = ({ isSecret, value, keyId, ...row }: Rows.Global): Global => ({
 export const listGlobals = async (tx: Transaction, serverId: string): Promise<Global[]> =>
   (await tx.global.findMany({ where: { serverId }, orderBy: { key: 'asc' } })).map(toGlobal)
 
+export const listSecretKeys = async (tx: Transaction, serverId: string): Promise<ReadonlySet<string>> => {
+  const rows = await tx.global.findMany({ where: { serverId, isSecret: true }, select: { key: true } })
+  return new Set(rows.map(({ key }) => key))
+}
+
 export const listGlobalPage = async (tx: Transaction, serverId: string, page: IdPage): Promise<Global[]> =>
   (await tx.global.findMany(idPageQuery(page, { serverId }))).map(toGlobal)
 

@@ -1,4 +1,4 @@
-import { removeHistoryOf } from '../../history/history-removal.store.ts'
+import { removeHistoryOf } from '../../history/executions.store.ts'
 import type { Database } from '../../lib/db/client.ts'
 import * as store from '../servers.store.ts'
 

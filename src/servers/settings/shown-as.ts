@@ -5,7 +5,6 @@ import type { Server } from '../server.ts'
 /** The presentation that `auto` selected, and why. */
 export type ShownAs = {
   presentation: 'flat' | 'search'
-  /** Tokens of the tools if all are listed. */
   tokens: number
   /** Tokens up to which all tools are listed. */
   maxTokens: number

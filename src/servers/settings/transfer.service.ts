@@ -2,8 +2,9 @@ import { writeAudit } from '../../identity/audit/audit.store.ts'
 import type { Transaction } from '../../lib/db/client.ts'
 import { type Actor, assertMay } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
+import { orThrow } from '../../lib/kernel/missing.ts'
 import { mayRole } from '../../lib/kernel/roles.ts'
-import { findRole } from '../../tenancy/members.store.ts'
+import { findMemberByEmail, findRole } from '../../tenancy/members.store.ts'
 import { takeSnapshot } from '../../tools/sharing/snapshots.ts'
 import { toolkitNotFound } from '../../tools/toolkits.service.ts'
 import { findUsableToolkit } from '../../tools/toolkits.store.ts'
@@ -36,7 +37,8 @@ const newOwnerId = async (
   if (namedId === undefined && ownerEmail === undefined) {
     return (await mayBuildThere(tx, organizationId, server.ownerId)) ? server.ownerId : actor.userId
   }
-  const ownerId = namedId ?? (await store.findMemberId(tx, organizationId, ownerEmail ?? ''))
+  const ownerId =
+    namedId ?? (await findMemberByEmail(tx, organizationId, ownerEmail?.trim().toLowerCase() ?? ''))?.userId
   if (ownerId !== undefined && (await mayBuildThere(tx, organizationId, ownerId))) return ownerId
   const path = namedId === undefined ? 'ownerEmail' : 'ownerId'
   throw new AppError('invalid_request', 'The new owner must be a member of that organization who may build.', {
@@ -47,8 +49,7 @@ const newOwnerId = async (
 /** Replaces toolkits of the previous organization with snapshots of their current state. */
 const snapshotUsedToolkits = async (tx: Transaction, server: Server, organizationId: string): Promise<void> => {
   for (const toolkitId of await store.listDirectlyUsedToolkitIds(tx, server.id)) {
-    const toolkit = await findUsableToolkit(tx, toolkitId, [server.organizationId])
-    if (toolkit === undefined) throw toolkitNotFound()
+    const toolkit = orThrow(await findUsableToolkit(tx, toolkitId, [server.organizationId]), toolkitNotFound)
     const snapshot = await takeSnapshot(tx, toolkit, { organizationId, serverId: server.id })
     await store.moveInstancesToCopies(tx, server.id, { fromToolkitId: toolkitId, toSnapshotId: snapshot.id })
     await removeUse(tx, server.id, toolkitId)
@@ -103,7 +104,7 @@ export const createServerTransfer = ({ changes }: ServerServiceParts) => ({
       await snapshotUsedToolkits(tx, before, organizationId)
       await store.moveServer(tx, id, { organizationId, ownerId })
       const allowedUserIds = await store.listMemberIdsAmong(tx, organizationId, before.allowedUserIds)
-      const moved = await updateServer(tx, id, { allowedUserIds })
+      const moved = await updateServer(tx, before, { allowedUserIds })
       await revokeLostGrants(tx, moved)
       await auditTransfer(tx, actor, before, moved)
       announce({ type: 'server_changed', serverId: id })

@@ -40,15 +40,6 @@ export const removeGrants = async (tx: Transaction, serverId: string, userIds: r
   await tx.oAuthArtifact.deleteMany({ where: { serverId, userId: { in: [...userIds] } } })
 }
 
-export const findMemberId = async (
-  tx: Transaction,
-  organizationId: string,
-  email: string,
-): Promise<string | undefined> => {
-  const where = { organizationId, user: { email: email.trim().toLowerCase() } }
-  return (await tx.membership.findFirst({ where, select: { userId: true } }))?.userId
-}
-
 export const listMemberIdsAmong = async (
   tx: Transaction,
   organizationId: string,

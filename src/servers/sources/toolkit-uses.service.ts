@@ -2,6 +2,8 @@ import type { Transaction } from '../../lib/db/client.ts'
 import type { IdPage } from '../../lib/http/id-paging.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
+import { orThrow } from '../../lib/kernel/missing.ts'
+import { findMove } from '../../tools/sharing/destination.ts'
 import {
   acceptUpdate,
   assertVersion,
@@ -9,17 +11,40 @@ import {
   type SnapshotDifference,
   takeSnapshot,
 } from '../../tools/sharing/snapshots.ts'
-import type { Snapshot, Toolkit } from '../../tools/tool.ts'
+import type { Snapshot, Tool, Toolkit } from '../../tools/tool.ts'
 import { toolkitNotFound } from '../../tools/toolkits.service.ts'
 import { findSnapshot, findUsableToolkit, listSnapshots, removeToolkit } from '../../tools/toolkits.store.ts'
-import { assertSecretsStay } from '../globals/secret-moves.ts'
+import { globalKeysOf } from '../bindings/bindings.ts'
+import { listSecretKeys } from '../globals/globals.store.ts'
 import type { Server } from '../server.ts'
 import { auditUpdatedToolkit } from '../server-audit.ts'
 import { getServerFor, type ServerServiceParts } from '../servers.service.ts'
 import { assertHoldsTools } from '../settings/passthrough-rules.ts'
-import { listInstanceNames } from '../tools/instances.store.ts'
+import { listInstanceNames, listInstancesOfTool } from '../tools/instances.store.ts'
 import { type AddableToolkit, listAddableToolkits } from '../tools/tool-picks.store.ts'
 import { addUse, findUse, listUsedToolkits, removeUse, type ToolkitUse } from './toolkit-uses.store.ts'
+
+/**
+ * Throws `conflict` if a changed tool would send a bound secret to another origin. The owner of a toolkit must not be
+ * able to get secrets of its users.
+ */
+const assertSecretsStay = async (tx: Transaction, serverId: string, held: Tool, changed: Tool): Promise<void> => {
+  const move = findMove(held, changed)
+  if (move === undefined) return
+  const secretKeys = await listSecretKeys(tx, serverId)
+  for (const { name, bindings } of await listInstancesOfTool(tx, serverId, held.id)) {
+    // Includes parameters that the tool no longer has, because an update can bring them back.
+    for (const [parameter, binding] of Object.entries(bindings)) {
+      const key = [...globalKeysOf(parameter, binding)].find(candidate => secretKeys.has(candidate))
+      if (key === undefined) continue
+      throw new AppError(
+        'conflict',
+        `The update moves the tool "${held.name}" from ${move.from} to ${move.to}. The secret "${key}", which "${name}" ` +
+          `binds to "${parameter}", would be sent there. Remove that binding first.`,
+      )
+    }
+  }
+}
 
 export type UsedToolkit = {
   /** Id of the use, for cursors. */
@@ -35,7 +60,6 @@ export type UsedToolkit = {
   snapshot:
     | {
         takenAt: Date
-        /** Whether the original is still public. */
         isOriginPublic: boolean
         update: SnapshotDifference | undefined
       }
@@ -105,8 +129,7 @@ export const createToolkitUseService = ({ db, changes }: ServerServiceParts) => 
   useToolkit: (actor: Actor, serverId: string, toolkitId: string, version?: string): Promise<void> =>
     changes.commit(async (tx, announce) => {
       const server = await getServerFor(tx, actor, serverId, 'build')
-      const toolkit = await findToolkitFor(tx, server, toolkitId)
-      if (toolkit === undefined) throw toolkitNotFound()
+      const toolkit = orThrow(await findToolkitFor(tx, server, toolkitId), toolkitNotFound)
       assertHoldsTools(server)
       const isOwn = toolkit.organizationId === server.organizationId
       // After a transfer the server may hold a snapshot of a toolkit that its own organization now owns.

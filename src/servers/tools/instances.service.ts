@@ -3,6 +3,7 @@ import { isUniqueViolation } from '../../lib/db/failures.ts'
 import type { IdPage } from '../../lib/http/id-paging.ts'
 import { type Actor, assertMay, organizationIdsOf } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
+import { orThrow } from '../../lib/kernel/missing.ts'
 import { assertBindings } from '../bindings/binding-checks.ts'
 import type { Instance, Server } from '../server.ts'
 import { getServerFor, type ServerServiceParts } from '../servers.service.ts'
@@ -38,8 +39,7 @@ export const takeTool = async (tx: Transaction, server: Server, toolId: string):
 }
 
 const getForChange = async (tx: Transaction, actor: Actor, id: string): Promise<Instance> => {
-  const found = await store.findInstance(tx, id, organizationIdsOf(actor))
-  if (found === undefined) throw instanceNotFound()
+  const found = orThrow(await store.findInstance(tx, id, organizationIdsOf(actor)), instanceNotFound)
   assertMay(actor, found.organizationId, 'build')
   return found.instance
 }
@@ -107,8 +107,7 @@ export const createInstanceService = ({
         .catch(rethrowTaken(input.name)),
 
     getInstance: async (actor: Actor, id: string): Promise<Instance> => {
-      const found = await store.findInstance(db, id, organizationIdsOf(actor))
-      if (found === undefined) throw instanceNotFound()
+      const found = orThrow(await store.findInstance(db, id, organizationIdsOf(actor)), instanceNotFound)
       return found.instance
     },
 

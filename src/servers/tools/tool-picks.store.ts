@@ -1,5 +1,6 @@
 import type { Database, Transaction } from '../../lib/db/client.ts'
 import { containing } from '../../lib/db/containing.ts'
+import { withoutNulls } from '../../lib/kernel/missing.ts'
 import type { Server } from '../server.ts'
 
 /** Toolkits whose tools can be added to a server: those it uses, and its organization's own. */
@@ -100,10 +101,8 @@ export const listAddableToolkits = async (
       },
     }),
   ])
-  const toolkits = rows.map(({ id, title, description, organizationId, organization, _count }) => ({
-    id,
-    title,
-    description: description ?? undefined,
+  const toolkits = rows.map(({ organizationId, organization, _count, ...row }) => ({
+    ...withoutNulls(row),
     organizationName: organization.name,
     isOwn: organizationId === server.organizationId,
     tools: _count.tools,
@@ -149,10 +148,8 @@ export const listOfferedTools = async (
       },
     }),
   ])
-  const tools = rows.map(({ title, description, instances, ...rest }) => ({
-    ...rest,
-    title: title ?? undefined,
-    description: description ?? undefined,
+  const tools = rows.map(({ instances, ...row }) => ({
+    ...withoutNulls(row),
     atWorkAs: instances.map(({ name }) => name),
   }))
   return { tools, total }
@@ -171,4 +168,26 @@ export const createBareInstances = async (
   instances: readonly { toolId: string; name: string }[],
 ): Promise<void> => {
   await tx.instance.createMany({ data: instances.map(instance => ({ serverId, ...instance })) })
+}
+
+/** A server with an instance of a tool, and the name of the instance. */
+export type ToolOffer = { serverId: string; serverName: string; ownerId: string; name: string }
+
+/** Lists the instances of a tool on the servers of these organizations, by server name. */
+export const listToolOffers = async (
+  tx: Transaction,
+  toolId: string,
+  organizationIds: readonly string[],
+): Promise<ToolOffer[]> => {
+  const rows = await tx.instance.findMany({
+    where: { toolId, server: { organizationId: { in: [...organizationIds] }, removedAt: null } },
+    select: { name: true, server: { select: { id: true, name: true, ownerId: true } } },
+    orderBy: [{ server: { name: 'asc' } }, { id: 'asc' }],
+  })
+  return rows.map(({ name, server }) => ({
+    serverId: server.id,
+    serverName: server.name,
+    ownerId: server.ownerId,
+    name,
+  }))
 }

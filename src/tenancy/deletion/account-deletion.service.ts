@@ -1,6 +1,7 @@
 import { findRemovalRefusal, removeAccount } from '../../identity/account-removal.ts'
 import { listOrganizationsOf } from '../../identity/accounts.store.ts'
 import { writeAudit } from '../../identity/audit/audit.store.ts'
+import { userTarget } from '../../identity/audit/audit-entry.ts'
 import type { Transaction } from '../../lib/db/client.ts'
 import type { Announce } from '../../lib/events/changes.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
@@ -35,15 +36,6 @@ export type DeletionPreview = {
 /** Other members listed per organization. */
 const MAX_OTHERS_SHOWN = 200
 
-const auditLeaving = async (tx: Transaction, actor: Actor, { organization, heir }: Step & { kind: 'leave' }) =>
-  writeAudit(tx, {
-    action: 'member.removed',
-    actor,
-    organizationId: organization.id,
-    target: { type: 'user', id: actor.userId, name: actor.email },
-    change: { serversTo: heir.email },
-  })
-
 export type AccountDeletionParts = RemovalParts & {
   /**
    * Removes the user's accounts at other services. Returns a function that notifies those services, for after the
@@ -68,7 +60,9 @@ export const createAccountDeletion = (parts: AccountDeletionParts) => {
       await giveRole(tx, announce, actor, organization.id, heir, 'owner')
     }
     await giveServers(tx, announce, organization.id, actor.userId, heir.userId)
-    await auditLeaving(tx, actor, step)
+    const target = userTarget({ id: actor.userId, email: actor.email })
+    const change = { serversTo: heir.email }
+    await writeAudit(tx, { action: 'member.removed', actor, organizationId: organization.id, target, change })
   }
 
   /** Transfers the actor's servers in organizations that they no longer belong to. */

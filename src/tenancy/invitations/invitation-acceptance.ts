@@ -1,6 +1,6 @@
 import { addMember, markEmailVerified } from '../../identity/accounts.store.ts'
 import { writeAudit } from '../../identity/audit/audit.store.ts'
-import type { AuditActor } from '../../identity/audit/audit-entry.ts'
+import { type AuditActor, userTarget } from '../../identity/audit/audit-entry.ts'
 import { linkHashOf } from '../../identity/mail/mailed-links.ts'
 import type { Transaction } from '../../lib/db/client.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
@@ -46,20 +46,12 @@ export const acceptInvitation = async (
   await markAccepted(tx, id, now)
   // Opening the link proves that the user receives mail at this address.
   if (await markEmailVerified(tx, user.id, now)) {
-    await writeAudit(tx, {
-      action: 'user.email_verified',
-      actor,
-      target: { type: 'user', id: user.id, name: user.email },
-    })
+    await writeAudit(tx, { action: 'user.email_verified', actor, target: userTarget(user) })
   }
   const held = await findRole(tx, organizationId, user.id)
   if (held === undefined) await addMember(tx, { organizationId, userId: user.id, role })
-  await writeAudit(tx, {
-    action: 'invitation.accepted',
-    actor,
-    organizationId,
-    target: { type: 'invitation', id, name: email },
-  })
+  const target = { type: 'invitation', id, name: email }
+  await writeAudit(tx, { action: 'invitation.accepted', actor, organizationId, target })
   return { id: organizationId, name: organizationName, role: held ?? role, wasMember: held !== undefined }
 }
 

@@ -1,4 +1,5 @@
 import { writeAudit } from '../../identity/audit/audit.store.ts'
+import { userTarget } from '../../identity/audit/audit-entry.ts'
 import { makeLinkToken } from '../../identity/mail/mailed-links.ts'
 import type { Database, Transaction } from '../../lib/db/client.ts'
 import type { Counters } from '../../lib/db/counters.ts'
@@ -6,12 +7,13 @@ import type { Changes } from '../../lib/events/changes.ts'
 import type { IdPage } from '../../lib/http/id-paging.ts'
 import { type Actor, assertMay } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
+import { orThrow } from '../../lib/kernel/missing.ts'
 import { permissionOver, type Role } from '../../lib/kernel/roles.ts'
 import type { Mailer } from '../../lib/mail/mailer.ts'
 import { assertStillMay } from '../current-role.ts'
 import { findMemberByEmail } from '../members.store.ts'
 import type { Invitation, OpenInvitation, Organization } from '../organization.ts'
-import { findOrganization } from '../organizations.store.ts'
+import { getOrganization } from '../organizations.service.ts'
 import { acceptInvitation, getOpenInvitation } from './invitation-acceptance.ts'
 import { INVITATION_DAYS, invitationEmail, invitationPath } from './invitation-link.ts'
 import { createInvitationThrottle } from './invitation-throttle.ts'
@@ -53,8 +55,7 @@ export const createInvitationService = ({ db, changes, counters, mailer, baseUrl
     changes.commit(async tx => {
       const now = new Date()
       await assertStillMay(tx, actor, organizationId, permissionOver(role))
-      const organization = await findOrganization(tx, organizationId, actor.userId)
-      if (organization === undefined) throw new AppError('not_found', 'Organization not found.')
+      const organization = await getOrganization(tx, actor, organizationId)
       await assertNoMember(tx, organizationId, email)
       const before = await store.findOpenInvitationTo(tx, organizationId, email, now)
       if (before !== undefined) await assertStillMay(tx, actor, organizationId, permissionOver(before.role))
@@ -62,12 +63,13 @@ export const createInvitationService = ({ db, changes, counters, mailer, baseUrl
       const expiresAt = new Date(now.getTime() + INVITATION_DAYS * DAY_MS)
       const data = { organizationId, email, role, invitedById: actor.userId, tokenHash, expiresAt }
       const invitation = await store.putInvitation(tx, data)
+      const change = { role, expiresAt: expiresAt.toISOString() }
       await writeAudit(tx, {
         action: 'invitation.created',
         actor,
         organizationId,
         target: targetOf(invitation),
-        change: { role, expiresAt: expiresAt.toISOString() },
+        change,
       })
       return { invitation, organizationName: organization.name }
     })
@@ -96,8 +98,7 @@ export const createInvitationService = ({ db, changes, counters, mailer, baseUrl
     /** Sends a new link to the same email for the same role, and invalidates the previous one. */
     renewInvitation: async (actor: Actor, organizationId: string, id: string): Promise<Invitation> => {
       assertMay(actor, organizationId, 'manage')
-      const invitation = await store.findOpenInvitationById(db, organizationId, id, new Date())
-      if (invitation === undefined) throw noInvitation()
+      const invitation = orThrow(await store.findOpenInvitationById(db, organizationId, id, new Date()), noInvitation)
       return invite(actor, organizationId, invitation)
     },
 
@@ -109,16 +110,16 @@ export const createInvitationService = ({ db, changes, counters, mailer, baseUrl
     withdrawInvitation: (actor: Actor, organizationId: string, id: string): Promise<void> =>
       changes.commit(async tx => {
         await assertStillMay(tx, actor, organizationId, 'manage')
-        const invitation = await store.findOpenInvitationById(tx, organizationId, id, new Date())
-        if (invitation === undefined) throw noInvitation()
+        const invitation = orThrow(await store.findOpenInvitationById(tx, organizationId, id, new Date()), noInvitation)
         await assertStillMay(tx, actor, organizationId, permissionOver(invitation.role))
         await store.removeInvitation(tx, id)
+        const change = { role: invitation.role }
         await writeAudit(tx, {
           action: 'invitation.removed',
           actor,
           organizationId,
           target: targetOf(invitation),
-          change: { role: invitation.role },
+          change,
         })
       }),
 
@@ -134,18 +135,11 @@ export const createInvitationService = ({ db, changes, counters, mailer, baseUrl
         const user = { id: actor.userId, email: actor.email }
         const { id, role, wasMember } = await acceptInvitation(tx, token, user, actor)
         if (!wasMember) {
-          await writeAudit(tx, {
-            action: 'member.added',
-            actor,
-            organizationId: id,
-            target: { type: 'user', id: user.id, name: user.email },
-            change: { role: { from: null, to: role } },
-          })
+          const change = { role: { from: null, to: role } }
+          await writeAudit(tx, { action: 'member.added', actor, organizationId: id, target: userTarget(user), change })
         }
         announce({ type: 'access_changed', userId: actor.userId })
-        const organization = await findOrganization(tx, id, actor.userId)
-        if (organization === undefined) throw new Error('the organization of a new member was not found')
-        return organization
+        return getOrganization(tx, actor, id)
       }),
   }
 }

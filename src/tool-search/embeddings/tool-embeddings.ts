@@ -33,7 +33,6 @@ type ToolEmbeddingsParts = {
   limits?: Partial<EmbeddingLimits> | undefined
 }
 
-/** Search for tools by meaning. */
 export type ToolMeanings = {
   /**
    * Returns the indexes of the tools nearest to a query, nearest first; undefined if some tools have no embedding yet or
@@ -103,13 +102,8 @@ export const createToolEmbeddings = ({ settings, logger, limits }: ToolEmbedding
 
   /** Returns all vectors, or undefined if one is missing. */
   const listVectors = (keys: readonly string[]): Float32Array[] | undefined => {
-    const all: Float32Array[] = []
-    for (const key of keys) {
-      const vector = vectors.get(key)
-      if (vector === undefined) return undefined
-      all.push(vector)
-    }
-    return all
+    const all = keys.flatMap(key => vectors.get(key) ?? [])
+    return all.length === keys.length ? all : undefined
   }
 
   const findNearest = async (

@@ -1,7 +1,7 @@
 import SearchableMap from 'minisearch/SearchableMap'
 import { rarityOf, relativeCount } from '../../lib/search/bm25.ts'
 import { createPause } from '../../lib/worker/pause.ts'
-import { type ApiWords, replacePhrases } from './api-words.ts'
+import { type ApiWords, createApiWords, replacePhrases } from './api-words.ts'
 import { expandWord, type Vocabulary } from './expansion.ts'
 import { createRanking, type Postings } from './rank.ts'
 import { FIELDS, type Field, type ToolText, wordsOfTool } from './tool-words.ts'
@@ -25,9 +25,7 @@ const LENGTH_EFFECT: Readonly<Record<Field, number>> = {
   parameters: 0.6,
   details: 0.6,
 }
-/** Maximum words read of a query. */
 const MAX_WORDS = 24
-/** Maximum characters read of a query. */
 const MAX_QUERY_CHARACTERS = 1_000
 
 export type ToolIndex = {
@@ -48,17 +46,17 @@ const createStems = () => {
   }
 }
 
-const averageLengths = (lengths: readonly Record<Field, number>[]): Record<Field, number> => {
-  const sum = (field: Field) => lengths.reduce((all, length) => all + length[field], 0) / Math.max(lengths.length, 1)
-  return {
-    name: sum('name'),
-    title: sum('title'),
-    summary: sum('summary'),
-    rest: sum('rest'),
-    parameters: sum('parameters'),
-    details: sum('details'),
-  }
-}
+const forEachField = (numberOf: (field: Field) => number): Record<Field, number> => ({
+  name: numberOf('name'),
+  title: numberOf('title'),
+  summary: numberOf('summary'),
+  rest: numberOf('rest'),
+  parameters: numberOf('parameters'),
+  details: numberOf('details'),
+})
+
+const averageLengths = (lengths: readonly Record<Field, number>[]): Record<Field, number> =>
+  forEachField(field => lengths.reduce((all, length) => all + length[field], 0) / Math.max(lengths.length, 1))
 
 type Counted = {
   called: ReadonlySet<string>
@@ -66,13 +64,12 @@ type Counted = {
   lengths: Record<Field, number>
 }
 
-const countWords = (tool: ToolText, toStem: (word: string) => string, originals: Map<string, string>): Counted => {
+const countWords = (tool: ToolText, toStem: (word: string) => string): Counted => {
   const words = wordsOfTool(tool)
   const stems: Counted['stems'] = new Map()
   for (const field of FIELDS) {
     for (const word of words[field]) {
       const stem = toStem(word)
-      if (!originals.has(stem)) originals.set(stem, word)
       const counts = stems.get(stem) ?? {}
       counts[field] = (counts[field] ?? 0) + 1
       stems.set(stem, counts)
@@ -81,14 +78,7 @@ const countWords = (tool: ToolText, toStem: (word: string) => string, originals:
   return {
     called: new Set(words.name.map(toStem)),
     stems,
-    lengths: {
-      name: words.name.length,
-      title: words.title.length,
-      summary: words.summary.length,
-      rest: words.rest.length,
-      parameters: words.parameters.length,
-      details: words.details.length,
-    },
+    lengths: forEachField(field => words[field].length),
   }
 }
 
@@ -137,14 +127,13 @@ const isSwapped = (one: string, other: string): boolean => {
  * An index of what tools say of themselves, to be asked in words. Reads them in turns, so that others have theirs.
  * `apiWordsNear`: other words of the same meaning.
  */
-export const buildToolIndex = async (tools: readonly ToolText[], apiWordsNear: ApiWords): Promise<ToolIndex> => {
+const buildToolIndex = async (tools: readonly ToolText[], apiWordsNear: ApiWords): Promise<ToolIndex> => {
   const toStem = createStems()
-  const originals = new Map<string, string>()
   const counted: Counted[] = []
   const pause = createPause()
   for (const tool of tools) {
     await pause()
-    counted.push(countWords(tool, toStem, originals))
+    counted.push(countWords(tool, toStem))
   }
   const average = averageLengths(counted.map(({ lengths }) => lengths))
   const drafts = new Map<string, Draft>()
@@ -180,3 +169,16 @@ export const buildToolIndex = async (tools: readonly ToolText[], apiWordsNear: A
       ),
   }
 }
+
+/** Builds indexes of tools. The synonyms are parsed for the first index and shared by all. */
+export const createToolFinder = () => {
+  let words: ReturnType<typeof createApiWords> | undefined
+  return {
+    buildIndex: (tools: readonly ToolText[]): Promise<ToolIndex> => {
+      words ??= createApiWords()
+      return buildToolIndex(tools, words)
+    },
+  }
+}
+
+export type ToolFinder = ReturnType<typeof createToolFinder>

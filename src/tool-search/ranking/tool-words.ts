@@ -1,7 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import { isStopWord, searchWordsOf } from './words.ts'
 
-/** The texts of a tool. */
 export type ToolText = {
   name: string
   title?: string | undefined

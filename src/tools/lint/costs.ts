@@ -18,19 +18,17 @@ const CURSOR_TOOLS = 80
 const countText = (count: number): string => new Intl.NumberFormat('en').format(count)
 
 /** `tokens` counts the tool as clients see it. */
-export const lintCost = (tokens: number): Finding[] => {
-  if (tokens < LARGE_TOKENS) return []
-  return [
-    {
-      rule: 'costly',
-      level: tokens < VAST_TOKENS ? 'hint' : 'warning',
-      field: 'cost',
-      message: `It adds ${countText(tokens)} tokens to every conversation, whether it is called or not.`,
-      remedy:
-        'Shorten the descriptions, bind parameters that are always the same to a fixed value, and remove those that nobody sets.',
-      clients: [],
-    },
-  ]
+export const lintCost = (tokens: number): Finding | undefined => {
+  if (tokens < LARGE_TOKENS) return undefined
+  return {
+    rule: 'costly',
+    level: tokens < VAST_TOKENS ? 'hint' : 'warning',
+    field: 'cost',
+    message: `It adds ${countText(tokens)} tokens to every conversation, whether it is called or not.`,
+    remedy:
+      'Shorten the descriptions, bind parameters that are always the same to a fixed value, and remove those that nobody sets.',
+    clients: [],
+  }
 }
 
 /** `tools` and `tokens` count what clients are listed at first. */

@@ -1,5 +1,6 @@
 import type { IdPage } from '../../lib/http/id-paging.ts'
 import { type Actor, organizationIdsOf } from '../../lib/kernel/actor.ts'
+import { orThrow } from '../../lib/kernel/missing.ts'
 import type { Tool, ToolkitCard } from '../tool.ts'
 import { type ServerRef, type ToolkitServiceParts, toolkitNotFound } from '../toolkits.service.ts'
 import * as store from './catalogue.store.ts'
@@ -30,11 +31,8 @@ export const createToolkitCatalogue = ({ db, uses }: Pick<ToolkitServiceParts, '
     return used
   }
 
-  const getPublic = async (id: string): Promise<ToolkitCard> => {
-    const card = await store.findToolkitCard(db, PUBLIC, id)
-    if (card === undefined) throw toolkitNotFound()
-    return card
-  }
+  const getPublic = async (id: string): Promise<ToolkitCard> =>
+    orThrow(await store.findToolkitCard(db, PUBLIC, id), toolkitNotFound)
 
   return {
     /** Lists toolkits of the actor's organizations, at most one more than the page size. */
@@ -54,7 +52,6 @@ export const createToolkitCatalogue = ({ db, uses }: Pick<ToolkitServiceParts, '
       return tools.map(tool => ({ tool, usedBy: users.get(tool.id) ?? [] }))
     },
 
-    /** Lists public toolkits of all organizations. */
     listPublic: (search: string, page: IdPage): Promise<ToolkitCard[]> =>
       store.listToolkitCards(db, PUBLIC, search, page),
 

@@ -1,6 +1,6 @@
 import { shownTime } from '../../lib/http/pages/time-text.ts'
 import type { AuthMethod, OAuthClient } from '../../oauth/clients/oauth-client.ts'
-import type { Grant } from '../../oauth/grants/grant.ts'
+import type { Grant } from '../../oauth/grants/grants.store.ts'
 import { ACCESS_TIERS, type AccessTier } from '../../servers/server.ts'
 import type { ServerFrame } from '../frame/server-frame.ts'
 import { SCOPE_LABELS } from './scope-labels.ts'

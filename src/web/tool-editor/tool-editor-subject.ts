@@ -4,7 +4,7 @@ import { type Actor, assertMay, may, organizationIdsOf } from '../../lib/kernel/
 import { AppError } from '../../lib/kernel/errors.ts'
 import { mayRole } from '../../lib/kernel/roles.ts'
 import type { ServerService } from '../../servers/servers.service.ts'
-import { listToolOffers, type ToolOffer } from '../../servers/tools/tool-offers.store.ts'
+import { listToolOffers, type ToolOffer } from '../../servers/tools/tool-picks.store.ts'
 import type { Tool, Toolkit } from '../../tools/tool.ts'
 import type { ToolkitService } from '../../tools/toolkits.service.ts'
 import type { ToolService } from '../../tools/tools.service.ts'
