@@ -1,9 +1,10 @@
 import { existsSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
-import { type ApiClient, signUp } from '../support/api-client.ts'
-import { type Patchbay, runSharedCommand, startPatchbay, temporaryDirectory } from '../support/process.ts'
+import type { ApiClient } from '../support/api-client.ts'
+import { runSharedCommand, startPatchbay, temporaryDirectory } from '../support/process.ts'
+import { during, runUser } from '../support/world.ts'
 import { makeFiles, makeHome } from './config-homes.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
@@ -207,14 +208,9 @@ describe('finding MCP servers', () => {
 })
 
 describe('importing MCP servers into a running Patchbay', () => {
-  let patchbay: Patchbay
-  let operator: ApiClient & { email: string }
-  let builder: ApiClient & { email: string }
-  beforeAll(async () => {
-    patchbay = await startPatchbay({ env: { PATCHBAY_ALLOW_STDIO: 'true' } })
-    operator = await signUp(patchbay.origin)
-    builder = await signUp(patchbay.origin)
-  })
+  const patchbay = during(() => startPatchbay({ env: { PATCHBAY_ALLOW_STDIO: 'true' } }))
+  const operator = runUser(patchbay)
+  const builder = runUser(patchbay)
   const take = (args: readonly string[], place: Place, api: ApiClient, env: NodeJS.ProcessEnv = {}) =>
     run(args, place, { PATCHBAY_TOKEN: api.token, PATCHBAY_BASE_URL: patchbay.origin, ...env })
   const takeJson = async (...args: Parameters<typeof take>) => {

@@ -13,9 +13,10 @@ import {
 } from '@modelcontextprotocol/sdk/types.js'
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
-import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { makeServer } from '../support/api-client.ts'
 import { compileCache } from '../support/compile-cache.ts'
-import { type Patchbay, PROGRAM, startPatchbay, temporaryDirectory } from '../support/process.ts'
+import { PROGRAM, startPatchbay, temporaryDirectory } from '../support/process.ts'
+import { during, runUser } from '../support/world.ts'
 import { isAlive } from '../upstreams/support.ts'
 import { reporter, reportIn } from './reporter.ts'
 import { startTalkingServer } from './talking-server.ts'
@@ -110,13 +111,11 @@ const INITIALIZE = {
 const lines = (...messages: unknown[]): string => messages.map(message => `${JSON.stringify(message)}\n`).join('')
 
 describe('a server of a running Patchbay over stdio', () => {
-  let patchbay: Patchbay
-  let api: ApiClient
   let made: Awaited<ReturnType<typeof makeServer>>
   const echo = { name: 'echo', method: 'POST', url: `${SAMPLE}/echo`, body: '{{json:body}}' }
+  const patchbay = during(() => startPatchbay())
+  const api = runUser(patchbay)
   beforeAll(async () => {
-    patchbay = await startPatchbay()
-    api = await signUp(patchbay.origin)
     made = await makeServer(api, [echo], { server: { access: 'private' } })
   })
   const toServer = (env: Record<string, string> = {}): Start => ({

@@ -2,15 +2,11 @@ import { onTestFinished } from 'vitest'
 import { openRawSqlite } from '../../src/lib/db/sqlite.ts'
 import type { ServiceOptions, Services } from '../../src/services.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
-import { type DatabaseKindForTests, databaseKinds, type TestDatabase } from '../support/databases.ts'
+import type { DatabaseKindForTests, TestDatabase } from '../support/databases.ts'
 import { atEndOfFile } from '../support/end-of-file.ts'
 
 export { databaseKinds as databases } from '../support/databases.ts'
-
-const [first] = databaseKinds
-if (first === undefined) throw new Error('there is no database to test on')
-/** For tests that do not depend on the database. */
-export const anyDatabase: DatabaseKindForTests = first
+export { anyDatabase } from '../support/world.ts'
 
 export type AccountsApp = TestApp & {
   /** Starts a second application on the same database, like another process. */

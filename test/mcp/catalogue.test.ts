@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { countTokens, TOKEN_ENCODING } from '../../src/lib/tokens/tokens.ts'
 import { signUp } from '../support/api-client.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
+import { runPatchbay, runUser } from '../support/world.ts'
 import { runScriptedUpstreams } from '../upstreams/scripted-upstream.ts'
 import { beginSession, post } from './wire.ts'
 
@@ -28,14 +28,8 @@ const ServerLint = z.object({
 })
 const ToolLint = z.object({ encoding: z.string(), tokens: z.number(), findings: Findings })
 
-let app: TestApp
-let owner: Awaited<ReturnType<typeof signUp>>
-
-beforeAll(async () => {
-  app = await startTestApp()
-  owner = await signUp(app.origin)
-})
-afterAll(() => app.close())
+const app = runPatchbay()
+const owner = runUser(app)
 
 const DESCRIBED = 'Lists what has happened to a shipment, newest first. Use it for its whereabouts.'
 

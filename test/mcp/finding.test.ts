@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { askAll, CATALOGUE_NAME, CATALOGUE_SCRIPT, shareFound } from '../../bench/finding/asking.ts'
 import { DIRECT, PARAPHRASED } from '../../bench/finding/questions.ts'
 import { countTokens } from '../../src/lib/tokens/tokens.ts'
-import { runPatchbay } from '../servers/patchbay.ts'
 import { signUp } from '../support/api-client.ts'
+import { runPatchbay } from '../support/world.ts'
 import { connectClient } from '../upstreams/clients.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
@@ -13,7 +13,7 @@ const Found = z.looseObject({ structuredContent: z.object({ tools: z.array(z.loo
 const Listed = z.looseObject({ tools: z.array(z.looseObject({})) })
 
 describe('a thousand real operations of three APIs behind a search', () => {
-  const patchbay = runPatchbay(undefined, { PATCHBAY_ALLOW_STDIO: 'true' })
+  const patchbay = runPatchbay({ env: { PATCHBAY_ALLOW_STDIO: 'true' } })
   let url = ''
   beforeAll(async () => {
     const operator = await signUp(patchbay.origin, 'operator@example.com')

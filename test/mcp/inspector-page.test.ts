@@ -1,10 +1,10 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { makeServer, signUp } from '../support/api-client.ts'
 import { launchChromium } from '../support/chromium.ts'
 import { answerJson } from '../support/fake-api.ts'
 import { createPageBrowser } from '../support/page-browser.ts'
+import { runFakeApi, runPatchbay, runUser } from '../support/world.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
@@ -37,7 +37,6 @@ describe('the inspector of a server', () => {
     else if (url.startsWith('/picture')) response.writeHead(200, { 'content-type': 'image/png' }).end(Buffer.alloc(10))
     else answerJson(response, { got: body === '' ? null : JSON.parse(body) })
   })
-  let owner: ApiClient & { email: string; userId: string }
   let serverId: string
   let path: string
   let browser: Browser
@@ -56,8 +55,8 @@ describe('the inspector of a server', () => {
     return person
   }
 
+  const owner = runUser(patchbay)
   beforeAll(async () => {
-    owner = await signUp(patchbay.origin)
     const made = await makeServer(owner, toolsOf(api.origin), { server: { name: HOSTILE, access: 'private' } })
     serverId = made.serverId
     path = `/servers/${serverId}/inspector`

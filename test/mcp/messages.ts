@@ -1,8 +1,31 @@
-import type { JsonObject } from '../../src/lib/kernel/json.ts'
-
-export const INITIALIZE = (version: string, id: string | number = 1): JsonObject => ({
+export const INITIALIZE = (version = '2025-06-18', id: string | number = 1) => ({
   jsonrpc: '2.0',
   id,
   method: 'initialize',
   params: { protocolVersion: version, capabilities: {}, clientInfo: { name: 'test', version: '1.0.0' } },
 })
+
+/** Sends a POST request to a server's URL like an MCP client. */
+export const postTo = (
+  url: string,
+  token: string | undefined,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<Response> =>
+  fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...headers,
+    },
+    body: JSON.stringify(body),
+  })
+
+/** Returns the status that a server sends to a new client. */
+export const knock = async (url: string, token?: string, headers?: Record<string, string>): Promise<number> => {
+  const response = await postTo(url, token, INITIALIZE(), headers)
+  await response.text()
+  return response.status
+}

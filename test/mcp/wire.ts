@@ -1,7 +1,7 @@
 import http, { type IncomingHttpHeaders } from 'node:http'
 import type { Server } from 'node:net'
 import type { JsonObject, JsonValue } from '../../src/lib/kernel/json.ts'
-import { INITIALIZE } from './messages.ts'
+import { INITIALIZE, postTo } from './messages.ts'
 
 /** A local server by its port. */
 export type Listening = { port: number }
@@ -119,6 +119,17 @@ export const statelessRequest = (method: string, params: JsonObject = {}, id: st
 export const callStateless = (app: Listening, serverId: string, method: string, params: JsonObject = {}) => {
   const { body, headers } = statelessRequest(method, params)
   return post(app, serverId, body, headers)
+}
+
+/** Sends a request of the stateless era to a server's URL. */
+export const postStateless = (
+  url: string,
+  token: string | undefined,
+  method: string,
+  params: JsonObject = {},
+): Promise<Response> => {
+  const { body, headers } = statelessRequest(method, params)
+  return postTo(url, token, body, headers)
 }
 
 export type StreamEvent = { id?: string; event?: string; data?: string; comment?: string }

@@ -1,7 +1,8 @@
-import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, signUp } from '../support/api-client.ts'
+import { describe, expect, it, vi } from 'vitest'
+import { knock } from '../mcp/messages.ts'
+import { signUp } from '../support/api-client.ts'
 import { createPageBrowser } from '../support/page-browser.ts'
+import { runPatchbay, runUser } from '../support/world.ts'
 import { insertGrant, insertToken } from './support/tokens.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
@@ -11,10 +12,7 @@ const HOSTILE = '<script>alert(1)</script>'
 
 describe('the access page of a server', () => {
   const patchbay = runPatchbay()
-  let owner: ApiClient & { email: string; userId: string }
-  beforeAll(async () => {
-    owner = await signUp(patchbay.origin)
-  })
+  const owner = runUser(patchbay)
 
   const make = async (access = 'private') => {
     const { id } = await owner.create('/servers', { name: HOSTILE, access })
@@ -33,20 +31,7 @@ describe('the access page of a server', () => {
     await db.membership.create({ data: { organizationId, userId: member.userId, role } })
     return member
   }
-  const knock = async (serverId: string, token: string | undefined): Promise<number> => {
-    const message = { jsonrpc: '2.0', id: 1, method: 'ping' }
-    const response = await fetch(`${patchbay.origin}/s/${serverId}`, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-      },
-      body: JSON.stringify(message),
-    })
-    await response.body?.cancel()
-    return response.status
-  }
+  const statusAt = (serverId: string, token?: string) => knock(`${patchbay.origin}/s/${serverId}`, token)
 
   it('changes the tier for every client at once, and explains each tier', async () => {
     const { serverId, path } = await make()
@@ -56,10 +41,10 @@ describe('the access page of a server', () => {
       expect(html).toContain(words)
     }
     expect(html).not.toContain('<script>alert')
-    expect(await knock(serverId, undefined)).toBe(401)
+    expect(await statusAt(serverId)).toBe(401)
     const done = await person.submit(`${path}/tier`, { access: 'public' })
     expect(done).toMatchObject({ status: 303, location: `${path}?done=tier` })
-    expect(await knock(serverId, undefined)).not.toBe(401)
+    expect(await statusAt(serverId)).toBe(200)
     const odd = await person.submit(`${path}/tier`, { access: 'everybody' })
     expect(odd.status).toBe(400)
     expect(odd.html).toContain('The tier must be public, organization or private.')
@@ -69,7 +54,7 @@ describe('the access page of a server', () => {
     const { serverId, path } = await make()
     const friend = await signUp(patchbay.origin)
     const person = await signIn()
-    expect(await knock(serverId, friend.token)).toBe(403)
+    expect(await statusAt(serverId, friend.token)).toBe(403)
     for (const [email, said] of [
       ['', 'The email is empty.'],
       ['nobody@example.com', 'The email does not match the email address of a user.'],
@@ -82,12 +67,12 @@ describe('the access page of a server', () => {
       expect(refused.html).not.toContain('<script>alert')
     }
     expect((await person.submit(`${path}/people`, { email: ` ${friend.email.toUpperCase()} ` })).status).toBe(303)
-    expect(await knock(serverId, friend.token)).not.toBe(403)
+    expect(await statusAt(serverId, friend.token)).toBe(200)
     expect((await person.get(path)).html).toContain(`<span>${friend.email}</span>`)
     const again = await person.submit(`${path}/people`, { email: friend.email })
     expect(again.html).toContain('The email is already on the list.')
     expect((await person.submit(`${path}/people/${friend.userId}/removal`, {})).status).toBe(303)
-    expect(await knock(serverId, friend.token)).toBe(403)
+    expect(await statusAt(serverId, friend.token)).toBe(403)
     const { db } = patchbay.services
     const entries = await db.auditEntry.findMany({ where: { targetId: serverId, action: 'server.access_changed' } })
     expect(entries).toHaveLength(2)
@@ -118,9 +103,9 @@ describe('the access page of a server', () => {
     expect(html).toContain('Call all tools as you')
     expect(html).toContain('never')
     expect(html).not.toContain('<script>alert')
-    expect(await knock(serverId, token)).not.toBe(401)
+    expect(await statusAt(serverId, token)).toBe(200)
     expect((await person.submit(`${path}/grants/${grantId}/removal`, {})).status).toBe(303)
-    expect(await knock(serverId, token)).toBe(401)
+    expect(await statusAt(serverId, token)).toBe(401)
     expect((await person.get(path)).html).toContain('No client has signed in with OAuth yet.')
   })
 

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { connect, knock, makeRequest, openConsent, registerClient } from './support/client.ts'
+import { describe, expect, it } from 'vitest'
+import { knock } from '../mcp/messages.ts'
+import { connect, makeRequest, openConsent, registerClient } from './support/client.ts'
 import { insertGrant } from './support/tokens.ts'
 import { fieldsOf } from './support/visitor.ts'
-import { type OAuthWorld, startOAuthWorld } from './support/world.ts'
+import { runOAuthWorld } from './support/world.ts'
 
 const PATH = '/account/applications'
 
-let world: OAuthWorld
-beforeAll(async () => {
-  world = await startOAuthWorld()
-})
-afterAll(() => world.close())
+const world = runOAuthWorld()
 
 const connectAs = async (client_name: string, url: string, scope?: string) => {
   const { client_id } = await registerClient(world.origin, { client_name })
@@ -32,7 +29,7 @@ describe('the page of connected applications', () => {
     const before = await world.visitor.get(PATH)
     expect(before.text).toContain('never used')
     expect(await knock(url, access_token)).toBe(200)
-    const { db } = world.patchbay.services
+    const { db } = world.services
     await expect.poll(() => db.oAuthArtifact.count({ where: { kind: 'Grant', lastUsedAt: { not: null } } })).toBe(1)
     const { status, text } = await world.visitor.get(PATH)
     expect(status).toBe(200)
@@ -62,7 +59,7 @@ describe('the page of connected applications', () => {
     expect(after.text).toContain('<b>Kept</b>')
     expect(await knock(url, kept.access_token)).toBe(200)
     expect(await knock(left, gone.access_token)).toBe(401)
-    const entry = await world.patchbay.services.db.auditEntry.findFirst({
+    const entry = await world.services.db.auditEntry.findFirst({
       where: { targetId: id },
       orderBy: { id: 'desc' },
     })
@@ -71,12 +68,12 @@ describe('the page of connected applications', () => {
 
   it("shows one page at a time, and only the user's own", async () => {
     const guest = await world.visit('many@example.com')
-    const { db } = world.patchbay.services
+    const { db } = world.services
     const { id: userId } = await db.user.findFirstOrThrow({ where: { email: 'many@example.com' } })
     const serverId = world.serverUrl.split('/').at(-1) ?? ''
     for (let count = 0; count < 51; count++) {
       const { client_id } = await registerClient(world.origin, { client_name: `App ${count}` })
-      await insertGrant(world.patchbay.services, { origin: world.origin, userId, serverId, clientId: client_id })
+      await insertGrant(world.services, { origin: world.origin, userId, serverId, clientId: client_id })
     }
     const first = await guest.get(PATH)
     const [, next = ''] = /<a href="([^"]*)">Show more/.exec(first.text) ?? []

@@ -1,14 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { knock } from '../mcp/messages.ts'
 import { callTool } from '../process/calls.ts'
 import { makeServer } from '../support/api-client.ts'
 import { createBrowser } from '../support/browser.ts'
-import { echo, type FakeApi, startFakeApi } from '../support/fake-api.ts'
+import { runFakeApi } from '../support/world.ts'
 import {
   answerConsent,
   authorizeUrl,
   connect,
   exchange,
-  knock,
   makeRequest,
   obtainCode,
   openConsent,
@@ -18,22 +18,16 @@ import {
   tokensOf,
 } from './support/client.ts'
 import { createVisitor, fieldsOf, type Visitor } from './support/visitor.ts'
-import { type OAuthWorld, startOAuthWorld } from './support/world.ts'
+import { runOAuthWorld, startOAuthWorld } from './support/world.ts'
 
 const EVIL = 'https://evil.example/'
 
-let world: OAuthWorld
-let fake: FakeApi
 let clientId: string
+// Hashing at full cost, because one attack is a flood of sign-ins.
+const world = runOAuthWorld({ services: { hashingCost: undefined } })
+const fake = runFakeApi()
 beforeAll(async () => {
-  // Hashing at full cost, because one attack is a flood of sign-ins.
-  world = await startOAuthWorld({ services: { hashingCost: undefined } })
-  fake = await startFakeApi(echo)
   clientId = (await registerClient(world.origin)).client_id
-})
-afterAll(async () => {
-  await world.close()
-  await fake.close()
 })
 
 const request = (changes?: Record<string, string>) => makeRequest(clientId, world.serverUrl, changes)

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { request as sendRaw } from 'node:http'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { knock } from '../mcp/messages.ts'
 import {
   answerConsent,
   authorizeUrl,
   connect,
   exchange,
-  knock,
   makeRequest,
   obtainCode,
   openConsent,
@@ -16,15 +16,13 @@ import {
   tokensOf,
 } from './support/client.ts'
 import { createVisitor } from './support/visitor.ts'
-import { type OAuthWorld, startOAuthWorld } from './support/world.ts'
+import { runOAuthWorld } from './support/world.ts'
 
-let world: OAuthWorld
 let clientId: string
+const world = runOAuthWorld()
 beforeAll(async () => {
-  world = await startOAuthWorld()
   clientId = (await registerClient(world.origin)).client_id
 })
-afterAll(() => world.close())
 
 const ask = (changes: Record<string, string | undefined>) =>
   openConsent(world.visitor, world.origin, makeRequest(clientId, world.serverUrl, changes))
@@ -165,7 +163,7 @@ describe('the resource', () => {
   ])('may be written %s', async (_title, resource) => {
     const tokens = await connect(world.visitor, world.origin, makeRequest(clientId, resource()))
     expect(await knock(world.serverUrl, tokens.access_token)).toBe(200)
-    const { db } = world.patchbay.services
+    const { db } = world.services
     const serverId = world.serverUrl.split('/').at(-1) ?? ''
     expect(await db.oAuthArtifact.count({ where: { kind: 'Grant', clientId, serverId } })).toBe(1)
   })
@@ -202,9 +200,7 @@ describe('a user who is not signed in', () => {
     expect(signIn.pathname).toBe('/sign-in')
     const returnTo = signIn.searchParams.get('return_to') ?? ''
     expect(returnTo.startsWith('/oauth/authorize?')).toBe(true)
-    expect(await world.patchbay.services.db.oAuthArtifact.count({ where: { kind: 'Interaction', userId: null } })).toBe(
-      0,
-    )
+    expect(await world.services.db.oAuthArtifact.count({ where: { kind: 'Interaction', userId: null } })).toBe(0)
 
     await nobody.signIn(world.owner.email)
     const callback = readCallback(await answerConsent(nobody, await nobody.get(returnTo), 'yes'))
@@ -264,7 +260,7 @@ describe('the metadata documents', () => {
         .end()
     })
     expect(location).toMatch(/^\/oauth\/interaction\//)
-    const { db } = world.patchbay.services
+    const { db } = world.services
     const interactions = JSON.stringify(await db.oAuthArtifact.findMany({ where: { kind: 'Interaction' } }))
     expect(interactions).not.toContain('evil.example')
   })
@@ -304,7 +300,7 @@ describe('the session of the authorization server', () => {
   it("lasts an hour; only the dashboard's session can extend it", async () => {
     const visitor = await world.visit('short@example.com')
     await visitor.get(authorizeUrl(world.origin, makeRequest(clientId, world.serverUrl)))
-    const { db } = world.patchbay.services
+    const { db } = world.services
     const user = await db.user.findUniqueOrThrow({ where: { email: 'short@example.com' } })
     const sessions = await db.oAuthArtifact.findMany({ where: { kind: 'Session', userId: user.id } })
     expect(sessions).toHaveLength(1)
@@ -325,7 +321,7 @@ describe('a browser in which another user signs in', () => {
     const request = makeRequest(clientId, url)
     const code = await obtainCode(shared, world.origin, request)
     tokensOf(await exchange(world.origin, code, request))
-    const { db } = world.patchbay.services
+    const { db } = world.services
     const second = await db.user.findUniqueOrThrow({ where: { email: 'second@example.com' } })
     expect(await db.oAuthArtifact.count({ where: { kind: 'AccessToken', userId: second.id } })).toBe(1)
   })

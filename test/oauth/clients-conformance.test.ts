@@ -2,11 +2,11 @@ import { execFile, spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { freePort } from '../support/free-port.ts'
 import { answerAt } from './support/person.ts'
-import { type OAuthWorld, startOAuthWorld } from './support/world.ts'
+import { runOAuthWorld } from './support/world.ts'
 
 const PROGRAM = join(
   dirname(createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/package.json')),
@@ -23,15 +23,13 @@ const resultsIn = (output: string): Record<string, string> =>
   Object.fromEntries([...output.matchAll(/^([✓✗]) ([\w-]+): /gm)].map(([, mark = '', name = '']) => [name, mark]))
 
 describe('the official conformance suite against the authorization server', () => {
-  let world: OAuthWorld
   let organizationId: string
+  const world = runOAuthWorld()
   beforeAll(async () => {
-    world = await startOAuthWorld()
     const { body } = await world.owner.expectOk('GET', '/me')
     const me = z.object({ organizations: z.array(z.object({ id: z.string() })) }).parse(body)
     organizationId = me.organizations[0]?.id ?? ''
   })
-  afterAll(() => world.close())
 
   /** Runs the suite's scenarios, and acts as its user on the pages it asks for. */
   const run = async (specVersion: string, tokenEndpointAuthMethod: string) => {

@@ -1,25 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { createAddressPolicy } from '../../src/lib/outbound/address-policy.ts'
+import { during } from '../support/world.ts'
 import { CALLBACK } from './support/client.ts'
-import { type DocumentHost, lookupLoopback, startDocumentHost } from './support/documents.ts'
+import { lookupLoopback, startDocumentHost } from './support/documents.ts'
 import { answerAt } from './support/person.ts'
 import { createMemory, SDK_CLIENTS } from './support/sdk-clients.ts'
 import { HOUR_MS, letTimePass, SECOND_MS } from './support/time.ts'
-import { type OAuthWorld, startOAuthWorld } from './support/world.ts'
+import { runOAuthWorld } from './support/world.ts'
 
-let host: DocumentHost
-let world: OAuthWorld
-beforeAll(async () => {
-  vi.spyOn(console, 'warn').mockReturnValue()
-  host = await startDocumentHost()
-  world = await startOAuthWorld({
-    services: { documents: { policy: createAddressPolicy({ allow: ['127.0.0.0/8'] }), lookup: lookupLoopback } },
-  })
+const host = during(startDocumentHost)
+const world = runOAuthWorld({
+  services: { documents: { policy: createAddressPolicy({ allow: ['127.0.0.0/8'] }), lookup: lookupLoopback } },
 })
-afterAll(async () => {
-  await world.close()
-  await host.close()
-})
+beforeAll(() => void vi.spyOn(console, 'warn').mockReturnValue())
 
 describe.each(SDK_CLIENTS)('the official client with a metadata document: $name', ({ name, open }) => {
   it('is identified by it, registers nothing, connects and refreshes', async () => {
@@ -45,6 +38,6 @@ describe.each(SDK_CLIENTS)('the official client with a metadata document: $name'
     expect(memory.tokens().refresh).not.toBe(before.refresh)
     expect(memory.asked).not.toContain('POST /oauth/register')
     expect(memory.sentTo).toHaveLength(1)
-    expect(await world.patchbay.services.db.oAuthClient.count()).toBe(0)
+    expect(await world.services.db.oAuthClient.count()).toBe(0)
   })
 })

@@ -4,30 +4,24 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { makeServer } from '../support/api-client.ts'
-import { echo, type FakeApi, startFakeApi } from '../support/fake-api.ts'
 import { freePort } from '../support/free-port.ts'
+import { runFakeApi } from '../support/world.ts'
 import { answerAt } from './support/person.ts'
 import { forgetTokens, HOUR_MS, letTimePass, SECOND_MS } from './support/time.ts'
-import { type OAuthWorld, startOAuthWorld } from './support/world.ts'
+import { runOAuthWorld } from './support/world.ts'
 
 const Applications = z.object({ items: z.array(z.object({ id: z.string() })) })
 const PROGRAM = join(dirname(createRequire(import.meta.url).resolve('mcp-remote/package.json')), 'dist/proxy.js')
 
-let world: OAuthWorld
-let fake: FakeApi
 let url: string
+const world = runOAuthWorld()
+const fake = runFakeApi()
 beforeAll(async () => {
-  world = await startOAuthWorld()
-  fake = await startFakeApi(echo)
   const tools = [{ name: 'get_user', method: 'GET', url: `${fake.origin}/users/{{id}}` }]
   url = (await makeServer(world.owner, tools, { server: { access: 'private' } })).url
-})
-afterAll(async () => {
-  await world.close()
-  await fake.close()
 })
 
 describe.each([

@@ -1,14 +1,15 @@
 import { IssuerMismatchError, UnauthorizedError as Unauthorized2 } from '@modelcontextprotocol/client'
 import { UnauthorizedError as Unauthorized1 } from '@modelcontextprotocol/sdk/client/auth.js'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
+import { knock } from '../mcp/messages.ts'
 import { makeServer } from '../support/api-client.ts'
-import { echo, type FakeApi, startFakeApi } from '../support/fake-api.ts'
-import { CALLBACK, knock } from './support/client.ts'
+import { runFakeApi } from '../support/world.ts'
+import { CALLBACK } from './support/client.ts'
 import { answerAt } from './support/person.ts'
 import { type Attempt, createMemory, type Memory, SDK_CLIENTS, type SdkClient } from './support/sdk-clients.ts'
 import { HOUR_MS, letTimePass, SECOND_MS } from './support/time.ts'
-import { type OAuthWorld, startOAuthWorld } from './support/world.ts'
+import { runOAuthWorld } from './support/world.ts'
 
 const Applications = z.object({
   items: z.array(z.object({ id: z.string(), client: z.looseObject({ id: z.string() }) })),
@@ -18,23 +19,17 @@ const Me = z.object({ organizations: z.array(z.object({ id: z.string() })) })
 const NewClient = z.object({ clientId: z.string(), clientSecret: z.string() })
 const TOOLS = [{ name: 'add_user' }, { name: 'get_user' }]
 
-let world: OAuthWorld
-let fake: FakeApi
+const world = runOAuthWorld()
+const fake = runFakeApi()
 let url: string
 beforeAll(async () => {
   // SDK 2 warns when it starts over, which a test checks.
   vi.spyOn(console, 'warn').mockReturnValue()
-  world = await startOAuthWorld()
-  fake = await startFakeApi(echo)
   const tools = [
     { name: 'get_user', method: 'GET', url: `${fake.origin}/users/{{id}}` },
     { name: 'add_user', method: 'POST', url: `${fake.origin}/users` },
   ]
   url = (await makeServer(world.owner, tools, { server: { access: 'private' } })).url
-})
-afterAll(async () => {
-  await world.close()
-  await fake.close()
 })
 
 /** Expects that a client without consent is rejected. */
@@ -129,7 +124,7 @@ describe.each(oneOfEachSdk)('the official client: $name', client => {
     const memory = createMemory()
     await agree(client, memory)
     const before = memory.clientId()
-    await world.patchbay.services.db.oAuthClient.deleteMany({ where: { clientId: before } })
+    await world.services.db.oAuthClient.deleteMany({ where: { clientId: before } })
     await letTimePass(world, HOUR_MS + SECOND_MS)
     await agree(client, memory)
     expect(memory.clientId()).not.toBe(before)

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { databaseKinds, type TestDatabase } from '../support/databases.ts'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { knock } from '../mcp/messages.ts'
+import { databaseKinds } from '../support/databases.ts'
 import {
   answerConsent,
   CALLBACK,
   connect,
   exchange,
-  knock,
   makeRequest,
   makeVerifier,
   obtainCode,
@@ -17,22 +17,15 @@ import {
   tokensOf,
 } from './support/client.ts'
 import { DAY_MS, HOUR_MS, letTimePass, SECOND_MS } from './support/time.ts'
-import { type OAuthWorld, startOAuthWorld } from './support/world.ts'
+import { runOAuthWorld, startOAuthWorld } from './support/world.ts'
 
-describe.each(databaseKinds)('codes and tokens on $kind', ({ create }) => {
-  let database: TestDatabase
-  let world: OAuthWorld
+describe.each(databaseKinds)('codes and tokens on $kind', kind => {
+  const world = runOAuthWorld({ kind })
   let clientId: string
   let otherServerUrl: string
   beforeAll(async () => {
-    database = await create()
-    world = await startOAuthWorld({ databaseUrl: database.url })
     clientId = (await registerClient(world.origin)).client_id
     otherServerUrl = await world.makeServer()
-  })
-  afterAll(async () => {
-    await world.close()
-    await database.drop()
   })
 
   const prepare = async (changes?: Record<string, string>) => {
@@ -49,7 +42,7 @@ describe.each(databaseKinds)('codes and tokens on $kind', ({ create }) => {
     expect(again.headers.get('cache-control')).toContain('no-store')
     expect(await knock(world.serverUrl, tokens.access_token)).toBe(401)
     expect((await refresh(world.origin, clientId, tokens.refresh_token)).body.error).toBe('invalid_grant')
-    const misused = await world.patchbay.services.db.auditEntry.findMany({ where: { action: 'grant.misused' } })
+    const misused = await world.services.db.auditEntry.findMany({ where: { action: 'grant.misused' } })
     expect(misused).toMatchObject([{ targetName: clientId, actorId: null, address: '127.0.0.1' }])
   })
 
@@ -194,19 +187,16 @@ describe.each(databaseKinds)('codes and tokens on $kind', ({ create }) => {
 describe('without a grace period for refresh tokens', () => {
   it('a refresh token used twice, even at the same time, revokes everything', async () => {
     const world = await startOAuthWorld({ env: { PATCHBAY_OAUTH_REFRESH_GRACE_SECONDS: '0' } })
-    try {
-      const { client_id } = await registerClient(world.origin, { redirect_uris: [CALLBACK] })
-      const tokens = await connect(world.visitor, world.origin, makeRequest(client_id, world.serverUrl))
-      const answers = await Promise.all([1, 2, 3].map(() => refresh(world.origin, client_id, tokens.refresh_token)))
-      expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1)
-      expect(await knock(world.serverUrl, tokens.access_token)).toBe(401)
-      for (const { status, body } of answers) {
-        if (status !== 200) continue
-        const { access_token } = tokensOf({ status, body, headers: new Headers() })
-        expect(await knock(world.serverUrl, access_token)).toBe(401)
-      }
-    } finally {
-      await world.close()
+    onTestFinished(world.close)
+    const { client_id } = await registerClient(world.origin, { redirect_uris: [CALLBACK] })
+    const tokens = await connect(world.visitor, world.origin, makeRequest(client_id, world.serverUrl))
+    const answers = await Promise.all([1, 2, 3].map(() => refresh(world.origin, client_id, tokens.refresh_token)))
+    expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1)
+    expect(await knock(world.serverUrl, tokens.access_token)).toBe(401)
+    for (const { status, body } of answers) {
+      if (status !== 200) continue
+      const { access_token } = tokensOf({ status, body, headers: new Headers() })
+      expect(await knock(world.serverUrl, access_token)).toBe(401)
     }
   })
 })

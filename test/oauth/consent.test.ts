@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import {
   answerConsent,
   authorizeUrl,
@@ -9,20 +9,18 @@ import {
   registerClient,
 } from './support/client.ts'
 import { createVisitor, fieldsOf, type Page } from './support/visitor.ts'
-import { type OAuthWorld, startOAuthWorld } from './support/world.ts'
+import { runOAuthWorld } from './support/world.ts'
 
-let world: OAuthWorld
 let clientId: string
+const world = runOAuthWorld()
 beforeAll(async () => {
-  world = await startOAuthWorld()
   clientId = (await registerClient(world.origin, { client_name: 'Claude' })).client_id
 })
-afterAll(() => world.close())
 
 const open = (changes: Record<string, string | undefined> = {}): Promise<Page> =>
   openConsent(world.visitor, world.origin, makeRequest(clientId, world.serverUrl, changes))
 
-const codesOf = () => world.patchbay.services.db.oAuthArtifact.count({ where: { kind: 'AuthorizationCode' } })
+const codesOf = () => world.services.db.oAuthArtifact.count({ where: { kind: 'AuthorizationCode' } })
 
 describe('the consent page', () => {
   it('shows the client, its redirect target, the requested access, and the signed-in user', async () => {

@@ -1,16 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createAddressPolicy } from '../../src/lib/outbound/address-policy.ts'
-import { authorizeUrl, connect, knock, makeRequest, openConsent, refresh, tokensOf } from './support/client.ts'
-import { type DocumentHost, lookupLoopback, startDocumentHost } from './support/documents.ts'
-import { type OAuthWorld, startOAuthWorld } from './support/world.ts'
+import { knock } from '../mcp/messages.ts'
+import { during } from '../support/world.ts'
+import { authorizeUrl, connect, makeRequest, openConsent, refresh, tokensOf } from './support/client.ts'
+import { lookupLoopback, startDocumentHost } from './support/documents.ts'
+import { runOAuthWorld, startOAuthWorld } from './support/world.ts'
 
 const REDIRECTS = ['http://127.0.0.1/callback', 'http://localhost/callback']
 
-let host: DocumentHost
-beforeAll(async () => {
-  host = await startDocumentHost()
-})
-afterAll(() => host.close())
+const host = during(() => startDocumentHost())
 
 const documentOf = (client_id: string, change: Record<string, unknown> = {}) => ({
   client_id,
@@ -23,13 +21,9 @@ const documentOf = (client_id: string, change: Record<string, unknown> = {}) => 
 })
 
 describe('a client identified by its metadata document', () => {
-  let world: OAuthWorld
-  beforeAll(async () => {
-    world = await startOAuthWorld({
-      services: { documents: { policy: createAddressPolicy({ allow: ['127.0.0.0/8'] }), lookup: lookupLoopback } },
-    })
+  const world = runOAuthWorld({
+    services: { documents: { policy: createAddressPolicy({ allow: ['127.0.0.0/8'] }), lookup: lookupLoopback } },
   })
-  afterAll(() => world.close())
 
   it('connects without registering, and is shown with the host of the document', async () => {
     const clientId = host.put('/good.json', url => ({ body: documentOf(url) }))
@@ -42,7 +36,7 @@ describe('a client identified by its metadata document', () => {
     expect(tokensOf(await refresh(world.origin, clientId, tokens.refresh_token)).scope).toBe('mcp:read mcp:call')
     // Cached, although the document has no caching headers.
     expect(host.asked.filter(path => path === '/good.json')).toHaveLength(1)
-    const { db } = world.patchbay.services
+    const { db } = world.services
     expect(await db.oAuthClient.count({ where: { clientId } })).toBe(0)
   })
 
@@ -147,7 +141,7 @@ describe('a client identified by its metadata document', () => {
   it('is fetched for any address if its document was valid before', async () => {
     const clientId = host.put('/hosted.json', url => ({ body: documentOf(url) }))
     const tokens = await connect(world.visitor, world.origin, makeRequest(clientId, world.serverUrl))
-    const { db } = world.patchbay.services
+    const { db } = world.services
     const where = { key: { startsWith: 'oauth-document:' } }
     expect((await db.counter.updateMany({ where, data: { points: 60 } })).count).toBeGreaterThan(0)
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 120_000 })
@@ -187,35 +181,29 @@ describe('a document inside the private network', () => {
   // In these apps tools may reach loopback. That setting does not apply to documents.
   it('is not fetched by its IP address', async () => {
     const world = await startOAuthWorld()
-    try {
-      const before = host.connections()
-      for (const inward of ['127.0.0.1', 'localhost', '[::1]', '[::ffff:127.0.0.1]', '2130706433', '0.0.0.0']) {
-        const clientId = `https://${inward}:${host.port}/good.json`
-        const page = await openConsent(world.visitor, world.origin, makeRequest(clientId, world.serverUrl))
-        expect([inward, page.status]).toEqual([inward, 400])
-        expect(page.text).toContain('(invalid_client)')
-        expect(page.text).not.toContain('PATCHBAY_ALLOW_PRIVATE_NETWORKS')
-      }
-      expect(host.connections()).toBe(before)
-    } finally {
-      await world.close()
+    onTestFinished(world.close)
+    const before = host.connections()
+    for (const inward of ['127.0.0.1', 'localhost', '[::1]', '[::ffff:127.0.0.1]', '2130706433', '0.0.0.0']) {
+      const clientId = `https://${inward}:${host.port}/good.json`
+      const page = await openConsent(world.visitor, world.origin, makeRequest(clientId, world.serverUrl))
+      expect([inward, page.status]).toEqual([inward, 400])
+      expect(page.text).toContain('(invalid_client)')
+      expect(page.text).not.toContain('PATCHBAY_ALLOW_PRIVATE_NETWORKS')
     }
+    expect(host.connections()).toBe(before)
   })
 
   it('is not fetched by a name that resolves to it', async () => {
     const documents = { policy: createAddressPolicy({ allow: [] }), lookup: lookupLoopback }
     const world = await startOAuthWorld({ services: { documents } })
-    try {
-      const before = host.connections()
-      const page = await openConsent(
-        world.visitor,
-        world.origin,
-        makeRequest(`${host.origin}/good.json`, world.serverUrl),
-      )
-      expect(page.status).toBe(400)
-      expect(host.connections()).toBe(before)
-    } finally {
-      await world.close()
-    }
+    onTestFinished(world.close)
+    const before = host.connections()
+    const page = await openConsent(
+      world.visitor,
+      world.origin,
+      makeRequest(`${host.origin}/good.json`, world.serverUrl),
+    )
+    expect(page.status).toBe(400)
+    expect(host.connections()).toBe(before)
   })
 })

@@ -1,14 +1,13 @@
 import * as oauth from 'oauth4webapi'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startTestApp } from '../support/app.ts'
-import { databaseKinds, type TestDatabase } from '../support/databases.ts'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { knock } from '../mcp/messages.ts'
+import { databaseKinds } from '../support/databases.ts'
 import {
   answerConsent,
   CALLBACK,
   challengeOf,
   connect,
   exchange,
-  knock,
   makeRequest,
   makeVerifier,
   obtainCode,
@@ -19,21 +18,12 @@ import {
   registerClient,
   tokensOf,
 } from './support/client.ts'
-import { type OAuthWorld, startOAuthWorld } from './support/world.ts'
+import { runOAuthWorld } from './support/world.ts'
 
 const INSECURE = { [oauth.allowInsecureRequests]: true } as const
 
-describe.each(databaseKinds)('the authorization server on $kind', ({ create }) => {
-  let database: TestDatabase
-  let world: OAuthWorld
-  beforeAll(async () => {
-    database = await create()
-    world = await startOAuthWorld({ databaseUrl: database.url })
-  })
-  afterAll(async () => {
-    await world.close()
-    await database.drop()
-  })
+describe.each(databaseKinds)('the authorization server on $kind', kind => {
+  const world = runOAuthWorld({ kind })
 
   it('serves a strict client from discovery to refresh and revocation', async () => {
     const { origin, serverUrl, visitor } = world
@@ -107,51 +97,43 @@ describe.each(databaseKinds)('the authorization server on $kind', ({ create }) =
   })
 
   it('keeps tokens, pending codes and registered clients across a restart', async () => {
-    const { origin, serverUrl, visitor, patchbay } = world
+    const { origin, serverUrl, visitor } = world
     const { client_id } = await registerClient(origin)
     const tokens = await connect(visitor, origin, makeRequest(client_id, serverUrl))
     const request = makeRequest(client_id, serverUrl)
     const code = await obtainCode(visitor, origin, request)
-    // Another process on the same database, with the same base URL.
-    const again = await startTestApp({ databaseUrl: database.url, env: { PATCHBAY_BASE_URL: origin } })
-    try {
-      const port = again.settings.port
-      const there = `http://localhost:${port}`
-      expect(await knock(serverUrl.replace(origin, there), tokens.access_token)).toBe(200)
-      const refreshed = tokensOf(await refresh(there, client_id, tokens.refresh_token))
-      expect(tokensOf(await exchange(there, code, request)).scope).toBe('mcp:read mcp:call')
-      expect(await knock(serverUrl, refreshed.access_token)).toBe(200)
-    } finally {
-      await again.close()
-    }
-    expect(patchbay.origin).toBe(origin)
+    const again = await world.another()
+    onTestFinished(again.close)
+    const port = again.settings.port
+    const there = `http://localhost:${port}`
+    expect(await knock(serverUrl.replace(origin, there), tokens.access_token)).toBe(200)
+    const refreshed = tokensOf(await refresh(there, client_id, tokens.refresh_token))
+    expect(tokensOf(await exchange(there, code, request)).scope).toBe('mcp:read mcp:call')
+    expect(await knock(serverUrl, refreshed.access_token)).toBe(200)
   })
 
   it('lets only one of two processes redeem a code', async () => {
     const { origin, serverUrl, visitor } = world
     const { client_id } = await registerClient(origin)
-    const again = await startTestApp({ databaseUrl: database.url, env: { PATCHBAY_BASE_URL: origin } })
-    try {
-      const there = `http://localhost:${again.settings.port}`
-      for (let round = 0; round < 4; round++) {
-        const request = makeRequest(client_id, serverUrl)
-        const code = await obtainCode(visitor, origin, request)
-        const answers = await Promise.all([exchange(origin, code, request), exchange(there, code, request)])
-        expect(answers.filter(({ status }) => status === 200).length).toBe(1)
-        for (const { status, body } of answers) if (status !== 200) expect(body.error).toBe('invalid_grant')
-      }
-    } finally {
-      await again.close()
+    const again = await world.another()
+    onTestFinished(again.close)
+    const there = `http://localhost:${again.settings.port}`
+    for (let round = 0; round < 4; round++) {
+      const request = makeRequest(client_id, serverUrl)
+      const code = await obtainCode(visitor, origin, request)
+      const answers = await Promise.all([exchange(origin, code, request), exchange(there, code, request)])
+      expect(answers.filter(({ status }) => status === 200).length).toBe(1)
+      for (const { status, body } of answers) if (status !== 200) expect(body.error).toBe('invalid_grant')
     }
   })
 
   it('stores nothing that could be used as a credential', async () => {
-    const { origin, serverUrl, visitor, patchbay } = world
+    const { origin, serverUrl, visitor } = world
     const client = await registerClient(origin, { token_endpoint_auth_method: 'client_secret_basic' })
     const request = makeRequest(client.client_id, serverUrl)
     const page = await openConsent(visitor, origin, request)
     const uid = new URL(page.url).pathname.split('/').at(-1) ?? ''
-    const { db } = patchbay.services
+    const { db } = world.services
     const dump = async () =>
       JSON.stringify([
         await db.oAuthArtifact.findMany(),
@@ -178,11 +160,11 @@ describe.each(databaseKinds)('the authorization server on $kind', ({ create }) =
   })
 
   it('records in the audit log who granted access to which client, and its revocation', async () => {
-    const { origin, serverUrl, visitor, owner, patchbay } = world
+    const { origin, serverUrl, visitor, owner } = world
     const { client_id } = await registerClient(origin, { client_name: 'To be audited' })
     const tokens = await connect(visitor, origin, makeRequest(client_id, serverUrl, { scope: 'mcp:read' }))
     await postForm(origin, '/oauth/revoke', { token: tokens.refresh_token, client_id })
-    const entries = await patchbay.services.db.auditEntry.findMany({
+    const entries = await world.services.db.auditEntry.findMany({
       where: { targetType: 'grant', OR: [{ targetName: 'To be audited' }, { targetName: client_id }] },
       orderBy: { id: 'asc' },
     })

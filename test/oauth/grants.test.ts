@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { knock } from '../mcp/messages.ts'
 import { type ApiClient, signUp } from '../support/api-client.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
-import { databaseKinds, type TestDatabase } from '../support/databases.ts'
-import { connect, knock, makeRequest, refresh, registerClient } from './support/client.ts'
+import { databaseKinds } from '../support/databases.ts'
+import { runPatchbay } from '../support/world.ts'
+import { connect, makeRequest, refresh, registerClient } from './support/client.ts'
 import { insertGrant, insertToken } from './support/tokens.ts'
 import { createVisitor } from './support/visitor.ts'
 
@@ -31,27 +32,20 @@ const Applications = z.object({
   nextCursor: z.string().nullable(),
 })
 
-describe.each(databaseKinds)('grants on $kind', ({ create }) => {
-  let database: TestDatabase
-  let patchbay: TestApp
+describe.each(databaseKinds)('grants on $kind', kind => {
   let ada: ApiClient & { userId: string; email: string }
   let bob: ApiClient & { userId: string; email: string }
   let eve: ApiClient & { userId: string; email: string }
   let serverId: string
   let url: string
 
+  const patchbay = runPatchbay({ kind })
   beforeAll(async () => {
-    database = await create()
-    patchbay = await startTestApp({ databaseUrl: database.url })
     const { origin } = patchbay
     ;[ada, bob, eve] = [await signUp(origin), await signUp(origin), await signUp(origin)]
     const server = { name: 'Desk', access: 'private', allowedUsers: [bob.email] }
     serverId = (await ada.create('/servers', server)).id
     url = `${origin}/s/${serverId}`
-  })
-  afterAll(async () => {
-    await patchbay.close()
-    await database.drop()
   })
 
   const grantsOf = async (id = serverId) => Grants.parse((await ada.expectOk('GET', `/servers/${id}/grants`)).body)

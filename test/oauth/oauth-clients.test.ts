@@ -1,19 +1,11 @@
 import { hash, randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { knock } from '../mcp/messages.ts'
 import { type ApiClient, signUp } from '../support/api-client.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
-import { databaseKinds, type TestDatabase } from '../support/databases.ts'
-import {
-  exchange,
-  knock,
-  makeRequest,
-  obtainCode,
-  postForm,
-  type Request,
-  refresh,
-  tokensOf,
-} from './support/client.ts'
+import { databaseKinds } from '../support/databases.ts'
+import { runPatchbay } from '../support/world.ts'
+import { exchange, makeRequest, obtainCode, postForm, type Request, refresh, tokensOf } from './support/client.ts'
 import { createVisitor } from './support/visitor.ts'
 
 const View = z.strictObject({
@@ -39,25 +31,18 @@ const formOf = (code: string, { verifier, parameters }: Request) => ({
   resource: parameters.resource ?? '',
 })
 
-describe.each(databaseKinds)('manually registered clients on $kind', ({ create }) => {
-  let database: TestDatabase
-  let patchbay: TestApp
+describe.each(databaseKinds)('manually registered clients on $kind', kind => {
   let ada: ApiClient & { userId: string; email: string }
   let eve: ApiClient & { userId: string }
   let organizationId: string
   let url: string
 
+  const patchbay = runPatchbay({ kind })
   beforeAll(async () => {
-    database = await create()
-    patchbay = await startTestApp({ databaseUrl: database.url })
     ;[ada, eve] = [await signUp(patchbay.origin), await signUp(patchbay.origin)]
     const { db } = patchbay.services
     organizationId = (await db.membership.findFirstOrThrow({ where: { userId: ada.userId } })).organizationId
     url = `${patchbay.origin}/s/${(await ada.create('/servers', { name: 'Desk' })).id}`
-  })
-  afterAll(async () => {
-    await patchbay.close()
-    await database.drop()
   })
 
   const register = async (body: Record<string, unknown> = {}) => {

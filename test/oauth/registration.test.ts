@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { removeExpired } from '../../src/oauth/grants/sweep.ts'
+import { knock } from '../mcp/messages.ts'
 import { countTurns } from '../support/count-turns.ts'
-import { connect, knock, makeRequest, postRegistration, registerClient } from './support/client.ts'
+import { connect, makeRequest, postRegistration, registerClient } from './support/client.ts'
 import { DAY_MS, HOUR_MS, letTimePass } from './support/time.ts'
-import { type OAuthWorld, startOAuthWorld } from './support/world.ts'
+import { runOAuthWorld } from './support/world.ts'
 
-let world: OAuthWorld
-beforeAll(async () => {
-  world = await startOAuthWorld()
-})
-afterAll(() => world.close())
+const world = runOAuthWorld()
 
 const register = (metadata: unknown) => postRegistration(world.origin, metadata)
 
@@ -52,7 +49,7 @@ describe('a registration', () => {
       token_endpoint_auth_method: 'client_secret_basic',
     })
     expect(body).toMatchObject({ client_secret: expect.stringMatching(/^[\w-]{43}$/), client_secret_expires_at: 0 })
-    const stored = JSON.stringify(await world.patchbay.services.db.oAuthClient.findMany())
+    const stored = JSON.stringify(await world.services.db.oAuthClient.findMany())
     expect(stored).not.toContain(String(body.client_secret))
   })
 
@@ -148,12 +145,11 @@ describe('a registration', () => {
 })
 
 describe('unused data', () => {
-  const sweep = () => world.patchbay.services.upkeep.run()
-  const clientIds = async () =>
-    (await world.patchbay.services.db.oAuthClient.findMany()).map(({ clientId }) => clientId)
+  const sweep = () => world.services.upkeep.run()
+  const clientIds = async () => (await world.services.db.oAuthClient.findMany()).map(({ clientId }) => clientId)
 
   it('is removed: clients after a day without a grant or 90 days without use, expired tokens, and grants without tokens', async () => {
-    const { db } = world.patchbay.services
+    const { db } = world.services
     const unused = (await registerClient(world.origin)).client_id
     const used = (await registerClient(world.origin)).client_id
     const tokens = await connect(world.visitor, world.origin, makeRequest(used, world.serverUrl))
@@ -179,7 +175,7 @@ describe('unused data', () => {
   })
 
   it('is removed in batches, between which the process does other work', async () => {
-    const { db } = world.patchbay.services
+    const { db } = world.services
     const rows = Array.from({ length: 1_000 }, () => ({
       kind: 'Interaction',
       handleHash: randomUUID(),

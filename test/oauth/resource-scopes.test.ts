@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/lib/kernel/json.ts'
+import { INITIALIZE, postTo } from '../mcp/messages.ts'
 import { nextMessage, openStream, statelessRequest } from '../mcp/wire.ts'
-import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
-import { echo, type FakeApi, startFakeApi } from '../support/fake-api.ts'
+import { makeServer } from '../support/api-client.ts'
+import { runFakeApi, runPatchbay, runUser } from '../support/world.ts'
 import { runScriptedUpstreams } from '../upstreams/scripted-upstream.ts'
-import { askedAt, challengeOf, INITIALIZE, post } from './support/resource.ts'
+import { askedAt, challengeOf } from './support/resource.ts'
 import { insertToken } from './support/tokens.ts'
 
 type Ask = { method: string; params?: JsonObject; needs: 'nothing' | 'read' | 'either' | 'call' }
@@ -58,18 +58,15 @@ const wantedScope = (scope: Scopes, { needs }: Ask): string => {
 const READS = { name: 'work', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } }
 const upstreams = runScriptedUpstreams({ says: { tools: () => [READS] } })
 
-let patchbay: TestApp
-let api: FakeApi
-let ada: ApiClient & { userId: string }
 let url: string
 let publicUrl: string
 let serverId: string
 const tokens = new Map<Scopes, string>()
 
+const patchbay = runPatchbay()
+const api = runFakeApi()
+const ada = runUser(patchbay)
 beforeAll(async () => {
-  patchbay = await startTestApp()
-  api = await startFakeApi(echo)
-  ada = await signUp(patchbay.origin)
   const tools = [
     { name: 'marked', method: 'POST', url: `${api.origin}/`, annotations: { readOnlyHint: true } },
     { name: 'get', method: 'GET', url: `${api.origin}/` },
@@ -84,15 +81,11 @@ beforeAll(async () => {
     tokens.set(scope, (await insertToken(patchbay.services, wish)).token)
   }
 })
-afterAll(async () => {
-  await patchbay.close()
-  await api.close()
-})
 
 const request = ({ method, params }: Ask, id = 7) => ({ jsonrpc: '2.0', id, method, ...(params && { params }) })
 
 const beginSession = async (token: string | undefined, version: string): Promise<Record<string, string>> => {
-  const response = await post(url, token, INITIALIZE(version))
+  const response = await postTo(url, token, INITIALIZE(version))
   expect(response.status).toBe(200)
   return { 'mcp-session-id': response.headers.get('mcp-session-id') ?? '', 'mcp-protocol-version': version }
 }
@@ -111,12 +104,12 @@ describe.each(SCOPES)('a token of the scope "%s"', scope => {
     async version => {
       const session = await beginSession(token(), version)
       for (const ask of SESSION_ASKS) {
-        const response = await post(url, token(), request(ask), session)
+        const response = await postTo(url, token(), request(ask), session)
         if (isEnough(scope, ask)) expect([ask, response.status]).toEqual([ask, 200])
         else await expectRefusal(response, wantedScope(scope, ask), 7)
       }
       const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' }
-      expect((await post(url, token(), initialized, session)).status).toBe(202)
+      expect((await postTo(url, token(), initialized, session)).status).toBe(202)
       expect((await fetch(url, { method: 'DELETE', headers: bearer(token(), session) })).status).toBe(200)
     },
   )
@@ -124,7 +117,7 @@ describe.each(SCOPES)('a token of the scope "%s"', scope => {
   it('is limited accordingly over Streamable HTTP of 2026-07-28', async () => {
     for (const ask of STATELESS_ASKS) {
       const { body, headers } = statelessRequest(ask.method, ask.params, 7)
-      const response = await post(url, token(), body, headers)
+      const response = await postTo(url, token(), body, headers)
       if (isEnough(scope, ask)) expect([ask, response.status]).toEqual([ask, ask.method === 'no/such' ? 404 : 200])
       else await expectRefusal(response, wantedScope(scope, ask), 7)
     }
@@ -137,11 +130,10 @@ describe.each(SCOPES)('a token of the scope "%s"', scope => {
       { path: `/s/${serverId}/sse`, headers: { authorization } },
     )
     const address = `${patchbay.origin}${(await stream.next())?.data}`
-    for (const [index, ask] of [
-      { ...INITIALIZE('2024-11-05'), needs: 'nothing' as const },
-      ...SESSION_ASKS,
-    ].entries()) {
-      const response = await post(address, token(), request(ask, index))
+    const { params } = INITIALIZE('2024-11-05')
+    const first: Ask = { method: 'initialize', params, needs: 'nothing' }
+    for (const [index, ask] of [first, ...SESSION_ASKS].entries()) {
+      const response = await postTo(address, token(), request(ask, index))
       if (isEnough(scope, ask)) {
         expect([ask, response.status]).toEqual([ask, 202])
         expect(await nextMessage(stream)).toMatchObject({ id: index })
@@ -164,7 +156,7 @@ describe.each(SCOPES)('a token of the scope "%s"', scope => {
     const { token: forPublic } = await insertToken(patchbay.services, other)
     for (const ask of ASKS.filter(({ method }) => method === 'tools/call')) {
       const { body, headers } = statelessRequest(ask.method, ask.params)
-      expect((await post(publicUrl, forPublic, body, headers)).status).toBe(200)
+      expect((await postTo(publicUrl, forPublic, body, headers)).status).toBe(200)
     }
   })
 })
@@ -182,7 +174,7 @@ describe('a batch (2025-03-26)', () => {
   const send = async (scope: Scopes, asks: readonly Ask[]) => {
     const token = tokens.get(scope)
     const session = await beginSession(token, '2025-03-26')
-    return post(
+    return postTo(
       url,
       token,
       asks.map((ask, index) => request(ask, index)),
@@ -218,9 +210,9 @@ it('a tool loses its read-only mark at once: a read token may then not call it',
   const wish = { origin: patchbay.origin, userId: ada.userId, serverId: id, scope: 'mcp:read' }
   const { token } = await insertToken(patchbay.services, wish)
   const { body, headers } = statelessRequest('tools/call', { name: 'tool', arguments: {} })
-  expect((await post(address, token, body, headers)).status).toBe(200)
+  expect((await postTo(address, token, body, headers)).status).toBe(200)
   await ada.expectOk('PATCH', `/tools/${toolIds.tool}`, { annotations: { idempotentHint: true } })
-  expect((await post(address, token, body, headers)).status).toBe(403)
+  expect((await postTo(address, token, body, headers)).status).toBe(403)
 })
 
 it("the builder's mark counts for an upstream tool, not the tool's own", async () => {
@@ -232,7 +224,7 @@ it("the builder's mark counts for an upstream tool, not the tool's own", async (
   const { token } = await insertToken(patchbay.services, wish)
   const { body, headers } = statelessRequest('tools/call', { name: 'up_work', arguments: {} })
   const address = `${patchbay.origin}/s/${id}`
-  const may = async () => (await post(address, token, body, headers)).status
+  const may = async () => (await postTo(address, token, body, headers)).status
   expect(await may()).toBe(403)
   await ada.expectOk('PATCH', `/upstreams/${upstream.id}`, { toolAnswers: { work: { readOnly: true } } })
   await expect.poll(may).toBe(200)
@@ -240,12 +232,12 @@ it("the builder's mark counts for an upstream tool, not the tool's own", async (
 
 it('a personal access token with the scope mcp has both scopes', async () => {
   const session = await beginSession(ada.token, '2025-06-18')
-  for (const ask of SESSION_ASKS) expect((await post(url, ada.token, request(ask), session)).status).toBe(200)
+  for (const ask of SESSION_ASKS) expect((await postTo(url, ada.token, request(ask), session)).status).toBe(200)
 })
 
 it('a page of an allowed origin can read which scope is missing', async () => {
   const { body, headers } = statelessRequest('tools/list')
-  const response = await post(url, tokens.get('mcp:call'), body, { ...headers, origin: patchbay.origin })
+  const response = await postTo(url, tokens.get('mcp:call'), body, { ...headers, origin: patchbay.origin })
   expect(response.status).toBe(403)
   expect(response.headers.get('access-control-allow-origin')).toBe(patchbay.origin)
   expect(response.headers.get('access-control-expose-headers')).toContain('WWW-Authenticate')

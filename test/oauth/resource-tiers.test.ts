@@ -1,8 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { INITIALIZE } from '../mcp/messages.ts'
+import { postStateless } from '../mcp/wire.ts'
 import { type ApiClient, signUp } from '../support/api-client.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
-import { askedAt, challengeOf, INITIALIZE } from './support/resource.ts'
+import { runPatchbay } from '../support/world.ts'
+import { askedAt, challengeOf } from './support/resource.ts'
 import { insertToken } from './support/tokens.ts'
 
 const TIERS = ['public', 'organization', 'private'] as const
@@ -32,14 +34,13 @@ const ROUTES: [method: string, rest: string, status: number][] = [
 
 const Found = z.object({ servers: z.array(z.object({ name: z.string(), base_url: z.string() })) })
 
-let patchbay: TestApp
 const users = new Map<Who, ApiClient & { userId: string }>()
 const serverIds = new Map<Tier, string>()
 /** By user, kind and tier. */
 const tokens = new Map<string, string>()
 
+const patchbay = runPatchbay()
 beforeAll(async () => {
-  patchbay = await startTestApp()
   const { origin, services } = patchbay
   for (const who of WHO.filter(one => one !== 'nobody')) users.set(who, await signUp(origin))
   const owner = users.get('owner')
@@ -58,7 +59,6 @@ beforeAll(async () => {
     }
   }
 })
-afterAll(() => patchbay.close())
 
 const urlOf = (tier: Tier) => `${patchbay.origin}/s/${serverIds.get(tier)}`
 
@@ -141,17 +141,7 @@ it('records the caller on a public server, by either kind of token, but not by a
   })
   await owner?.create(`/servers/${serverId}/instances`, { toolId: tool?.id, name: 't' })
   const call = async (token: string | undefined) => {
-    const headers = {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-    }
-    const begun = await fetch(urlOf('public'), { method: 'POST', headers, body: JSON.stringify(INITIALIZE()) })
-    await fetch(urlOf('public'), {
-      method: 'POST',
-      headers: { ...headers, 'mcp-session-id': begun.headers.get('mcp-session-id') ?? '' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 't' } }),
-    })
+    await postStateless(urlOf('public'), token, 'tools/call', { name: 't' })
     await recorder.flush()
     const last = await db.execution.findFirstOrThrow({ where: { serverId }, orderBy: { id: 'desc' } })
     return last.userId

@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { INITIALIZE, knock, postTo } from '../mcp/messages.ts'
 import { beginSession, openStream, POST_HEADERS, statelessRequest, type WireStream } from '../mcp/wire.ts'
-import { type ApiClient, signUp } from '../support/api-client.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
-import { databaseKinds, type TestDatabase } from '../support/databases.ts'
-import { connect, knock, makeRequest, postForm, registerClient } from './support/client.ts'
-import { askedAt, challengeOf, INITIALIZE, post } from './support/resource.ts'
+import { signUp } from '../support/api-client.ts'
+import { databaseKinds } from '../support/databases.ts'
+import { during, runPatchbay, runUser } from '../support/world.ts'
+import { connect, makeRequest, postForm, registerClient } from './support/client.ts'
+import { askedAt, challengeOf } from './support/resource.ts'
 import { insertToken, type TokenWish } from './support/tokens.ts'
 import { createVisitor } from './support/visitor.ts'
 
@@ -26,34 +27,24 @@ const readToEnd = async (stream: WireStream): Promise<boolean> => {
   return stream.isClean()
 }
 
-describe.each(databaseKinds)('a token of the authorization server on $kind', ({ create }) => {
-  let database: TestDatabase
-  let first: TestApp
+describe.each(databaseKinds)('a token of the authorization server on $kind', kind => {
   /** Another process on the same database, which clients see as the same installation. */
-  let second: TestApp
-  let ada: ApiClient & { userId: string; email: string }
-  let bob: ApiClient & { userId: string; email: string }
   let serverId: string
   /** The URLs of the same server in each process, and of another server. */
   let url: string
   let secondUrl: string
   let otherUrl: string
 
+  const first = runPatchbay({ kind })
+  const second = during(() => first.another())
+  const ada = runUser(first)
+  const bob = runUser(first)
   beforeAll(async () => {
-    database = await create()
-    first = await startTestApp({ databaseUrl: database.url })
-    second = await startTestApp({ databaseUrl: database.url, env: { PATCHBAY_BASE_URL: first.origin } })
-    ada = await signUp(first.origin)
-    bob = await signUp(first.origin)
     const closed = { access: 'private', allowedUsers: [bob.email] }
     serverId = (await ada.create('/servers', { name: 'One', ...closed })).id
     url = `${first.origin}/s/${serverId}`
     secondUrl = `${second.origin}/s/${serverId}`
     otherUrl = `${first.origin}/s/${(await ada.create('/servers', { name: 'Other', ...closed })).id}`
-  })
-  afterAll(async () => {
-    await Promise.all([first.close(), second.close()])
-    await database.drop()
   })
 
   const mint = (wish: Partial<TokenWish> = {}) =>
@@ -70,7 +61,7 @@ describe.each(databaseKinds)('a token of the authorization server on $kind', ({ 
   }
 
   const refusalAt = async (address: string, token: string | undefined) => {
-    const response = await post(address, token, INITIALIZE())
+    const response = await postTo(address, token, INITIALIZE())
     expect(response.status).toBe(401)
     return challengeOf(response)
   }
@@ -191,7 +182,7 @@ describe.each(databaseKinds)('a token of the authorization server on $kind', ({ 
     expect(await knock(url, token)).toBe(200)
     await ada.expectOk('PATCH', `/servers/${serverId}`, { allowedUsers: [] })
     // 403 without a challenge, because another token of the same user would not help.
-    const response = await post(url, token, INITIALIZE())
+    const response = await postTo(url, token, INITIALIZE())
     expect([response.status, response.headers.get('www-authenticate')]).toEqual([403, null])
     await ada.expectOk('PATCH', `/servers/${serverId}`, { allowedUsers: [bob.email] })
     expect(await knock(url, token)).toBe(200)
@@ -218,7 +209,7 @@ describe.each(databaseKinds)('a token of the authorization server on $kind', ({ 
     const session = await beginSession(app, serverId, '2025-06-18', { authorization: `Bearer ${mine.token}` })
     const ping = async (token: string | undefined) => {
       const { authorization: _, ...headers } = session
-      return (await post(url, token, { jsonrpc: '2.0', id: 2, method: 'ping' }, headers)).status
+      return (await postTo(url, token, { jsonrpc: '2.0', id: 2, method: 'ping' }, headers)).status
     }
     expect([await ping(mine.token), await ping(other.token), await ping(ada.token)]).toEqual([200, 200, 200])
     expect([await ping(bobs.token), await ping(bob.token), await ping(undefined)]).toEqual([404, 404, 401])

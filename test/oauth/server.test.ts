@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { connect as connectSocket } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { startTestApp } from '../support/app.ts'
 import { databaseKinds, type TestDatabase } from '../support/databases.ts'
 import { authorizeUrl, makeRequest, postForm, registerClient } from './support/client.ts'
-import { type OAuthWorld, startOAuthWorld } from './support/world.ts'
+import { runOAuthWorld, startOAuthWorld } from './support/world.ts'
 
 const keyOf = (byte: number): string => Buffer.alloc(32, byte).toString('base64')
 const Keys = z.object({ keys: z.array(z.looseObject({ kid: z.string(), x: z.string() })) })
@@ -57,17 +57,8 @@ describe.each(databaseKinds)('the signing keys on $kind', ({ create }) => {
   })
 })
 
-describe.each(databaseKinds)('unusual requests on $kind', ({ create }) => {
-  let database: TestDatabase
-  let world: OAuthWorld
-  beforeAll(async () => {
-    database = await create()
-    world = await startOAuthWorld({ databaseUrl: database.url })
-  })
-  afterAll(async () => {
-    await world.close()
-    await database.drop()
-  })
+describe.each(databaseKinds)('unusual requests on $kind', kind => {
+  const world = runOAuthWorld({ kind })
 
   it.each([
     ['a client id with NUL', { client_id: '\0' }, 401],
@@ -119,11 +110,7 @@ describe.each(databaseKinds)('unusual requests on $kind', ({ create }) => {
 })
 
 describe('requests to the authorization server', () => {
-  let world: OAuthWorld
-  beforeAll(async () => {
-    world = await startOAuthWorld()
-  })
-  afterAll(() => world.close())
+  const world = runOAuthWorld()
 
   // Counted in memory, whatever the database.
   it.each([
@@ -148,31 +135,23 @@ describe('behind a proxy that uses https', () => {
   it('sets only secure cookies, and redirects nowhere over http', async () => {
     const base = 'https://patchbay.example'
     const world = await startOAuthWorld({ env: { PATCHBAY_BASE_URL: base } })
-    try {
-      const { client_id } = await registerClient(world.origin)
-      const url = world.serverUrl.replace(world.origin, base)
-      const first = await world.visitor.send(
-        'GET',
-        authorizeUrl(world.origin, makeRequest(client_id, url)),
-        undefined,
-        {
-          host: 'patchbay.example',
-        },
-      )
-      expect(first.status).toBe(303)
-      const cookies = first.headers.getSetCookie().filter(line => line.startsWith('op_'))
-      expect(cookies.length).toBeGreaterThan(1)
-      for (const line of cookies) {
-        expect(line).toMatch(/; secure/i)
-        expect(line).toMatch(/; httponly/i)
-        expect(line).toMatch(/; samesite=lax/i)
-        expect(line).toMatch(/; path=\/oauth/i)
-      }
-      expect(first.headers.get('x-frame-options')).toBe('DENY')
-      expect(first.headers.get('strict-transport-security')).toContain('max-age')
-      expect(first.headers.get('cache-control')).toContain('no-store')
-    } finally {
-      await world.close()
+    onTestFinished(world.close)
+    const { client_id } = await registerClient(world.origin)
+    const url = world.serverUrl.replace(world.origin, base)
+    const first = await world.visitor.send('GET', authorizeUrl(world.origin, makeRequest(client_id, url)), undefined, {
+      host: 'patchbay.example',
+    })
+    expect(first.status).toBe(303)
+    const cookies = first.headers.getSetCookie().filter(line => line.startsWith('op_'))
+    expect(cookies.length).toBeGreaterThan(1)
+    for (const line of cookies) {
+      expect(line).toMatch(/; secure/i)
+      expect(line).toMatch(/; httponly/i)
+      expect(line).toMatch(/; samesite=lax/i)
+      expect(line).toMatch(/; path=\/oauth/i)
     }
+    expect(first.headers.get('x-frame-options')).toBe('DENY')
+    expect(first.headers.get('strict-transport-security')).toContain('max-age')
+    expect(first.headers.get('cache-control')).toContain('no-store')
   })
 })

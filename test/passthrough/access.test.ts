@@ -1,17 +1,13 @@
-import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
-import { runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, signUp } from '../support/api-client.ts'
+import type { ApiClient } from '../support/api-client.ts'
+import { runPatchbay, runUser } from '../support/world.ts'
 import { passTo, sendRaw, startUpstream } from './support.ts'
 
 describe('the tier of a passthrough server', () => {
-  const patchbay = runPatchbay(undefined, { PATCHBAY_ALLOWED_ORIGINS: 'https://app.test' })
-  let api: ApiClient
-  let stranger: ApiClient
-  beforeAll(async () => {
-    api = await signUp(patchbay.origin)
-    stranger = await signUp(patchbay.origin)
-  })
+  const patchbay = runPatchbay({ env: { PATCHBAY_ALLOWED_ORIGINS: 'https://app.test' } })
+  const api = runUser(patchbay)
+  const stranger = runUser(patchbay)
   const bearer = ({ token }: ApiClient) => ({ authorization: `Bearer ${token}` })
 
   it.each(['', '/more/of/it'])('admits only callers with access, at %j', async rest => {

@@ -1,25 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { insertToken } from '../oauth/support/tokens.ts'
-import { runPatchbay } from '../servers/patchbay.ts'
 import { signUp } from '../support/api-client.ts'
+import { during, runPatchbay } from '../support/world.ts'
 import { connectClient } from '../upstreams/clients.ts'
 import { startOAuthFake } from '../upstreams/oauth-fake.ts'
-import {
-  attach,
-  leavingLink,
-  makePerson,
-  type OAuthWorlds,
-  startConnecting,
-  startOAuthWorlds,
-} from '../upstreams/oauth-support.ts'
+import { attach, leavingLink, makePerson, startConnecting, startOAuthWorlds } from '../upstreams/oauth-support.ts'
 import { passTo, startUpstream } from './support.ts'
 
 describe('an upstream with authorization behind a passthrough server', () => {
-  let worlds: OAuthWorlds
-  beforeAll(async () => {
-    worlds = await startOAuthWorlds()
-  })
-  afterAll(() => worlds.close())
+  const worlds = during(() => startOAuthWorlds())
   const passed = (auth: object) =>
     attach(worlds.owner, worlds.back.url, auth, { server: { presentation: 'passthrough' } })
   const ask = async (url: string, token: string | undefined) => {

@@ -1,15 +1,11 @@
 import { createServer, type ServerResponse } from 'node:http'
-import { beforeAll, describe, expect, it } from 'vitest'
-import { runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, signUp } from '../support/api-client.ts'
+import { describe, expect, it } from 'vitest'
+import { runPatchbay, runUser } from '../support/world.ts'
 import { listen, passTo, until } from './support.ts'
 
 describe('several addresses of one upstream', () => {
   const patchbay = runPatchbay()
-  let api: ApiClient
-  beforeAll(async () => {
-    api = await signUp(patchbay.origin)
-  })
+  const api = runUser(patchbay)
 
   /** Responds with its own name; holds requests on demand. */
   const startNamed = async (name: string, port = 0) => {

@@ -1,17 +1,13 @@
-import { beforeAll, describe, expect, it } from 'vitest'
-import { runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, signUp } from '../support/api-client.ts'
+import { describe, expect, it } from 'vitest'
 import { databaseKinds } from '../support/databases.ts'
+import { runPatchbay, runUser } from '../support/world.ts'
 import { connectClient } from '../upstreams/clients.ts'
 import { startEverything } from '../upstreams/support.ts'
 import { historyOf, passTo } from './support.ts'
 
 describe.each(databaseKinds)('an official client through a passthrough server on $kind', kind => {
-  const patchbay = runPatchbay(kind)
-  let api: ApiClient
-  beforeAll(async () => {
-    api = await signUp(patchbay.origin)
-  })
+  const patchbay = runPatchbay({ kind })
+  const api = runUser(patchbay)
 
   it.each(['sdk 1', 'sdk 2'] as const)('%s reaches everything a Streamable HTTP server offers', async client => {
     const port = await startEverything('streamableHttp')

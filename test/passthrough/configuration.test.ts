@@ -1,7 +1,7 @@
-import { beforeAll, describe, expect, it } from 'vitest'
-import { runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { describe, expect, it } from 'vitest'
+import { makeServer } from '../support/api-client.ts'
 import { databaseKinds } from '../support/databases.ts'
+import { runPatchbay, runUser } from '../support/world.ts'
 import { passTo, startUpstream } from './support.ts'
 
 const REMOTE = { name: 'behind', transport: 'http', url: 'https://mcp.example.com/mcp' }
@@ -9,12 +9,9 @@ const COMMAND = { name: 'local', transport: 'stdio', command: 'node' }
 const TOOL = { name: 'get', method: 'GET', url: 'https://api.example.com/' }
 
 describe.each(databaseKinds)('the presentation passthrough on $kind', kind => {
-  const patchbay = runPatchbay(kind, { PATCHBAY_ALLOW_STDIO: 'true' })
-  let api: ApiClient
-  beforeAll(async () => {
-    // The operator, because only they may add commands.
-    api = await signUp(patchbay.origin)
-  })
+  const patchbay = runPatchbay({ kind, env: { PATCHBAY_ALLOW_STDIO: 'true' } })
+  // The operator, because only they may add commands.
+  const api = runUser(patchbay)
 
   const makePlain = async (presentation = 'flat') =>
     (await api.create('/servers', { name: 'Server', access: 'public', presentation })).id

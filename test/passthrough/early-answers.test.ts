@@ -1,8 +1,7 @@
 import { connect, createServer as createRawServer } from 'node:net'
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, signUp } from '../support/api-client.ts'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { freePort } from '../support/free-port.ts'
+import { runPatchbay, runUser } from '../support/world.ts'
 import { listen, passTo } from './support.ts'
 
 const BODY = 'x'.repeat(3_000_000)
@@ -13,10 +12,7 @@ const FRAMED = {
 
 describe('a passthrough server that responds before the body is complete', () => {
   const patchbay = runPatchbay()
-  let api: ApiClient
-  beforeAll(async () => {
-    api = await signUp(patchbay.origin)
-  })
+  const api = runUser(patchbay)
 
   /** Sends a body and another request over the same connection. Returns the statuses of the responses. */
   const sendBoth = (path: string, [framing, body]: readonly [string, string]) => {

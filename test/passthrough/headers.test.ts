@@ -1,14 +1,10 @@
-import { beforeAll, describe, expect, it } from 'vitest'
-import { runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, signUp } from '../support/api-client.ts'
+import { describe, expect, it } from 'vitest'
+import { runPatchbay, runUser } from '../support/world.ts'
 import { historyOf, passTo, sendRaw, startUpstream } from './support.ts'
 
 describe('headers through a passthrough server', () => {
   const patchbay = runPatchbay()
-  let api: ApiClient
-  beforeAll(async () => {
-    api = await signUp(patchbay.origin)
-  })
+  const api = runUser(patchbay)
 
   it('do not include the caller’s token, cookies or hop-by-hop headers', async () => {
     const upstream = await startUpstream()

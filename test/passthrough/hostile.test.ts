@@ -1,12 +1,12 @@
 import { createServer as createRawServer, type Socket } from 'node:net'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { runPatchbay } from '../servers/patchbay.ts'
 import { type ApiClient, signUp } from '../support/api-client.ts'
 import { freePort } from '../support/free-port.ts'
+import { runPatchbay } from '../support/world.ts'
 import { historyOf, listen, passTo, sendRaw, startUpstream, until } from './support.ts'
 
 describe('a hostile client of a passthrough server', () => {
-  const patchbay = runPatchbay(undefined, { PATCHBAY_MAX_REQUEST_BYTES: '20000' })
+  const patchbay = runPatchbay({ env: { PATCHBAY_MAX_REQUEST_BYTES: '20000' } })
   let api: ApiClient
   beforeAll(async () => {
     api = await signUp(patchbay.origin)
@@ -150,7 +150,7 @@ describe('a hostile client of a passthrough server', () => {
 })
 
 describe('a hostile upstream of a passthrough server', () => {
-  const patchbay = runPatchbay(undefined, { PATCHBAY_ALLOW_PRIVATE_NETWORKS: '127.0.0.1' })
+  const patchbay = runPatchbay({ env: { PATCHBAY_ALLOW_PRIVATE_NETWORKS: '127.0.0.1' } })
   let api: ApiClient
   beforeAll(async () => {
     api = await signUp(patchbay.origin)

@@ -1,14 +1,10 @@
-import { beforeAll, describe, expect, it } from 'vitest'
-import { runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, signUp } from '../support/api-client.ts'
+import { describe, expect, it } from 'vitest'
+import { runPatchbay, runUser } from '../support/world.ts'
 import { historyOf, passTo, sendRaw, startUpstream } from './support.ts'
 
 describe('a request to a passthrough server', () => {
   const patchbay = runPatchbay()
-  let api: ApiClient
-  beforeAll(async () => {
-    api = await signUp(patchbay.origin)
-  })
+  const api = runUser(patchbay)
 
   it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'QUERY'])(
     'arrives by %s as it was sent: path, query and body',

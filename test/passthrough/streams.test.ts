@@ -1,9 +1,8 @@
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, request as requestHttp, type ServerResponse } from 'node:http'
-import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, signUp } from '../support/api-client.ts'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { runPatchbay, runUser } from '../support/world.ts'
 import { historyOf, listen, passTo, startUpstream, until } from './support.ts'
 
 const STREAM = { 'content-type': 'text/event-stream' }
@@ -57,10 +56,7 @@ const timerOf = (port: number | undefined, otherPort: number | undefined): strin
 
 describe('a stream through a passthrough server', () => {
   const patchbay = runPatchbay()
-  let api: ApiClient
-  beforeAll(async () => {
-    api = await signUp(patchbay.origin)
-  })
+  const api = runUser(patchbay)
 
   /** An upstream whose responses the test writes. */
   const startHeld = async (server = {}) => {

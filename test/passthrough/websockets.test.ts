@@ -1,17 +1,13 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
-import { runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, signUp } from '../support/api-client.ts'
+import { runPatchbay, runUser } from '../support/world.ts'
 import { historyOf, listen, passTo, sendRaw, startUpstream, until } from './support.ts'
 
 describe('a WebSocket through a passthrough server', () => {
   const patchbay = runPatchbay()
-  let api: ApiClient
-  beforeAll(async () => {
-    api = await signUp(patchbay.origin)
-  })
+  const api = runUser(patchbay)
 
   /** Echoes what it receives. */
   const startEcho = async () => {

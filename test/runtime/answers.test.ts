@@ -1,11 +1,11 @@
 import { createServer } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
-import { answerJson, type FakeApi, startFakeApi } from '../support/fake-api.ts'
+import { makeServer } from '../support/api-client.ts'
+import { answerJson } from '../support/fake-api.ts'
 import { freePort } from '../support/free-port.ts'
+import { runFakeApi, runPatchbay, runUser } from '../support/world.ts'
 
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -55,18 +55,9 @@ const answers: Record<string, (response: import('node:http').ServerResponse) => 
 }
 
 describe('the result of a call', () => {
-  let patchbay: TestApp
-  let fake: FakeApi
-  let builder: ApiClient
-  beforeAll(async () => {
-    patchbay = await startTestApp({ env: { PATCHBAY_MAX_RESPONSE_BYTES: '200000' } })
-    fake = await startFakeApi(({ url }, response) => (answers[url] ?? (r => answerJson(r, {}, 404)))(response))
-    builder = await signUp(patchbay.origin)
-  })
-  afterAll(async () => {
-    await patchbay.close()
-    await fake.close()
-  })
+  const patchbay = runPatchbay({ env: { PATCHBAY_MAX_RESPONSE_BYTES: '200000' } })
+  const fake = runFakeApi(({ url }, response) => (answers[url] ?? (r => answerJson(r, {}, 404)))(response))
+  const builder = runUser(patchbay)
 
   const call = async (path: string, more: Record<string, unknown> = {}) => {
     const url = path.startsWith('http') ? path : `${fake.origin}${path}`

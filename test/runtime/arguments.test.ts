@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
+import { makeServer } from '../support/api-client.ts'
 import { SLOW_PATTERN, slowValue } from '../support/slow-pattern.ts'
+import { runPatchbay, runUser } from '../support/world.ts'
 
 const Refusal = z.object({ content: z.tuple([z.object({ text: z.string() })]), isError: z.literal(true) })
 const SECRET = 'guessable'
 
 describe('invalid arguments', () => {
-  let patchbay: TestApp
-  let builder: ApiClient
-  beforeAll(async () => {
-    patchbay = await startTestApp()
-    builder = await signUp(patchbay.origin)
-  })
-  afterAll(() => patchbay.close())
+  const patchbay = runPatchbay()
+  const builder = runUser(patchbay)
 
   const refusalOf = async (
     places: readonly string[],

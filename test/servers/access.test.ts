@@ -7,28 +7,10 @@ import {
   isAllowed,
   type McpPrincipal,
 } from '../../src/servers/access/access.ts'
+import { INITIALIZE, knock, postTo } from '../mcp/messages.ts'
 import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { runFakeApi, runPatchbay, runUser } from '../support/world.ts'
 import { connect, toolNames } from './mcp.ts'
-import { runFakeApi, runPatchbay } from './patchbay.ts'
-
-const INITIALIZE = {
-  jsonrpc: '2.0',
-  id: 1,
-  method: 'initialize',
-  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
-}
-
-/** Sends the first request of a client. */
-const knock = (url: string, token?: string): Promise<Response> =>
-  fetch(url, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-    },
-    body: JSON.stringify(INITIALIZE),
-  })
 
 const Token = z.object({ id: z.string(), token: z.string() })
 const makeToken = async (api: ApiClient, scopes: string[] = ['mcp']) =>
@@ -89,13 +71,12 @@ describe('the access check of a server', () => {
 describe('a server at its address', () => {
   const patchbay = runPatchbay()
   const fake = runFakeApi()
-  let ada: ApiClient & { userId: string }
   const tokens = new Map<string, string | undefined>()
   const urls = new Map<string, string>()
   const serverIds = new Map<string, string>()
 
+  const ada = runUser(patchbay)
   beforeAll(async () => {
-    ada = await signUp(patchbay.origin)
     const [member, friend, stranger] = [
       await signUp(patchbay.origin),
       await signUp(patchbay.origin),
@@ -146,7 +127,7 @@ describe('a server at its address', () => {
     ['a caller with a token in another format', 200, 401, 401],
   ])('answers %s: public %i, organization %i, private %i', async (who, ...statuses) => {
     const answers = await Promise.all(
-      ['public', 'organization', 'private'].map(tier => knock(urls.get(tier) ?? '', tokens.get(who))),
+      ['public', 'organization', 'private'].map(tier => postTo(urls.get(tier) ?? '', tokens.get(who), INITIALIZE())),
     )
     expect(answers.map(answer => answer.status)).toEqual(statuses)
     for (const answer of answers.filter(({ status }) => status === 401)) {
@@ -158,8 +139,8 @@ describe('a server at its address', () => {
     'returns 404 for an unknown id (%s), with or without a token',
     async id => {
       const url = `${patchbay.origin}/s/${id}`
-      expect((await knock(url)).status).toBe(404)
-      expect((await knock(url, ada.token)).status).toBe(404)
+      expect(await knock(url)).toBe(404)
+      expect(await knock(url, ada.token)).toBe(404)
     },
   )
 
@@ -169,7 +150,7 @@ describe('a server at its address', () => {
     expect(await toolNames(client)).toEqual(['tool'])
     await ada.expectOk('DELETE', `/tokens/${id}`)
     await expect(client.listTools()).rejects.toThrow()
-    expect((await knock(urls.get('private') ?? '', token)).status).toBe(401)
+    expect(await knock(urls.get('private') ?? '', token)).toBe(401)
   })
 
   it('rejects a token as soon as it expires', async () => {
@@ -177,8 +158,8 @@ describe('a server at its address', () => {
     const expiresAt = new Date(Date.now() + 700)
     await patchbay.services.db.accessToken.update({ where: { id }, data: { expiresAt } })
     const url = urls.get('private') ?? ''
-    expect((await knock(url, token)).status).toBe(200)
-    await expect.poll(async () => (await knock(url, token)).status, { timeout: 10_000 }).toBe(401)
+    expect(await knock(url, token)).toBe(200)
+    await expect.poll(() => knock(url, token), { timeout: 10_000 }).toBe(401)
   })
 
   it('reflects changes of tier and allowed users at once', async () => {
@@ -191,7 +172,7 @@ describe('a server at its address', () => {
       expect(answer.status).toBe(200)
       return answer.body
     }
-    const statuses = async () => [(await knock(url)).status, (await knock(url, stranger)).status]
+    const statuses = async () => [await knock(url), await knock(url, stranger)]
     expect(await statuses()).toEqual([401, 403])
     expect(await change({ allowedUsers: [userId?.userId] })).toMatchObject({ allowedUsers: [userId?.userId] })
     expect(await statuses()).toEqual([401, 200])
@@ -229,7 +210,7 @@ describe('a server at its address', () => {
     expect(await status('PATCH', { access: 'public' })).toBe(403)
     expect(await status('PATCH', { allowedUsers: [colleague.userId] })).toBe(403)
     expect(await status('DELETE')).toBe(403)
-    expect((await knock(urls.get('private') ?? '', colleague.token)).status).toBe(403)
+    expect(await knock(urls.get('private') ?? '', colleague.token)).toBe(403)
     await db.membership.update({ where: { id }, data: { role: 'admin' } })
     expect(await status('PATCH', { allowedUsers: shown.allowedUsers })).toBe(200)
     const own = await colleague.create('/servers', { name: 'Own', organizationId })

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { knock } from '../mcp/messages.ts'
 import { databaseKinds } from '../support/databases.ts'
-import { runWorld } from '../tenancy/world.ts'
+import { runPatchbay } from '../support/world.ts'
 
 describe.each(databaseKinds)('naming who may use a private server by e-mail on $kind', kind => {
-  const world = runWorld(kind)
+  const world = runPatchbay({ kind, hasMail: true })
 
   it('excludes users who signed up with an address but have not confirmed it', async () => {
     const owner = await world.person()
@@ -16,11 +17,11 @@ describe.each(databaseKinds)('naming who may use a private server by e-mail on $
     const server = await owner.create('/servers', { name: 'Private' })
     const change = () => owner.send('PATCH', `/servers/${server.id}`, { allowedUsers: [squatter.email] })
     expect((await change()).status).toBe(400)
-    expect(await world.statusAt(server.id, squatter)).toBe(403)
+    expect(await knock(`${world.origin}/s/${server.id}`, squatter.token)).toBe(403)
 
     await world.db.user.update({ where: { id: squatter.userId }, data: { emailVerifiedAt: new Date() } })
     expect((await change()).status).toBe(200)
-    expect(await world.statusAt(server.id, squatter)).toBe(200)
+    expect(await knock(`${world.origin}/s/${server.id}`, squatter.token)).toBe(200)
   })
 
   it('includes members of the organization, confirmed or not, and any user by id', async () => {

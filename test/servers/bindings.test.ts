@@ -1,21 +1,20 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { Actor } from '../../src/lib/kernel/actor.ts'
-import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { makeServer, signUp } from '../support/api-client.ts'
 import { databaseKinds } from '../support/databases.ts'
+import { runFakeApi, runPatchbay, runUser } from '../support/world.ts'
 import { callText, connect, toolNames } from './mcp.ts'
-import { runFakeApi, runPatchbay } from './patchbay.ts'
 
 /** Time limit for tests of bulk operations on a busy machine. */
 const BIG_MS = 60_000
 
 describe.each(databaseKinds)('the wiring of a server on $kind', kind => {
-  const patchbay = runPatchbay(kind, { PATCHBAY_MAX_TOOLS_PER_SERVER: '8' })
+  const patchbay = runPatchbay({ kind, env: { PATCHBAY_MAX_TOOLS_PER_SERVER: '8' } })
   const fake = runFakeApi()
-  let ada: ApiClient & { userId: string }
   let actor: Actor
+  const ada = runUser(patchbay)
   beforeAll(async () => {
-    ada = await signUp(patchbay.origin)
     actor = await actorOf(ada)
   })
   const actorOf = async ({ userId }: { userId: string }): Promise<Actor> => {

@@ -1,14 +1,10 @@
-import { beforeAll, describe, expect, it } from 'vitest'
-import { type ApiClient, signUp } from '../support/api-client.ts'
+import { describe, expect, it } from 'vitest'
 import { databaseKinds } from '../support/databases.ts'
-import { runPatchbay } from './patchbay.ts'
+import { runPatchbay, runUser } from '../support/world.ts'
 
 describe.each(databaseKinds)('the token settings of a server on $kind', kind => {
-  const patchbay = runPatchbay(kind)
-  let ada: ApiClient
-  beforeAll(async () => {
-    ada = await signUp(patchbay.origin)
-  })
+  const patchbay = runPatchbay({ kind })
+  const ada = runUser(patchbay)
 
   it('are set on creation, and changed one by one', async () => {
     const wish = {

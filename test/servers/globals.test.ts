@@ -1,13 +1,9 @@
-import { beforeAll, describe, expect, it } from 'vitest'
-import { type ApiClient, signUp } from '../support/api-client.ts'
-import { runPatchbay } from './patchbay.ts'
+import { describe, expect, it } from 'vitest'
+import { runPatchbay, runUser } from '../support/world.ts'
 
 describe('globals of a server', () => {
   const patchbay = runPatchbay()
-  let ada: ApiClient
-  beforeAll(async () => {
-    ada = await signUp(patchbay.origin)
-  })
+  const ada = runUser(patchbay)
   const makeGlobals = async () => {
     const server = await ada.create('/servers', { name: 'Globals' })
     const put = (key: string, body: object) => ada.send('PUT', `/servers/${server.id}/globals/${key}`, body)

@@ -1,7 +1,7 @@
-import { beforeAll, describe, expect, it } from 'vitest'
-import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { describe, expect, it } from 'vitest'
+import { makeServer } from '../support/api-client.ts'
 import { createPageBrowser, inputsOf } from '../support/page-browser.ts'
-import { runPatchbay } from './patchbay.ts'
+import { runPatchbay, runUser } from '../support/world.ts'
 
 const PASSWORD = 'correct horse battery staple'
 const HOSTILE = '<script>alert(1)</script>'
@@ -9,10 +9,7 @@ const SCHEMA = { type: 'object', properties: { id: { type: 'integer' } } }
 
 describe('the page of an instance', () => {
   const patchbay = runPatchbay()
-  let owner: ApiClient & { email: string }
-  beforeAll(async () => {
-    owner = await signUp(patchbay.origin)
-  })
+  const owner = runUser(patchbay)
 
   const open = async (tool: object = {}) => {
     const plain = { name: 'one', method: 'GET', url: 'https://api.example.com/{{id}}' }

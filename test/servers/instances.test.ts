@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
 import { databaseKinds } from '../support/databases.ts'
+import { runFakeApi, runPatchbay } from '../support/world.ts'
 import { callText, connect, toolNames } from './mcp.ts'
-import { runFakeApi, runPatchbay } from './patchbay.ts'
 
 /** Time limit for tests of bulk operations on a busy machine. */
 const BIG_MS = 60_000
@@ -11,7 +11,7 @@ const Loose = z.looseObject({})
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index)
 
 describe.each(databaseKinds)('servers on $kind', kind => {
-  const patchbay = runPatchbay(kind, { PATCHBAY_MAX_TOOLS_PER_SERVER: '12' })
+  const patchbay = runPatchbay({ kind, env: { PATCHBAY_MAX_TOOLS_PER_SERVER: '12' } })
   const fake = runFakeApi()
   let ada: ApiClient & { userId: string }
   beforeAll(async () => {

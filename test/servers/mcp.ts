@@ -1,4 +1,4 @@
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { Client, type ClientOptions, StreamableHTTPClientTransport, type Tool } from '@modelcontextprotocol/client'
 import { onTestFinished } from 'vitest'
 
 const headersOf = (token: string | undefined) => ({
@@ -6,11 +6,21 @@ const headersOf = (token: string | undefined) => ({
 })
 
 /** Connects the official client to a server's URL; closes it after the test. */
-export const connect = async (url: string, token?: string): Promise<Client> => {
-  const client = new Client({ name: 'test', version: '1.0.0' })
+export const connect = async (url: string, token?: string, options: ClientOptions = {}): Promise<Client> => {
+  const client = new Client({ name: 'test', version: '1.0.0' }, options)
   await client.connect(new StreamableHTTPClientTransport(new URL(url), headersOf(token)))
   onTestFinished(() => client.close())
   return client
+}
+
+/** Connects a client that reads the tools anew, into `changes`, whenever it is told that they have changed. */
+export const connectListening = async (url: string, mode: 'legacy' | 'auto' = 'legacy') => {
+  const changes: Tool[][] = []
+  const client = await connect(url, undefined, {
+    versionNegotiation: { mode },
+    listChanged: { tools: { onChanged: (_error, tools) => changes.push(tools ?? []), debounceMs: 0 } },
+  })
+  return { client, changes, lastNames: () => changes.at(-1)?.map(({ name }) => name) }
 }
 
 /** Lists the tools of all pages. */

@@ -1,7 +1,7 @@
-import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { describe, expect, it, vi } from 'vitest'
+import { makeServer } from '../support/api-client.ts'
 import { createPageBrowser, inputsOf } from '../support/page-browser.ts'
-import { runFakeApi, runPatchbay } from './patchbay.ts'
+import { runFakeApi, runPatchbay, runUser } from '../support/world.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
 
@@ -10,10 +10,7 @@ const HOSTILE = '<script>alert(1)</script>'
 describe('the settings of how clients see the tools', () => {
   const patchbay = runPatchbay()
   const api = runFakeApi()
-  let owner: ApiClient & { email: string; userId: string }
-  beforeAll(async () => {
-    owner = await signUp(patchbay.origin)
-  })
+  const owner = runUser(patchbay)
 
   const open = async () => {
     const tools = ['forecast', 'list_invoices'].map(name => ({ name, method: 'GET', url: `${api.origin}/${name}` }))

@@ -1,18 +1,12 @@
 import { describe, expect, it, vi } from 'vitest'
 import { newExecutionId } from '../../src/history/execution-id.ts'
+import { knock } from '../mcp/messages.ts'
 import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
 import { databaseKinds } from '../support/databases.ts'
-import { runFakeApi, runPatchbay } from './patchbay.ts'
-
-const INITIALIZE = {
-  jsonrpc: '2.0',
-  id: 1,
-  method: 'initialize',
-  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
-}
+import { runFakeApi, runPatchbay } from '../support/world.ts'
 
 describe.each(databaseKinds)('removing a server on $kind', kind => {
-  const patchbay = runPatchbay(kind)
+  const patchbay = runPatchbay({ kind })
   const fake = runFakeApi()
 
   /** Longer than one batch of the history. */
@@ -38,13 +32,6 @@ describe.each(databaseKinds)('removing a server on $kind', kind => {
     return made
   }
 
-  const initialize = async (url: string): Promise<number> => {
-    const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
-    const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(INITIALIZE) })
-    await response.text()
-    return response.status
-  }
-
   /** How the API and MCP respond to requests for the server. */
   const statusesOf = async (owner: ApiClient, { serverId, instanceIds, url }: Awaited<ReturnType<typeof makeFull>>) => {
     const execution = await patchbay.services.db.execution.findFirst({ where: { serverId } })
@@ -55,7 +42,7 @@ describe.each(databaseKinds)('removing a server on $kind', kind => {
       instance: await get(`/instances/${instanceIds.call}`),
       history: await get(`/servers/${serverId}/executions`),
       execution: await get(`/executions/${execution?.id}`),
-      mcp: await initialize(url),
+      mcp: await knock(url),
     }
   }
   const everything = (status: number) =>
@@ -71,7 +58,7 @@ describe.each(databaseKinds)('removing a server on $kind', kind => {
     const meanwhile = Promise.withResolvers<object>()
     // The removal waits for the listeners before it deletes the history.
     const unsubscribe = bus.subscribe('server_removed', async () => {
-      await vi.waitFor(async () => expect(await initialize(server.url)).toBe(404))
+      await vi.waitFor(async () => expect(await knock(server.url)).toBe(404))
       meanwhile.resolve({
         statuses: await statusesOf(owner, server),
         history: await db.execution.count({ where: { serverId: server.serverId } }),

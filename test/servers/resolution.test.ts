@@ -1,9 +1,8 @@
 import type { Client } from '@modelcontextprotocol/client'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { type ApiClient, signUp } from '../support/api-client.ts'
+import { runFakeApi, runPatchbay, runUser } from '../support/world.ts'
 import { callText, connect } from './mcp.ts'
-import { runFakeApi, runPatchbay } from './patchbay.ts'
 
 const TYPES = ['string', 'integer', 'number', 'boolean', 'json', 'url'] as const
 type ParameterType = (typeof TYPES)[number]
@@ -67,13 +66,12 @@ const Echo = z.object({ url: z.string(), body: z.string() })
 describe('the parameters of a call', () => {
   const patchbay = runPatchbay()
   const fake = runFakeApi()
-  let ada: ApiClient
   let serverId: string
   let toolkitId: string
   let client: Client
   let made = 0
+  const ada = runUser(patchbay)
   beforeAll(async () => {
-    ada = await signUp(patchbay.origin)
     serverId = (await ada.create('/servers', { name: 'Server', access: 'public' })).id
     toolkitId = (await ada.create('/toolkits', { title: 'Toolkit' })).id
   })

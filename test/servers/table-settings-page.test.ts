@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest'
 import { makeServer, signUp } from '../support/api-client.ts'
 import { createPageBrowser } from '../support/page-browser.ts'
-import { runPatchbay } from './patchbay.ts'
+import { runPatchbay } from '../support/world.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
 

@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest'
+import { knock } from '../mcp/messages.ts'
+
 import { createBrowser } from '../support/browser.ts'
 import { databaseKinds } from '../support/databases.ts'
-import { organizationsOf, PASSWORD, type Person, runWorld } from './world.ts'
+import { organizationsOf, type Person, runPatchbay } from '../support/world.ts'
+
+const PASSWORD = 'correct horse battery staple'
 
 describe.each(databaseKinds)('deleting an account on $kind', kind => {
-  const world = runWorld(kind)
+  const world = runPatchbay({ kind, hasMail: true })
 
   const deleteMe = (one: Person, organizations?: object, password = PASSWORD) =>
     one.send('DELETE', '/me', { password, ...(organizations && { organizations }) })
@@ -87,7 +91,7 @@ describe.each(databaseKinds)('deleting an account on $kind', kind => {
     const removed = await one.create('/servers', { name: 'Removed', access: 'public', organizationId: doomed })
     const kept = await one.create('/servers', { name: 'Kept', organizationId: one.organizationId })
     const there = await one.create('/servers', { name: 'There', organizationId: other.organizationId })
-    expect(await world.statusAt(kept.id, heir)).toBe(403)
+    expect(await knock(`${world.origin}/s/${kept.id}`, heir.token)).toBe(403)
     const browser = createBrowser(world.origin)
     await browser.signIn(one.email, PASSWORD)
 
@@ -98,12 +102,12 @@ describe.each(databaseKinds)('deleting an account on $kind', kind => {
     expect((await createBrowser(world.origin).signIn(one.email, PASSWORD)).status).toBe(401)
     expect(await world.db.session.count({ where: { userId: one.userId } })).toBe(0)
     expect(await world.db.accessToken.count({ where: { userId: one.userId } })).toBe(0)
-    expect(await world.statusAt(removed.id, heir)).toBe(404)
+    expect(await knock(`${world.origin}/s/${removed.id}`, heir.token)).toBe(404)
     expect(await world.db.organization.count({ where: { id: doomed } })).toBe(0)
     expect(await organizationsOf(heir)).toContainEqual(
       expect.objectContaining({ id: one.organizationId, role: 'owner' }),
     )
-    expect(await world.statusAt(kept.id, heir)).toBe(200)
+    expect(await knock(`${world.origin}/s/${kept.id}`, heir.token)).toBe(200)
     expect((await other.expectOk('GET', `/servers/${there.id}`)).body).toMatchObject({ ownerId: other.userId })
     const entries = await world.db.auditEntry.findMany({ where: { actorId: one.userId } })
     const actions = entries.map(({ action }) => action)
@@ -153,7 +157,7 @@ describe.each(databaseKinds)('deleting an account on $kind', kind => {
 })
 
 describe('the only operator', () => {
-  const world = runWorld()
+  const world = runPatchbay({ hasMail: true })
 
   it('cannot be deleted while there are other users, unless one of them is also an operator', async () => {
     const operator = await world.person()
@@ -176,7 +180,7 @@ describe('the only operator', () => {
 })
 
 describe('with PATCHBAY_TENANCY=single', () => {
-  const world = runWorld(undefined, { PATCHBAY_TENANCY: 'single' })
+  const world = runPatchbay({ hasMail: true, env: { PATCHBAY_TENANCY: 'single' } })
 
   it('the last owner must transfer the organization before deleting the account', async () => {
     const owner = await world.person()

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { createPageBrowser } from '../support/page-browser.ts'
-import { organizationsOf, PASSWORD, type Person, runWorld } from './world.ts'
+import { organizationsOf, type Person, runPatchbay } from '../support/world.ts'
+
+const PASSWORD = 'correct horse battery staple'
 
 describe('the invitation page', () => {
-  const world = runWorld(undefined, { PATCHBAY_SIGNUP: 'open' })
+  const world = runPatchbay({ hasMail: true, env: { PATCHBAY_SIGNUP: 'open' } })
 
   const invite = async (owner: Person, email: string): Promise<string> => {
     const invitation = { email, role: 'builder' }

@@ -2,14 +2,16 @@ import { hash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { createBrowser } from '../support/browser.ts'
 import { databaseKinds } from '../support/databases.ts'
-import { organizationsOf, PASSWORD, type Person, runWorld } from './world.ts'
+import { organizationsOf, type Person, runPatchbay } from '../support/world.ts'
+
+const PASSWORD = 'correct horse battery staple'
 
 const pathOf = ({ organizationId }: Person): string => `/organizations/${organizationId}/invitations`
 let addresses = 0
 const newAddress = (): string => `invited${++addresses}@example.com`
 
 describe.each(databaseKinds)('an invitation on $kind', kind => {
-  const world = runWorld(kind)
+  const world = runPatchbay({ kind, hasMail: true })
 
   it('is sent by email, and its link lets a signed-in user join once', async () => {
     const owner = await world.person()
@@ -109,7 +111,7 @@ describe.each(databaseKinds)('an invitation on $kind', kind => {
 })
 
 describe('inviting', () => {
-  const world = runWorld()
+  const world = runPatchbay({ hasMail: true })
 
   it('gets the same response whether or not the email has an account', async () => {
     const owner = await world.person()
@@ -199,7 +201,7 @@ describe.each([
   ['invite', 201],
   ['closed', 403],
 ])('with PATCHBAY_SIGNUP=%s', (signup, status) => {
-  const world = runWorld(undefined, { PATCHBAY_SIGNUP: signup })
+  const world = runPatchbay({ hasMail: true, env: { PATCHBAY_SIGNUP: signup } })
 
   it(`an invitation gets ${status}, and there is no other way to sign up`, async () => {
     const owner = await world.person()

@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { ROLES, type Role } from '../../src/lib/kernel/roles.ts'
+import { knock } from '../mcp/messages.ts'
+
 import { databaseKinds } from '../support/databases.ts'
-import { type Person, runWorld } from './world.ts'
+import { type Person, runPatchbay } from '../support/world.ts'
 
 const membersOf = ({ organizationId }: Person, userId?: string): string =>
   `/organizations/${organizationId}/members${userId === undefined ? '' : `/${userId}`}`
 
 describe.each(databaseKinds)('members of an organization on $kind', kind => {
-  const world = runWorld(kind)
+  const world = runPatchbay({ kind, hasMail: true })
 
   const rolesIn = async ({ organizationId }: Person): Promise<Record<string, string>> => {
     const rows = await world.db.membership.findMany({ where: { organizationId } })
@@ -88,7 +90,8 @@ describe.each(databaseKinds)('members of an organization on $kind', kind => {
     const named = await owner.create('/servers', { name: 'Named', allowedUsers: [builder.email], organizationId })
     const theirs = await builder.create('/servers', { name: 'Theirs', organizationId })
     const own = await builder.create('/servers', { name: 'Own', organizationId: builder.organizationId })
-    const statuses = () => Promise.all([shared, named, theirs, own].map(({ id }) => world.statusAt(id, builder)))
+    const statuses = () =>
+      Promise.all([shared, named, theirs, own].map(({ id }) => knock(`${world.origin}/s/${id}`, builder.token)))
     expect(await statuses()).toEqual([200, 200, 200, 200])
 
     expect((await owner.send('DELETE', membersOf(owner, builder.userId))).status).toBe(204)
@@ -98,7 +101,7 @@ describe.each(databaseKinds)('members of an organization on $kind', kind => {
     expect((await builder.send('GET', `/servers/${own.id}`)).status).toBe(200)
     expect((await owner.send('GET', `/servers/${theirs.id}`)).body).toMatchObject({ ownerId: owner.userId })
     expect((await owner.send('GET', `/servers/${named.id}`)).body).toMatchObject({ allowedUsers: [] })
-    expect(await world.statusAt(theirs.id, owner)).toBe(200)
+    expect(await knock(`${world.origin}/s/${theirs.id}`, owner.token)).toBe(200)
     expect(await world.auditOf(organizationId)).toContain('member.removed')
   })
 

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { databaseKinds } from '../support/databases.ts'
 import { inputsOf } from '../support/page-browser.ts'
 import { signInToPages, textOf } from '../support/signed-in.ts'
-import { organizationsOf, type Person, runWorld } from './world.ts'
+import { organizationsOf, type Person, runPatchbay } from '../support/world.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
@@ -11,7 +11,7 @@ const HOSTILE = `"><script>alert(1)</script>`
 const pagesOf = (world: { origin: string }, { email }: Person) => signInToPages(world.origin, email)
 
 describe.each(databaseKinds)('the pages of organizations on $kind', kind => {
-  const world = runWorld(kind)
+  const world = runPatchbay({ kind, hasMail: true })
 
   it('redirect a member of one organization to it, and list several', async () => {
     const ada = await world.person()
@@ -268,7 +268,7 @@ describe.each(databaseKinds)('the pages of organizations on $kind', kind => {
 })
 
 describe('the pages of organizations without a mail server', () => {
-  const world = runWorld(undefined, { SMTP_URL: '' })
+  const world = runPatchbay({ hasMail: true, env: { SMTP_URL: '' } })
 
   it('say where the email was saved, without showing its link', async () => {
     const ada = await world.person()
@@ -283,7 +283,7 @@ describe('the pages of organizations without a mail server', () => {
 })
 
 describe('the organization pages with PATCHBAY_TENANCY=single', () => {
-  const world = runWorld(undefined, { PATCHBAY_TENANCY: 'single' })
+  const world = runPatchbay({ hasMail: true, env: { PATCHBAY_TENANCY: 'single' } })
 
   it('neither create another organization nor delete the only one', async () => {
     const ada = await world.person()

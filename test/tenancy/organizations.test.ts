@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { newExecutionId } from '../../src/history/execution-id.ts'
+import { knock } from '../mcp/messages.ts'
+
 import { databaseKinds } from '../support/databases.ts'
-import { organizationsOf, runWorld } from './world.ts'
+import { organizationsOf, runPatchbay } from '../support/world.ts'
 
 const TOOL = { name: 'get_thing', method: 'GET', url: 'http://localhost:9/thing' }
 
 describe.each(databaseKinds)('an organization on $kind', kind => {
-  const world = runWorld(kind)
+  const world = runPatchbay({ kind, hasMail: true })
 
   it('is created, listed and renamed by its owner', async () => {
     const owner = await world.person()
@@ -58,7 +60,7 @@ describe.each(databaseKinds)('an organization on $kind', kind => {
     const stranger = await world.person()
     const copy = await stranger.create('/servers', { name: 'Copy' })
     await stranger.expectOk('PUT', `/servers/${copy.id}/toolkits/${toolkit.id}`)
-    expect(await world.statusAt(server.id, stranger)).toBe(200)
+    expect(await knock(`${world.origin}/s/${server.id}`, stranger.token)).toBe(200)
 
     const path = `/organizations/${organizationId}`
     expect(await owner.send('DELETE', path, { confirm: 'Something else' })).toMatchObject({
@@ -72,7 +74,7 @@ describe.each(databaseKinds)('an organization on $kind', kind => {
     expect((await owner.send('GET', path)).status).toBe(404)
     expect((await owner.send('GET', `/servers/${server.id}`)).status).toBe(404)
     expect((await member.send('GET', path)).status).toBe(404)
-    expect(await world.statusAt(server.id, stranger)).toBe(404)
+    expect(await knock(`${world.origin}/s/${server.id}`, stranger.token)).toBe(404)
     expect(await world.db.execution.count({ where: { serverId: server.id } })).toBe(0)
     const used = (await stranger.expectOk('GET', `/servers/${copy.id}/toolkits`)).body
     expect(used).toMatchObject({ items: [{ id: toolkit.id, snapshot: { update: null } }] })
@@ -132,7 +134,7 @@ describe.each(databaseKinds)('an organization on $kind', kind => {
 })
 
 describe('with PATCHBAY_TENANCY=single', () => {
-  const world = runWorld(undefined, { PATCHBAY_TENANCY: 'single' })
+  const world = runPatchbay({ hasMail: true, env: { PATCHBAY_TENANCY: 'single' } })
 
   it('the only organization cannot be deleted, and no other created', async () => {
     const owner = await world.person()

@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { knock } from '../mcp/messages.ts'
+
 import { databaseKinds } from '../support/databases.ts'
 import { echo, startFakeApi } from '../support/fake-api.ts'
-import { type Person, runWorld } from './world.ts'
+import { type Person, runPatchbay } from '../support/world.ts'
 
 const Tools = z.object({ items: z.array(z.object({ id: z.string(), toolId: z.string(), name: z.string() })) })
 
 describe.each(databaseKinds)('a transfer on $kind', kind => {
-  const world = runWorld(kind)
+  const world = runPatchbay({ kind, hasMail: true })
 
   /** Creates an admin of one organization who is a builder in another, whose owner is `there`. */
   const mover = async () => {
@@ -76,14 +78,14 @@ describe.each(databaseKinds)('a transfer on $kind', kind => {
         serverId: server.id,
       })),
     })
-    expect(await world.statusAt(server.id, left)).toBe(200)
+    expect(await knock(`${world.origin}/s/${server.id}`, left.token)).toBe(200)
     await one.expectOk('POST', `/servers/${server.id}/transfer`, { organizationId: to })
     expect((await there.expectOk('GET', `/servers/${server.id}`)).body).toMatchObject({
       ownerId: one.userId,
       allowedUsers: [there.userId],
     })
-    expect(await world.statusAt(server.id, left)).toBe(403)
-    expect(await world.statusAt(server.id, there)).toBe(200)
+    expect(await knock(`${world.origin}/s/${server.id}`, left.token)).toBe(403)
+    expect(await knock(`${world.origin}/s/${server.id}`, there.token)).toBe(200)
     expect(await world.db.oAuthArtifact.findMany({ where: { serverId: server.id } })).toMatchObject([
       { userId: there.userId },
     ])

@@ -2,10 +2,10 @@ import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { insertToken } from '../oauth/support/tokens.ts'
-import { runPatchbay } from '../servers/patchbay.ts'
 import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
-import { answerJson, type FakeApi, type SeenRequest, startFakeApi } from '../support/fake-api.ts'
+import { answerJson, type SeenRequest } from '../support/fake-api.ts'
+import { runFakeApi, runPatchbay } from '../support/world.ts'
 import { connectClient } from '../upstreams/clients.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
@@ -53,15 +53,14 @@ const connect = async (url: string, token?: string) => {
 }
 
 describe('a server whose tools are found by search, where an embeddings endpoint is set', () => {
-  let endpoint: FakeApi
   let patchbay: TestApp
   let operator: ApiClient & { userId: string }
   let answering = answerWell
   const textsOf = ({ body }: SeenRequest): string[] => Asked.parse(JSON.parse(body)).input
   const listSeen = (): string[] => endpoint.seen.flatMap(textsOf)
 
+  const endpoint = runFakeApi((request, response) => answering(textsOf(request), response))
   beforeAll(async () => {
-    endpoint = await startFakeApi((request, response) => answering(textsOf(request), response))
     patchbay = await startTestApp({
       env: {
         PATCHBAY_EMBEDDINGS_URL: `${endpoint.origin}/v1/embeddings`,
@@ -76,7 +75,6 @@ describe('a server whose tools are found by search, where an embeddings endpoint
   })
   afterAll(async () => {
     await patchbay?.close()
-    await endpoint?.close()
   })
 
   const makeSearched = async (more = '', server: object = {}) =>

@@ -1,11 +1,11 @@
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
-import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { countTokens } from '../../src/lib/tokens/tokens.ts'
 import { insertToken } from '../oauth/support/tokens.ts'
-import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { connectListening } from '../servers/mcp.ts'
+import { makeServer, signUp } from '../support/api-client.ts'
+import { runFakeApi, runPatchbay, runUser } from '../support/world.ts'
 import { type ClientExtras, connectClient, jsonOf } from '../upstreams/clients.ts'
 import { commandOf, everythingCommand } from '../upstreams/support.ts'
 
@@ -26,12 +26,9 @@ type Kind = 'sdk 1' | 'sdk 2 stateless'
 const ERAS: readonly Kind[] = ['sdk 1', 'sdk 2 stateless']
 
 describe('a server whose tools are found by search', () => {
-  const patchbay = runPatchbay(undefined, { PATCHBAY_ALLOW_STDIO: 'true' })
+  const patchbay = runPatchbay({ env: { PATCHBAY_ALLOW_STDIO: 'true' } })
   const api = runFakeApi()
-  let operator: ApiClient & { userId: string }
-  beforeAll(async () => {
-    operator = await signUp(patchbay.origin, 'operator@example.com')
-  })
+  const operator = runUser(patchbay, 'operator@example.com')
 
   const open = async (kind: Kind, serverId: string, extras: ClientExtras = {}) => {
     const client = await connectClient(kind, `${patchbay.origin}/s/${serverId}`, extras)
@@ -259,25 +256,14 @@ describe('a server whose tools are found by search', () => {
     'notifies connected clients when search is turned on and off (%s)',
     async mode => {
       const { serverId } = await makeSearched({ presentation: 'flat' })
-      const changes: string[][] = []
-      const client = new Client(
-        { name: 'official', version: '1.0.0' },
-        {
-          versionNegotiation: { mode },
-          listChanged: {
-            tools: { onChanged: (_error, tools) => changes.push((tools ?? []).map(({ name }) => name)), debounceMs: 0 },
-          },
-        },
-      )
-      await client.connect(new StreamableHTTPClientTransport(new URL(`${patchbay.origin}/s/${serverId}`)))
-      onTestFinished(() => client.close())
+      const { client, lastNames } = await connectListening(`${patchbay.origin}/s/${serverId}`, mode)
       expect((await client.listTools()).tools).toHaveLength(3)
       await operator.expectOk('PATCH', `/servers/${serverId}`, { presentation: 'search' })
-      await vi.waitFor(() => expect(changes.at(-1)).toEqual(['call_tool', 'find_tools']), 10_000)
+      await vi.waitFor(() => expect(lastNames()).toEqual(['call_tool', 'find_tools']), 10_000)
       await operator.expectOk('PATCH', `/servers/${serverId}`, { pinnedTools: ['forecast'] })
-      await vi.waitFor(() => expect(changes.at(-1)).toEqual(['call_tool', 'find_tools', 'forecast']), 10_000)
+      await vi.waitFor(() => expect(lastNames()).toEqual(['call_tool', 'find_tools', 'forecast']), 10_000)
       await operator.expectOk('PATCH', `/servers/${serverId}`, { presentation: 'flat' })
-      await vi.waitFor(() => expect(changes.at(-1)).toHaveLength(3), 10_000)
+      await vi.waitFor(() => expect(lastNames()).toHaveLength(3), 10_000)
     },
   )
 

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, signUp } from '../support/api-client.ts'
+import { runPatchbay, runUser } from '../support/world.ts'
 
 const TOOL = { name: 'tool', method: 'POST', url: 'https://api.example.com/items' }
 
@@ -12,10 +11,9 @@ const schemaOf = (bytes: number) => {
 
 describe('the size of what a toolkit stores', () => {
   const patchbay = runPatchbay()
-  let ada: ApiClient
   let toolkitId: string
+  const ada = runUser(patchbay)
   beforeAll(async () => {
-    ada = await signUp(patchbay.origin)
     toolkitId = (await ada.create('/toolkits', { title: 'Toolkit' })).id
   })
   const create = (parts: object) => ada.send('POST', `/toolkits/${toolkitId}/tools`, { ...TOOL, ...parts })

@@ -1,9 +1,9 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { callText, connect, toolNames } from '../servers/mcp.ts'
-import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, signUp } from '../support/api-client.ts'
+import { signUp } from '../support/api-client.ts'
 import { databaseKinds } from '../support/databases.ts'
+import { runFakeApi, runPatchbay, runUser } from '../support/world.ts'
 
 const Used = z.object({
   items: z.array(
@@ -28,14 +28,10 @@ const Used = z.object({
 })
 
 describe.each(databaseKinds)('a public toolkit of another organization on $kind', kind => {
-  const patchbay = runPatchbay(kind)
+  const patchbay = runPatchbay({ kind })
   const fake = runFakeApi()
-  let ada: ApiClient
-  let bob: ApiClient
-  beforeAll(async () => {
-    ada = await signUp(patchbay.origin)
-    bob = await signUp(patchbay.origin)
-  })
+  const ada = runUser(patchbay)
+  const bob = runUser(patchbay)
 
   const tool = (name: string, path = name) => ({ name, method: 'GET', url: `${fake.origin}/${path}/{{town}}` })
 

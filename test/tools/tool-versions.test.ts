@@ -1,17 +1,15 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Actor } from '../../src/lib/kernel/actor.ts'
-import { runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, signUp } from '../support/api-client.ts'
 import { databaseKinds } from '../support/databases.ts'
+import { runPatchbay, runUser } from '../support/world.ts'
 
 describe.each(databaseKinds)('tools on $kind', kind => {
-  const patchbay = runPatchbay(kind)
-  let builder: ApiClient & { userId: string }
+  const patchbay = runPatchbay({ kind })
   let actor: Actor
   let organizationId: string
   let toolkitId: string
+  const builder = runUser(patchbay)
   beforeAll(async () => {
-    builder = await signUp(patchbay.origin)
     const { userId } = builder
     ;({ organizationId } = await patchbay.services.db.membership.findFirstOrThrow({ where: { userId } }))
     const memberships = new Map([[organizationId, 'owner' as const]])

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { runPatchbay } from '../servers/patchbay.ts'
 import { type ApiClient, signUp, type WithId } from '../support/api-client.ts'
 import { databaseKinds } from '../support/databases.ts'
+import { runPatchbay } from '../support/world.ts'
 
 const Page = z.object({ items: z.array(z.looseObject({ id: z.string() })), nextCursor: z.string().nullable() })
 
@@ -24,7 +24,7 @@ const readPages = async (api: ApiClient, path: string, limit: number) => {
 const GET_TOOL = { method: 'GET', url: 'https://api.example.com/' }
 
 describe.each(databaseKinds)('toolkits on $kind', kind => {
-  const patchbay = runPatchbay(kind)
+  const patchbay = runPatchbay({ kind })
   let ada: ApiClient
   beforeAll(async () => {
     ada = await signUp(patchbay.origin)

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { runPatchbay } from '../servers/patchbay.ts'
 import { type ApiClient, signUp } from '../support/api-client.ts'
+import { runPatchbay } from '../support/world.ts'
 
 const Problem = z.object({
   status: z.int(),
@@ -32,7 +32,7 @@ const WEATHER = {
 const MINIMAL = { name: 'tool', method: 'GET', url: 'https://api.example.com/items' }
 
 describe('a tool', () => {
-  const patchbay = runPatchbay(undefined, { PATCHBAY_MAX_TOOL_TIMEOUT_MS: '400000' })
+  const patchbay = runPatchbay({ env: { PATCHBAY_MAX_TOOL_TIMEOUT_MS: '400000' } })
   let ada: ApiClient
   let toolkitId: string
   beforeAll(async () => {

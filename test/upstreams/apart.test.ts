@@ -1,13 +1,15 @@
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
-import { beforeTests, runAttached } from './attached.ts'
+import { postStateless } from '../mcp/wire.ts'
+import { during } from '../support/world.ts'
+import { runAttached } from './attached.ts'
 import { type AnyClient, type ClientExtras, jsonOf } from './clients.ts'
 import { commandOf, gone, startEverything } from './support.ts'
 
 const world = runAttached({ env: { PATCHBAY_ALLOW_PRIVATE_NETWORKS: '127.0.0.1' } })
 const { connect, makeServer, patchbay } = world
-const talks = beforeTests(async () => (await makeServer({ talks: commandOf('talks-old') })).serverId)
+const talks = during(() => makeServer({ talks: commandOf('talks-old') }))
 
 const ANSWER = { action: 'accept' as const, content: { name: 'Ada' } }
 type Asked = { message: string; signal: AbortSignal }
@@ -55,7 +57,7 @@ describe('a question to a client', () => {
       await vi.waitFor(() => expect(asked).toHaveLength(20))
       return ANSWER
     })
-    const client = await connect('sdk 2', talks.value, extras)
+    const client = await connect('sdk 2', talks.serverId, extras)
     const outcomes = jsonOf<string[]>(await client.callTool('talks_pester'))
     expect(outcomes.filter(outcome => outcome === 'answered')).toHaveLength(20)
     expect(outcomes.filter(outcome => outcome.includes('already has 20 unanswered requests'))).toHaveLength(10)
@@ -64,7 +66,7 @@ describe('a question to a client', () => {
 
   it('is cancelled when the client cancels its call, though the upstream still waits', async () => {
     const { asked, extras } = answering(never)
-    const client = await connect('sdk 2', talks.value, extras)
+    const client = await connect('sdk 2', talks.serverId, extras)
     const stop = new AbortController()
     const call = client.callTool('talks_ask', {}, { signal: stop.signal })
     await vi.waitFor(() => expect(asked).toHaveLength(1))
@@ -94,7 +96,7 @@ describe('a question to a client', () => {
 
   it('ends with the session of the client, and so does its process', async () => {
     const { asked, extras } = answering(never)
-    const client = await connect('sdk 1', talks.value, extras)
+    const client = await connect('sdk 1', talks.serverId, extras)
     const pid = await pidOf(client)
     client.callTool('talks_ask').catch(() => {})
     await vi.waitFor(() => expect(asked).toHaveLength(1))
@@ -106,8 +108,8 @@ describe('a question to a client', () => {
 describe('anonymous stateless clients that can be asked', () => {
   it('share a connection until one of them has been asked over it', async () => {
     const [one, other] = [answering(), answering()]
-    const first = await connect('sdk 2 stateless', talks.value, one.extras)
-    const second = await connect('sdk 2 stateless', talks.value, other.extras)
+    const first = await connect('sdk 2 stateless', talks.serverId, one.extras)
+    const second = await connect('sdk 2 stateless', talks.serverId, other.extras)
     const shared = await pidOf(first)
     expect(await pidOf(second)).toBe(shared)
     await first.callTool('talks_ask')
@@ -122,23 +124,8 @@ describe('anonymous stateless clients that can be asked', () => {
   const Answer = z.object({ result: z.looseObject({ resultType: z.string(), isError: z.boolean().optional() }) })
   const ask = async (serverId: string, token?: string) => {
     const name = 'far_trigger-elicitation-request'
-    const response = await fetch(`${patchbay.origin}/s/${serverId}`, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        'mcp-protocol-version': '2026-07-28',
-        'mcp-method': 'tools/call',
-        'mcp-name': name,
-        ...(token !== undefined && { authorization: `Bearer ${token}` }),
-      },
-      body: JSON.stringify({
-        jsonrpc: '2.0',
-        id: 1,
-        method: 'tools/call',
-        params: { name, arguments: {}, _meta: META },
-      }),
-    })
+    const params = { name, arguments: {}, _meta: META }
+    const response = await postStateless(`${patchbay.origin}/s/${serverId}`, token, 'tools/call', params)
     return Answer.parse(await response.json()).result
   }
 

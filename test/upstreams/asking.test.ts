@@ -5,7 +5,10 @@ import {
 } from '@modelcontextprotocol/sdk/types.js'
 import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
-import { beforeTests, runAttached } from './attached.ts'
+import type { JsonObject } from '../../src/lib/kernel/json.ts'
+import { postStateless } from '../mcp/wire.ts'
+import { during } from '../support/world.ts'
+import { runAttached } from './attached.ts'
 import { type AnyClient, type ClientExtras, jsonOf, PAIRS, SOME_PAIRS } from './clients.ts'
 import { commandOf, everythingCommand, gone } from './support.ts'
 
@@ -13,7 +16,7 @@ const { patchbay, connect, makeServer } = runAttached()
 const makeTalks = async (line: 'talks-old' | 'talks-new', fields: object = {}): Promise<string> =>
   (await makeServer({ talks: { ...commandOf(line), ...fields } })).serverId
 /** One server for each line of the SDK, for tests that leave its upstream as it was. */
-const servers = beforeTests(async () => ({
+const servers = during(async () => ({
   'talks-old': await makeTalks('talks-old'),
   'talks-new': await makeTalks('talks-new'),
 }))
@@ -60,7 +63,7 @@ const answeredTo = (line: string, answered: object): object =>
 describe.each(PAIRS)('an upstream ($line) that asks the client ($kind) during a call', ({ kind, line }) => {
   it('receives the answers to elicitation, sampling and roots requests', async () => {
     const { asked, extras } = answering()
-    const client = await connect(kind, servers.value[line], extras)
+    const client = await connect(kind, servers[line], extras)
     expect(jsonOf(await client.callTool('talks_ask'))).toEqual(answeredTo(line, ANSWER))
     expect(jsonOf(await client.callTool('talks_sample'))).toEqual(answeredTo(line, SAMPLE))
     expect(jsonOf(await client.callTool('talks_roots'))).toEqual(answeredTo(line, { roots: ROOTS }))
@@ -73,7 +76,7 @@ describe.each(PAIRS)('an upstream ($line) that asks the client ($kind) during a 
 
 describe.each(SOME_PAIRS)('an upstream ($line) that asks the client ($kind) during a call', ({ kind, line }) => {
   it('gets an error when the client cannot be asked', async () => {
-    const client = await connect(kind, servers.value[line])
+    const client = await connect(kind, servers[line])
     const { isError, content } = await client.callTool('talks_ask')
     expect(isError).toBe(true)
     expect(JSON.stringify(content)).toMatch(
@@ -88,7 +91,7 @@ describe.each([
 ] as const)('two clients ($kind) that call an upstream ($line) at once', ({ kind, line }) => {
   it('are each asked about their own call only', async () => {
     const [one, other] = [answering('one'), answering('other')]
-    const serverId = servers.value[line]
+    const serverId = servers[line]
     const clients = [await connect(kind, serverId, one.extras), await connect(kind, serverId, other.extras)]
     const answers = await Promise.all(clients.map(client => client.callTool('talks_ask')))
     expect(answers.map(jsonOf)).toMatchObject(
@@ -101,7 +104,7 @@ describe.each([
 describe.each(['sdk 1', 'sdk 2 stateless'] as const)('an upstream that samples without the capability (%s)', kind => {
   it('is refused, and the client is not asked', async () => {
     const { asked, extras } = answering()
-    const client = await connect(kind, servers.value['talks-new'], {
+    const client = await connect(kind, servers['talks-new'], {
       ...extras,
       capabilities: { roots: {} },
       prepare1: () => {},
@@ -116,7 +119,7 @@ describe('an upstream that requires a URL to be opened before the call', () => {
   const OPENED = { mode: 'url', url: 'https://example.com/go', message: 'Go there first' }
 
   it.each(['sdk 1 over sse', 'sdk 2'] as const)('returns the URL elicitation error to a session (%s)', async kind => {
-    const client = await connect(kind, servers.value['talks-old'], answering().extras)
+    const client = await connect(kind, servers['talks-old'], answering().extras)
     await expect(client.callTool('talks_go')).rejects.toMatchObject({
       code: -32042,
       data: { elicitations: [{ ...OPENED, elicitationId: 'e1' }] },
@@ -142,7 +145,7 @@ describe('an upstream that requires a URL to be opened before the call', () => {
 
 describe('a session whose client can be asked', () => {
   it('has an upstream process of its own, which ends with the session', async () => {
-    const serverId = servers.value['talks-old']
+    const serverId = servers['talks-old']
     const pidOf = async (client: AnyClient) =>
       jsonOf<{ pid: number; offered: object }>(await client.callTool('talks_told'))
     const one = await connect('sdk 1', serverId, answering().extras)
@@ -178,7 +181,7 @@ describe('a session whose client can be asked', () => {
 
   it('tells the upstream that its roots have changed', async () => {
     let changed = (): Promise<void> => Promise.resolve()
-    const client = await connect('sdk 1', servers.value['talks-old'], {
+    const client = await connect('sdk 1', servers['talks-old'], {
       ...answering().extras,
       prepare1: asked => {
         changed = () => asked.sendRootsListChanged()
@@ -193,15 +196,13 @@ describe('a session whose client can be asked', () => {
 })
 
 describe('an upstream with tools only for clients that can be asked', () => {
-  const flat = beforeTests(async () => (await makeServer({ every: everythingCommand() })).serverId)
-  const grouped = beforeTests(
-    async () => (await makeServer({ every: everythingCommand() }, { presentation: 'grouped' })).serverId,
-  )
+  const flat = during(() => makeServer({ every: everythingCommand() }))
+  const grouped = during(() => makeServer({ every: everythingCommand() }, { presentation: 'grouped' }))
   const elicit = { group: 'every', name: 'trigger-elicitation-request' }
 
   it('lists and runs them for such a client, and for no other', async () => {
     const { extras, asked } = answering()
-    const client = await connect('sdk 1', flat.value, extras)
+    const client = await connect('sdk 1', flat.serverId, extras)
     const textOf = async (name: string, given: Record<string, unknown> = {}) =>
       JSON.stringify((await client.callTool(`every_${name}`, given)).content)
     expect(await textOf('trigger-elicitation-request')).toContain('Name: Ada')
@@ -216,7 +217,7 @@ describe('an upstream with tools only for clients that can be asked', () => {
         .parse(await of.request('tools/list'))
         .tools.map(({ name }) => name)
     await vi.waitFor(async () => expect(await namesFor(client)).toContain('every_trigger-sampling-request'))
-    const other = await connect('sdk 1', flat.value)
+    const other = await connect('sdk 1', flat.serverId)
     expect(await namesFor(other)).not.toContain('every_trigger-sampling-request')
     await expect(other.callTool('every_trigger-sampling-request')).rejects.toThrow('Unknown tool')
   })
@@ -224,10 +225,10 @@ describe('an upstream with tools only for clients that can be asked', () => {
   it('lists and runs them for such a client of a grouped server, and for no other', async () => {
     const namesOf = async (client: AnyClient): Promise<string[]> =>
       jsonOf<{ name: string }[]>(await client.callTool('get_dynamic_tools', { group: 'every' })).map(({ name }) => name)
-    const client = await connect('sdk 2', grouped.value, answering().extras)
+    const client = await connect('sdk 2', grouped.serverId, answering().extras)
     expect(JSON.stringify(await client.callTool('call_dynamic_tool', elicit))).toContain('Name: Ada')
     await vi.waitFor(async () => expect(await namesOf(client)).toContain('trigger-sampling-request'))
-    const other = await connect('sdk 2', grouped.value)
+    const other = await connect('sdk 2', grouped.serverId)
     expect(await namesOf(other)).not.toContain('trigger-sampling-request')
     expect(await other.callTool('call_dynamic_tool', elicit)).toMatchObject({
       isError: true,
@@ -236,10 +237,10 @@ describe('an upstream with tools only for clients that can be asked', () => {
   })
 
   it('runs them for a stateless client, of a flat and of a grouped server', async () => {
-    const client = await connect('sdk 2 stateless', flat.value, answering().extras)
+    const client = await connect('sdk 2 stateless', flat.serverId, answering().extras)
     const { content } = await client.callTool('every_trigger-elicitation-request')
     expect(JSON.stringify(content)).toContain('Name: Ada')
-    const other = await connect('sdk 2 stateless', grouped.value, answering().extras)
+    const other = await connect('sdk 2 stateless', grouped.serverId, answering().extras)
     expect(JSON.stringify(await other.callTool('call_dynamic_tool', elicit))).toContain('Name: Ada')
   })
 })
@@ -253,23 +254,9 @@ describe('the request state that a stateless client returns', () => {
     result: z.looseObject({ inputRequests: z.record(z.string(), z.unknown()), requestState: z.string() }),
   })
   /** Sends one request as it is on the wire. */
-  const call = async (serverId: string, more: object = {}, name = 'talks_ask') => {
-    const response = await fetch(`${patchbay.origin}/s/${serverId}`, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        'mcp-protocol-version': '2026-07-28',
-        'mcp-method': 'tools/call',
-        'mcp-name': name,
-      },
-      body: JSON.stringify({
-        jsonrpc: '2.0',
-        id: 1,
-        method: 'tools/call',
-        params: { name, arguments: {}, ...more, _meta: META },
-      }),
-    })
+  const call = async (serverId: string, more: JsonObject = {}, name = 'talks_ask') => {
+    const params = { name, arguments: {}, ...more, _meta: META }
+    const response = await postStateless(`${patchbay.origin}/s/${serverId}`, undefined, 'tools/call', params)
     const answer: unknown = await response.json()
     return answer
   }
@@ -283,7 +270,7 @@ describe('the request state that a stateless client returns', () => {
   it.each(['talks-old', 'talks-new'] as const)(
     'is accepted for the request it was issued for, and for no other (%s)',
     async line => {
-      const serverId = servers.value[line]
+      const serverId = servers[line]
       const { requestState, inputResponses } = await begin(serverId)
       const other = await makeTalks(line)
       expect(await call(other, { requestState, inputResponses })).toMatchObject(refused)
@@ -298,7 +285,7 @@ describe('the request state that a stateless client returns', () => {
   )
 
   it('asks again for a missing answer, and reports a call that has already ended', async () => {
-    const serverId = servers.value['talks-old']
+    const serverId = servers['talks-old']
     const { requestState, inputResponses } = await begin(serverId)
     const again = Result.parse(await call(serverId, { requestState })).result
     expect(Object.keys(again.inputRequests)).toEqual(Object.keys(inputResponses))

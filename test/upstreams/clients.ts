@@ -143,3 +143,9 @@ const Content = z.object({ content: z.array(z.object({ text: z.string() })) })
 
 /** Parses the JSON in a tool's text result. */
 export const jsonOf = <T>(answer: Answer): T => JSON.parse(Content.parse(answer).content[0]?.text ?? 'null')
+
+/** Returns the first text of a result. */
+export const textOf = ({ content }: Record<string, unknown>): string => {
+  const [block]: unknown[] = Array.isArray(content) ? content : []
+  return typeof block === 'object' && block !== null && 'text' in block ? String(block.text) : ''
+}

@@ -1,15 +1,15 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { countTokens } from '../../src/lib/tokens/tokens.ts'
 import { insertToken } from '../oauth/support/tokens.ts'
-import { runFakeApi } from '../servers/patchbay.ts'
+import { connectListening } from '../servers/mcp.ts'
 import { makeServer } from '../support/api-client.ts'
-import { beforeTests, runAttached } from './attached.ts'
+import { during, runFakeApi } from '../support/world.ts'
+import { runAttached } from './attached.ts'
 import { type ClientExtras, jsonOf } from './clients.ts'
 import { commandOf, everythingCommand } from './support.ts'
 
@@ -46,9 +46,13 @@ describe('a grouped server', () => {
   const makeGrouped = async (upstreams: Readonly<Record<string, object>> = {}): Promise<string> =>
     (await world.makeServer(upstreams, { presentation: 'grouped' })).serverId
   /** Grouped servers for tests that leave them as they were. */
-  const large = beforeTests(() => makeGrouped({ alpha: commandOf('large', 'alpha'), beta: commandOf('large', 'beta') }))
-  const talks = beforeTests(() => makeGrouped({ alpha: commandOf('talks-old'), beta: commandOf('talks-old') }))
-  const mixed = beforeTests(() => makeMixed())
+  const large = during(async () => ({
+    serverId: await makeGrouped({ alpha: commandOf('large', 'alpha'), beta: commandOf('large', 'beta') }),
+  }))
+  const talks = during(async () => ({
+    serverId: await makeGrouped({ alpha: commandOf('talks-old'), beta: commandOf('talks-old') }),
+  }))
+  const mixed = during(async () => ({ serverId: await makeMixed() }))
   const open = async (kind: Kind, serverId: string, extras: ClientExtras = {}) => {
     const client = await world.connect(kind, serverId, extras)
     return {
@@ -81,7 +85,7 @@ describe('a grouped server', () => {
   }
 
   it.each(ERAS)('has one tool that lists the tools of a group and one that calls them (%s)', async kind => {
-    const client = await open(kind, mixed.value)
+    const client = await open(kind, mixed.serverId)
     const { tools, _meta } = Listed.parse(await client.request('tools/list'))
     expect(tools.map(({ name }) => name)).toEqual(['call_dynamic_tool', 'get_dynamic_tools'])
     expect(_meta?.['patchbay/missing']).toBeUndefined()
@@ -144,9 +148,9 @@ describe('a grouped server', () => {
   it.each(ERAS)(
     'rejects wrong arguments of its own two tools, names what exists, and records nothing (%s)',
     async kind => {
-      const client = await open(kind, mixed.value)
+      const client = await open(kind, mixed.serverId)
       const listExecutions = async () =>
-        (await world.operator.expectOk('GET', `/servers/${mixed.value}/executions?limit=200`)).body
+        (await world.operator.expectOk('GET', `/servers/${mixed.serverId}/executions?limit=200`)).body
       const before = await listExecutions()
       const wrong = async (answer: Promise<unknown>): Promise<string> => {
         const result = await answer
@@ -173,7 +177,7 @@ describe('a grouped server', () => {
   )
 
   it.each(ERAS)('lists resources, templates and prompts of all groups or of one (%s)', async kind => {
-    const client = await open(kind, large.value)
+    const client = await open(kind, large.serverId)
     const listAll = async (params: Record<string, unknown> = {}) => {
       const all: z.infer<typeof Resources>['resources'] = []
       let cursor: string | undefined
@@ -276,7 +280,7 @@ describe('a grouped server', () => {
   })
 
   it.each(ERAS)('passes on progress and cancellation of a call (%s)', async kind => {
-    const client = await open(kind, talks.value)
+    const client = await open(kind, talks.serverId)
     const steps: unknown[] = []
     const call = (name: string, options: object) =>
       client.callTool('call_dynamic_tool', { group: 'alpha', name }, options)
@@ -294,7 +298,7 @@ describe('a grouped server', () => {
 
   it.each(ERAS)('lets the upstream ask the client during a call (%s)', async kind => {
     const answer = { action: 'accept' as const, content: { name: 'Ada' } }
-    const client = await open(kind, talks.value, {
+    const client = await open(kind, talks.serverId, {
       capabilities: { elicitation: { form: {} } },
       prepare1: asked => asked.setRequestHandler(ElicitRequestSchema, () => answer),
       prepare2: asked => asked.setRequestHandler('elicitation/create', () => answer),
@@ -303,7 +307,7 @@ describe('a grouped server', () => {
   })
 
   it.each(ERAS)('completes arguments and announces updates under the names of its groups (%s)', async kind => {
-    const client = await open(kind, talks.value)
+    const client = await open(kind, talks.serverId)
     const complete = async (ref: object, params = {}) =>
       client.request('completion/complete', { ref, argument: { name: 'id', value: 'o' }, ...params })
     const template = { type: 'ref/resource', uri: 'beta+talks://any/{id}' }
@@ -339,7 +343,7 @@ describe('a grouped server', () => {
   })
 
   it('costs the model a few hundred tokens for thousands of tools', async () => {
-    const client = await open('sdk 1', large.value)
+    const client = await open('sdk 1', large.serverId)
     const { tools } = Listed.parse(await client.request('tools/list'))
     expect(await countTokens(JSON.stringify(tools))).toBeLessThan(400)
     expect(Tools.parse(await client.get('beta')).structuredContent.tools).toHaveLength(1_000)
@@ -348,36 +352,25 @@ describe('a grouped server', () => {
       structuredContent: { given: { text: 'x' } },
       _meta: { 'example.com/own': 'beta' },
     })
-    await world.operator.expectOk('PATCH', `/servers/${large.value}`, { presentation: 'flat' })
+    await world.operator.expectOk('PATCH', `/servers/${large.serverId}`, { presentation: 'flat' })
     const flat = Listed.parse(await client.request('tools/list')).tools
     expect(await countTokens(JSON.stringify(flat))).toBeGreaterThan(10_000)
-    await world.operator.expectOk('PATCH', `/servers/${large.value}`, { presentation: 'grouped' })
+    await world.operator.expectOk('PATCH', `/servers/${large.serverId}`, { presentation: 'grouped' })
   })
 
   it.each(['legacy', 'auto'] as const)(
     'announces to connected clients that it becomes flat and grouped again (%s)',
     async mode => {
-      const serverId = mixed.value
-      const changes: string[][] = []
-      const client = new Client(
-        { name: 'official', version: '1.0.0' },
-        {
-          versionNegotiation: { mode },
-          listChanged: {
-            tools: { onChanged: (_error, tools) => changes.push((tools ?? []).map(({ name }) => name)), debounceMs: 0 },
-          },
-        },
-      )
-      await client.connect(new StreamableHTTPClientTransport(new URL(`${patchbay.origin}/s/${serverId}`)))
-      onTestFinished(() => client.close())
+      const serverId = mixed.serverId
+      const { client, lastNames } = await connectListening(`${patchbay.origin}/s/${serverId}`, mode)
       expect((await client.listTools()).tools).toHaveLength(2)
       await world.operator.expectOk('PATCH', `/servers/${serverId}`, { presentation: 'flat' })
       expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(
         expect.arrayContaining(['every_echo', 'forecast', 'report']),
       )
-      await vi.waitFor(() => expect(changes.at(-1)).toContain('every_echo'), 10_000)
+      await vi.waitFor(() => expect(lastNames()).toContain('every_echo'), 10_000)
       await world.operator.expectOk('PATCH', `/servers/${serverId}`, { presentation: 'grouped' })
-      await vi.waitFor(() => expect(changes.at(-1)).toEqual(['call_dynamic_tool', 'get_dynamic_tools']), 10_000)
+      await vi.waitFor(() => expect(lastNames()).toEqual(['call_dynamic_tool', 'get_dynamic_tools']), 10_000)
       await expect(client.callTool({ name: 'forecast', arguments: { city: 'x' } })).rejects.toThrow('Unknown tool')
     },
   )
@@ -436,21 +429,9 @@ describe('an upstream that fails', () => {
       refresh: () => world.refresh(id),
     }
   }
-  const connectListening = async (url: string) => {
-    const told: string[] = []
-    const client = new Client(
-      { name: 'official', version: '1.0.0' },
-      {
-        listChanged: {
-          tools: {
-            onChanged: (_error, tools) => told.push(tools?.find(isGet)?.description ?? ''),
-            debounceMs: 0,
-          },
-        },
-      },
-    )
-    await client.connect(new StreamableHTTPClientTransport(new URL(url)))
-    onTestFinished(() => client.close())
+  const connectToGroups = async (url: string) => {
+    const { client, changes } = await connectListening(url)
+    const told = () => changes.map(tools => tools.find(isGet)?.description ?? '')
     const describe = async (): Promise<string> => (await client.listTools()).tools.find(isGet)?.description ?? ''
     return { client, told, describe }
   }
@@ -477,7 +458,7 @@ describe('an upstream that fails', () => {
 
   it('is marked in the list of groups until it works again', async () => {
     const { url, appear, vanish, refresh } = await makeFailing('grouped')
-    const { client, told, describe } = await connectListening(url)
+    const { client, told, describe } = await connectToGroups(url)
     const failed = /- late \(tools not known yet; failed: [^\n]*code 3[^\n]*\): Comes late\.$/
     await vi.waitFor(async () => expect(await describe()).toMatch(failed), 10_000)
     expect(await client.callTool({ name: 'get_dynamic_tools', arguments: { group: 'late' } })).toMatchObject({
@@ -486,19 +467,19 @@ describe('an upstream that fails', () => {
     })
     appear()
     await refresh()
-    await vi.waitFor(() => expect(told.at(-1)).toMatch(/- late \(\d+ tools\): Comes late\.$/), 10_000)
+    await vi.waitFor(() => expect(told().at(-1)).toMatch(/- late \(\d+ tools\): Comes late\.$/), 10_000)
 
     const call = (name: string) =>
       client.callTool({ name: 'call_dynamic_tool', arguments: { group: 'late', name, args: { text: 'back' } } })
     vanish()
     expect(await call('die')).toMatchObject({ isError: true })
     expect(await call('echo')).toMatchObject({ isError: true })
-    await vi.waitFor(() => expect(told.at(-1)).toMatch(/- late \(\d+ tools; failed: [^\n]*code 3/), 10_000)
+    await vi.waitFor(() => expect(told().at(-1)).toMatch(/- late \(\d+ tools; failed: [^\n]*code 3/), 10_000)
     expect(await client.callTool({ name: 'get_dynamic_tools', arguments: { group: 'late' } })).toMatchObject({
       structuredContent: { tools: expect.arrayContaining([expect.objectContaining({ name: 'echo' })]) },
     })
     appear()
     expect(await call('echo')).toMatchObject({ content: [{ text: 'back' }] })
-    await vi.waitFor(() => expect(told.at(-1)).toMatch(/- late \(\d+ tools\): Comes late\.$/), 10_000)
+    await vi.waitFor(() => expect(told().at(-1)).toMatch(/- late \(\d+ tools\): Comes late\.$/), 10_000)
   })
 })

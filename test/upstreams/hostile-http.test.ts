@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { type ApiClient, signUp } from '../support/api-client.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
-import { textOf } from './official-clients.ts'
+import { textOf } from './clients.ts'
 import { commandOf, runServer } from './support.ts'
 
 /** URLs that do not work, by path of the hostile server, and the error of each over either transport. */

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type ApiClient, signUp } from '../support/api-client.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
-import { textOf } from './official-clients.ts'
+import { textOf } from './clients.ts'
 import { commandOf, gone } from './support.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'patchbay-hostile-'))

@@ -1,7 +1,6 @@
-import { beforeAll, describe, expect, it } from 'vitest'
-import { runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, signUp } from '../support/api-client.ts'
+import { describe, expect, it } from 'vitest'
 import { signInToPages } from '../support/signed-in.ts'
+import { runPatchbay, runUser } from '../support/world.ts'
 import { connectClient } from './clients.ts'
 import { runScriptedUpstreams } from './scripted-upstream.ts'
 
@@ -83,10 +82,7 @@ const upstreams = runScriptedUpstreams({
     },
   },
 })
-let builder: ApiClient & { email: string }
-beforeAll(async () => {
-  builder = await signUp(patchbay.origin)
-})
+const builder = runUser(patchbay)
 
 const attach = async (path: string) => {
   const { id: serverId } = await builder.create('/servers', { name: path, maxResponseTokens: 0, access: 'public' })

@@ -1,17 +1,13 @@
 import { request } from 'node:http'
-import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { JsonObject } from '../../src/lib/kernel/json.ts'
 import { send } from '../mcp/wire.ts'
-import { runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, signUp } from '../support/api-client.ts'
+import { runPatchbay, runUser } from '../support/world.ts'
 import { connectClient, jsonOf } from './clients.ts'
 import { commandOf } from './support.ts'
 
-const patchbay = runPatchbay(undefined, { PATCHBAY_ALLOW_STDIO: 'true' })
-let operator: ApiClient & { userId: string }
-beforeAll(async () => {
-  operator = await signUp(patchbay.origin, 'operator@example.com')
-})
+const patchbay = runPatchbay({ env: { PATCHBAY_ALLOW_STDIO: 'true' } })
+const operator = runUser(patchbay, 'operator@example.com')
 
 const META = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',

@@ -2,14 +2,14 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, signUp } from '../support/api-client.ts'
-import { CLIENT_LINES, type OfficialClient, textOf } from './official-clients.ts'
+import { z } from 'zod'
+import { runPatchbay, runUser } from '../support/world.ts'
+import { CLIENT_KINDS, connectClient, textOf } from './clients.ts'
 import { BLOB, CONTENT, MEMO, MESSAGES, META, STRUCTURED } from './servers/contents.ts'
 import { commandOf, everythingCommand, npmCommand, runServer } from './support.ts'
 
 /** Servers with all of them: published ones, and ones that return every kind of content, with both SDK generations. */
-const patchbay = runPatchbay(undefined, { PATCHBAY_ALLOW_STDIO: 'true' })
+const patchbay = runPatchbay({ env: { PATCHBAY_ALLOW_STDIO: 'true' } })
 const folder = mkdtempSync(join(tmpdir(), 'patchbay-npm-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -18,10 +18,9 @@ afterAll(async () => {
   await Promise.all(ends.map(end => end()))
 })
 
-let operator: ApiClient
 let url = ''
+const operator = runUser(patchbay, 'operator@example.com')
 beforeAll(async () => {
-  operator = await signUp(patchbay.origin, 'operator@example.com')
   const { id } = await operator.create('/servers', { name: 'Everything', access: 'public' })
   url = `${patchbay.origin}/s/${id}`
   const [http, sse, contents] = await Promise.all([
@@ -46,15 +45,12 @@ beforeAll(async () => {
   await Promise.all(made.map(upstream => operator.expectOk('POST', `/upstreams/${upstream.id}/refresh`)))
 })
 
-describe.each(CLIENT_LINES)('published MCP servers, to client $title', ({ connect }) => {
-  let client: OfficialClient
-  beforeAll(async () => {
-    client = await connect(url)
-  })
-  afterAll(() => client.close())
+const Named = z.array(z.looseObject({ name: z.string() }))
 
+describe.each(CLIENT_KINDS)('published MCP servers, to client %s', kind => {
   it('list every tool, over each transport and in each era', async () => {
-    const names = (await client.listTools()).tools.map(({ name }) => name)
+    const client = await connectClient(kind, url)
+    const names = Named.parse((await client.request('tools/list')).tools).map(({ name }) => name)
     expect(names).toEqual(
       expect.arrayContaining([
         'files_read_text_file',
@@ -66,8 +62,8 @@ describe.each(CLIENT_LINES)('published MCP servers, to client $title', ({ connec
   })
 
   it.each(['every', 'everyhttp', 'everysse'])('respond as they do directly: %s', async name => {
-    const call = (tool: string, args: Record<string, unknown>) =>
-      client.callTool({ name: `${name}_${tool}`, arguments: args })
+    const client = await connectClient(kind, url)
+    const call = (tool: string, args: Record<string, unknown>) => client.callTool(`${name}_${tool}`, args)
     expect(textOf(await call('echo', { message: 'hello' }))).toBe('Echo: hello')
     expect(textOf(await call('get-sum', { a: 2, b: 3 }))).toContain('5')
     expect(await call('get-tiny-image', {})).toMatchObject({
@@ -80,14 +76,35 @@ describe.each(CLIENT_LINES)('published MCP servers, to client $title', ({ connec
       content: [{ type: 'text' }, { type: 'resource_link' }, { type: 'resource_link' }],
     })
     expect(await call('get-sum', { a: 'two' })).toMatchObject({ isError: true })
-    const { messages } = await client.getPrompt({ name: `${name}_args-prompt`, arguments: { city: 'Bern' } })
+    const prompt = { name: `${name}_args-prompt`, arguments: { city: 'Bern' } }
+    const { messages } = await client.request('prompts/get', prompt)
     expect(JSON.stringify(messages)).toContain('Bern')
   })
 
+  it.each(['oldstdio', 'newstdio', 'oldhttp', 'newhttp'])(
+    'content of every kind is as the upstream made it: %s',
+    async name => {
+      const client = await connectClient(kind, url)
+      const result = await client.callTool(`${name}_everything`)
+      expect(result.content).toEqual(CONTENT)
+      expect(result.structuredContent).toEqual(STRUCTURED)
+      expect(result._meta).toMatchObject(META)
+      expect(await client.callTool(`${name}_failing`)).toMatchObject({
+        content: [{ type: 'text', text: 'it failed' }],
+        isError: true,
+      })
+      const about = { name: `${name}_about`, arguments: { topic: 'rain' } }
+      const { messages } = await client.request('prompts/get', about)
+      expect(messages).toEqual(MESSAGES)
+    },
+  )
+})
+
+describe('published MCP servers', () => {
   it('write, read and protect files', async () => {
     const path = join(folder, 'note.txt')
-    const call = (tool: string, args: Record<string, unknown>) =>
-      client.callTool({ name: `files_${tool}`, arguments: args })
+    const client = await connectClient('sdk 2 stateless', url)
+    const call = (tool: string, args: Record<string, unknown>) => client.callTool(`files_${tool}`, args)
     await call('write_file', { path, content: 'Grüße\n' })
     expect(readFileSync(path, 'utf8')).toBe('Grüße\n')
     expect(textOf(await call('read_text_file', { path }))).toBe('Grüße\n')
@@ -98,45 +115,38 @@ describe.each(CLIENT_LINES)('published MCP servers, to client $title', ({ connec
 
   it('share their memory between clients', async () => {
     const entity = { name: 'Ada', entityType: 'person', observations: ['wrote notes'] }
-    await client.callTool({ name: 'memory_create_entities', arguments: { entities: [entity] } })
-    expect(await client.callTool({ name: 'memory_open_nodes', arguments: { names: ['Ada'] } })).toMatchObject({
+    const [one, other] = [await connectClient('sdk 1', url), await connectClient('sdk 2 stateless', url)]
+    await one.callTool('memory_create_entities', { entities: [entity] })
+    expect(await other.callTool('memory_open_nodes', { names: ['Ada'] })).toMatchObject({
       structuredContent: { entities: [entity] },
     })
   })
-
-  it.each(['oldstdio', 'newstdio', 'oldhttp', 'newhttp'])(
-    'content of every kind is as the upstream made it: %s',
-    async name => {
-      const result = await client.callTool({ name: `${name}_everything` })
-      expect(result.content).toEqual(CONTENT)
-      expect(result.structuredContent).toEqual(STRUCTURED)
-      expect(result._meta).toMatchObject(META)
-      expect(await client.callTool({ name: `${name}_failing` })).toMatchObject({
-        content: [{ type: 'text', text: 'it failed' }],
-        isError: true,
-      })
-      const { messages } = await client.getPrompt({ name: `${name}_about`, arguments: { topic: 'rain' } })
-      expect(messages).toEqual(MESSAGES)
-    },
-  )
 })
 
-describe.each(CLIENT_LINES)('resources of an upstream, to client $title', ({ connect }) => {
-  it.each(['old', 'new'])('are listed and read unchanged, text and binary, also by template: %s', async line => {
-    const { id } = await operator.create('/servers', { name: 'Memos', access: 'public' })
-    const upstream = await operator.create(`/servers/${id}/upstreams`, { name: line, ...commandOf('contents', line) })
-    await operator.expectOk('POST', `/upstreams/${upstream.id}/refresh`)
-    const client = await connect(`${patchbay.origin}/s/${id}`)
-    const { resources } = await client.listResources()
-    expect(resources.map(({ uri }) => uri)).toEqual([MEMO.uri, BLOB.uri])
-    const { resourceTemplates } = await client.listResourceTemplates()
-    expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual(['memo://of/{id}'])
-    expect((await client.readResource({ uri: MEMO.uri })).contents).toEqual([MEMO])
-    expect((await client.readResource({ uri: BLOB.uri })).contents).toEqual([BLOB])
-    expect((await client.readResource({ uri: 'memo://of/7' })).contents).toEqual([
-      { uri: 'memo://of/7', text: 'of memo://of/7' },
-    ])
-    await expect(client.readResource({ uri: 'memo://nowhere' })).rejects.toThrow(/not found/i)
-    await client.close()
-  })
+describe('resources of an upstream', () => {
+  it.each([
+    ['old', 'sdk 1'],
+    ['old', 'sdk 2 stateless'],
+    ['new', 'sdk 1 over sse'],
+    ['new', 'sdk 2'],
+  ] as const)(
+    'are listed and read unchanged, text and binary, also by template: %s, to client %s',
+    async (line, kind) => {
+      const { id } = await operator.create('/servers', { name: 'Memos', access: 'public' })
+      const upstream = await operator.create(`/servers/${id}/upstreams`, { name: line, ...commandOf('contents', line) })
+      await operator.expectOk('POST', `/upstreams/${upstream.id}/refresh`)
+      const client = await connectClient(kind, `${patchbay.origin}/s/${id}`)
+      const read = (uri: string) => client.request('resources/read', { uri })
+      expect(await client.request('resources/list')).toMatchObject({
+        resources: [{ uri: MEMO.uri }, { uri: BLOB.uri }],
+      })
+      expect(await client.request('resources/templates/list')).toMatchObject({
+        resourceTemplates: [{ uriTemplate: 'memo://of/{id}' }],
+      })
+      expect((await read(MEMO.uri)).contents).toEqual([MEMO])
+      expect((await read(BLOB.uri)).contents).toEqual([BLOB])
+      expect((await read('memo://of/7')).contents).toEqual([{ uri: 'memo://of/7', text: 'of memo://of/7' }])
+      await expect(read('memo://nowhere')).rejects.toThrow(/not found/i)
+    },
+  )
 })

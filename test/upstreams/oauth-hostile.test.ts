@@ -1,22 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { signUp } from '../support/api-client.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
-import { type Behaviour, type OAuthFake, startOAuthFake } from './oauth-fake.ts'
+import { startTestApp } from '../support/app.ts'
+import { during, runPatchbay } from '../support/world.ts'
+import { type Behaviour, startOAuthFake } from './oauth-fake.ts'
 import { attach, leavingLink, makePerson, startConnecting } from './oauth-support.ts'
 
-let fake: OAuthFake
-let patchbay: TestApp
-let owner: Awaited<ReturnType<typeof makePerson>>
-beforeAll(async () => {
-  fake = await startOAuthFake()
-  patchbay = await startTestApp({ env: { PATCHBAY_ALLOW_STDIO: 'true' } })
-  owner = await makePerson(patchbay.origin, 'front@example.com')
-})
-afterAll(async () => {
-  await patchbay.close()
-  await fake.close()
-})
+const fake = during(() => startOAuthFake())
+const patchbay = runPatchbay({ env: { PATCHBAY_ALLOW_STDIO: 'true' } })
+const owner = during(() => makePerson(patchbay.origin, 'front@example.com'))
 beforeEach(() => fake.behave())
 
 const attachNew = async (auth: object = { type: 'oauth' }) => (await attach(owner, fake.url, auth)).upstreamId
@@ -251,11 +243,7 @@ describe('an authorization request', () => {
 })
 
 describe('a client secret that the builder configured', () => {
-  let other: OAuthFake
-  beforeAll(async () => {
-    other = await startOAuthFake()
-  })
-  afterAll(() => other.close())
+  const other = during(() => startOAuthFake())
 
   it('is sent only to the authorization server where it was first used, until it is entered again', async () => {
     const auth = { type: 'oauth', clientId: 'brought', clientSecret: 'for the first alone' }

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { fieldsOf } from '../oauth/support/visitor.ts'
+import { during } from '../support/world.ts'
 import { connectClient } from './clients.ts'
 import { startOAuthFake } from './oauth-fake.ts'
 import {
@@ -9,20 +10,18 @@ import {
   leavingLink,
   listTools,
   makePerson,
-  type OAuthWorlds,
   startConnecting,
   startOAuthWorlds,
 } from './oauth-support.ts'
 
 type Person = Awaited<ReturnType<typeof makePerson>>
 
-let worlds: OAuthWorlds
 let ann: Person
 let bob: Person
 let annThere: Person
 let bobThere: Person
+const worlds = during(() => startOAuthWorlds())
 beforeAll(async () => {
-  worlds = await startOAuthWorlds()
   const { front, back } = worlds
   ;[ann, bob] = [await makePerson(front.origin, 'ann@example.com'), await makePerson(front.origin, 'bob@example.com')]
   ;[annThere, bobThere] = [
@@ -35,7 +34,6 @@ beforeAll(async () => {
     allowedUsers: [annThere.email, bobThere.email],
   })
 })
-afterAll(() => worlds.close())
 
 const attachOwn = (server: object = { access: 'public' }, more: object = {}) =>
   attach(worlds.owner, worlds.back.url, { type: 'oauth', per: 'caller' }, { server, ...more })

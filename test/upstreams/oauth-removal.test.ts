@@ -1,23 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { startTestApp, type TestApp } from '../support/app.ts'
-import { type OAuthFake, startOAuthFake } from './oauth-fake.ts'
+import { during, runPatchbay } from '../support/world.ts'
+import { startOAuthFake } from './oauth-fake.ts'
 import { attach, leavingLink, makePerson, startConnecting } from './oauth-support.ts'
 
 type Person = Awaited<ReturnType<typeof makePerson>>
 
-let fake: OAuthFake
-let patchbay: TestApp
-let owner: Person
-beforeAll(async () => {
-  fake = await startOAuthFake()
-  patchbay = await startTestApp()
-  owner = await makePerson(patchbay.origin, 'front@example.com')
-})
-afterAll(async () => {
-  await patchbay.close()
-  await fake.close()
-})
+const fake = during(() => startOAuthFake())
+const patchbay = runPatchbay()
+const owner = during(() => makePerson(patchbay.origin, 'front@example.com'))
 beforeEach(() => fake.behave())
 
 const connect = async ({ visitor }: Person, upstreamId: string): Promise<void> => {

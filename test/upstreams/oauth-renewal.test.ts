@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { fieldsOf } from '../oauth/support/visitor.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
 import { databaseKinds } from '../support/databases.ts'
-import { type OAuthFake, startOAuthFake } from './oauth-fake.ts'
+import { during, runPatchbay } from '../support/world.ts'
+import { startOAuthFake } from './oauth-fake.ts'
 import { attach, callServer, leavingLink, listTools, makePerson, startConnecting } from './oauth-support.ts'
 
 /** So short that the token must be renewed at once. */
 const AT_ONCE = 0.002
 
-let fake: OAuthFake
-beforeAll(async () => {
-  fake = await startOAuthFake()
-})
-afterAll(() => fake.close())
+const fake = during(() => startOAuthFake())
 beforeEach(() => fake.behave())
 
 type Person = Awaited<ReturnType<typeof makePerson>>
@@ -22,24 +18,12 @@ const connect = async ({ visitor }: Person, upstreamId: string): Promise<void> =
   if (page.status !== 200) throw new Error(`not connected: ${page.status} ${page.text}`)
 }
 
-describe.each(databaseKinds)("an account's token, on $kind", ({ kind, create }) => {
+describe.each(databaseKinds)("an account's token, on $kind", kind => {
   /** For behavior to which the database does not matter. */
-  const itOnce = it.runIf(kind === 'sqlite')
-  let database: Awaited<ReturnType<typeof create>>
-  let patchbay: TestApp
-  let other: TestApp
-  let owner: Person
-  beforeAll(async () => {
-    database = await create()
-    patchbay = await startTestApp({ databaseUrl: database.url })
-    other = await startTestApp({ databaseUrl: database.url, env: { PATCHBAY_BASE_URL: patchbay.origin } })
-    owner = await makePerson(patchbay.origin, 'front@example.com')
-  })
-  afterAll(async () => {
-    await other.close()
-    await patchbay.close()
-    await database.drop()
-  })
+  const itOnce = it.runIf(kind.kind === 'sqlite')
+  const patchbay = runPatchbay({ kind })
+  const other = during(() => patchbay.another())
+  const owner = during(() => makePerson(patchbay.origin, 'front@example.com'))
 
   const attachConnected = async () => {
     const attached = await attach(owner, fake.url, { type: 'oauth' })

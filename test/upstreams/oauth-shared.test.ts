@@ -1,22 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { fieldsOf } from '../oauth/support/visitor.ts'
+import { during } from '../support/world.ts'
 import {
   attach,
   callServer,
   leavingLink,
   listTools,
   makePerson,
-  type OAuthWorlds,
   startConnecting,
   startOAuthWorlds,
 } from './oauth-support.ts'
 
-let worlds: OAuthWorlds
-beforeAll(async () => {
-  worlds = await startOAuthWorlds()
-})
-afterAll(() => worlds.close())
+const worlds = during(() => startOAuthWorlds())
 
 describe('an upstream with one account for all callers', () => {
   it('reports that it is not connected, and works once its builder has connected it', async () => {

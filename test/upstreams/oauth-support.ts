@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
+import type { JsonObject } from '../../src/lib/kernel/json.ts'
+import { postStateless } from '../mcp/wire.ts'
 import { answerConsent } from '../oauth/support/client.ts'
 import { createVisitor, fieldsOf, type Page, type Visitor } from '../oauth/support/visitor.ts'
 import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
@@ -25,33 +27,10 @@ const Result = z.looseObject({
 const Answer = z.looseObject({ result: z.unknown().optional(), error: z.unknown().optional() })
 
 /** Sends one request of the stateless era. */
-const askServer = async (
-  url: string,
-  token: string | undefined,
-  method: string,
-  params: Record<string, unknown> = {},
-) => {
-  const _meta = {
-    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-    'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
-    'io.modelcontextprotocol/clientCapabilities': {},
-  }
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      'mcp-protocol-version': '2026-07-28',
-      'mcp-method': method,
-      ...(typeof params.name === 'string' && { 'mcp-name': params.name }),
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-    },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } }),
-  })
-  return Answer.parse(await response.json())
-}
+const askServer = async (url: string, token: string | undefined, method: string, params: JsonObject = {}) =>
+  Answer.parse(await (await postStateless(url, token, method, params)).json())
 
-export const callServer = async (url: string, token: string | undefined, name: string, args: object = {}) => {
+export const callServer = async (url: string, token: string | undefined, name: string, args: JsonObject = {}) => {
   const answer = await askServer(url, token, 'tools/call', { name, arguments: args })
   if (answer.result === undefined) throw new Error(`no result: ${JSON.stringify(answer.error)}`)
   const result = Result.parse(answer.result)
@@ -161,4 +140,3 @@ export const startOAuthWorlds = async (options: Parameters<typeof startTestApp>[
     },
   }
 }
-export type OAuthWorlds = Awaited<ReturnType<typeof startOAuthWorlds>>

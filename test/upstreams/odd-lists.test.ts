@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
-import { CLIENT_LINES, textOf } from './official-clients.ts'
+import { makeServer } from '../support/api-client.ts'
+import { runPatchbay, runUser } from '../support/world.ts'
+import { CLIENT_KINDS, connectClient, textOf } from './clients.ts'
 import { commandOf } from './support.ts'
 
 const Offer = z.object({
@@ -10,13 +10,12 @@ const Offer = z.object({
   flags: z.array(z.object({ kind: z.string(), item: z.string(), message: z.string() })),
 })
 
-const patchbay = runPatchbay(undefined, { PATCHBAY_ALLOW_STDIO: 'true' })
-let operator: ApiClient
+const patchbay = runPatchbay({ env: { PATCHBAY_ALLOW_STDIO: 'true' } })
 let serverId = ''
 let url = ''
 let flags: string[] = []
+const operator = runUser(patchbay, 'operator@example.com')
 beforeAll(async () => {
-  operator = await signUp(patchbay.origin, 'operator@example.com')
   // The server's own tool with the same name as one of the upstream's.
   const own = [{ name: 'odd_sound', method: 'GET', url: 'http://127.0.0.1:1/' }]
   ;({ serverId, url } = await makeServer(operator, own))
@@ -30,10 +29,12 @@ beforeAll(async () => {
   flags = Offer.parse(body).flags.map(({ kind, item, message }) => `${kind} ${item}: ${message}`)
 })
 
-describe.each(CLIENT_LINES)('an upstream with invalid lists, to client $title', ({ connect }) => {
+describe.each(CLIENT_KINDS)('an upstream with invalid lists, to client %s', kind => {
   it('does not affect others, and its valid items are listed', async () => {
-    const client = await connect(url)
-    const { tools } = await client.listTools()
+    const client = await connectClient(kind, url)
+    const { tools } = z
+      .object({ tools: z.array(z.object({ name: z.string() })) })
+      .parse(await client.request('tools/list'))
     expect(tools.map(({ name }) => name)).toEqual([
       'good_echo',
       'good_grow',
@@ -44,12 +45,11 @@ describe.each(CLIENT_LINES)('an upstream with invalid lists, to client $title', 
       'odd_sound',
       'odd_wide',
     ])
-    expect((await client.listResources()).resources.map(({ uri }) => uri)).toEqual(['odd://sound'])
-    expect((await client.listResourceTemplates()).resourceTemplates).toEqual([])
-    expect((await client.listPrompts()).prompts.map(({ name }) => name)).toEqual(['odd_sound'])
-    expect(textOf(await client.callTool({ name: 'odd_pattern' }))).toBe('pattern')
-    expect(textOf(await client.callTool({ name: 'good_echo' }))).toBe('from the older line')
-    await client.close()
+    expect(await client.request('resources/list')).toMatchObject({ resources: [{ uri: 'odd://sound' }] })
+    expect(await client.request('resources/templates/list')).toMatchObject({ resourceTemplates: [] })
+    expect(await client.request('prompts/list')).toMatchObject({ prompts: [{ name: 'odd_sound' }] })
+    expect(textOf(await client.callTool('odd_pattern'))).toBe('pattern')
+    expect(textOf(await client.callTool('good_echo'))).toBe('from the older line')
   })
 })
 
@@ -91,9 +91,7 @@ describe('an upstream with invalid lists', () => {
   })
 
   it("does not take the name of one of the server's own tools", async () => {
-    const [line] = CLIENT_LINES
-    const client = await line?.connect(url)
-    expect(textOf((await client?.callTool({ name: 'odd_sound' })) ?? {})).toContain('127.0.0.1:1')
-    await client?.close()
+    const client = await connectClient('sdk 1', url)
+    expect(textOf(await client.callTool('odd_sound'))).toContain('127.0.0.1:1')
   })
 })

@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { makeServer } from '../support/api-client.ts'
 import { databaseKinds } from '../support/databases.ts'
 import { createPageBrowser } from '../support/page-browser.ts'
+import { runFakeApi, runPatchbay, runUser } from '../support/world.ts'
 
 const PASSWORD = 'correct horse battery staple'
 const FOLDER = mkdtempSync(join(tmpdir(), 'patchbay-presented-'))
@@ -21,12 +21,9 @@ const Skipped = z.object({
 })
 
 describe.each(databaseKinds)('what clients see of upstreams, on $kind', kind => {
-  const patchbay = runPatchbay(kind, { PATCHBAY_ALLOW_STDIO: 'true' })
+  const patchbay = runPatchbay({ kind, env: { PATCHBAY_ALLOW_STDIO: 'true' } })
   const fake = runFakeApi()
-  let operator: ApiClient & { email: string }
-  beforeAll(async () => {
-    operator = await signUp(patchbay.origin, 'operator@example.com')
-  })
+  const operator = runUser(patchbay, 'operator@example.com')
 
   let made = 0
   const attach = async (serverId: string, body: object, tools: readonly object[]) => {

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { createBackoff } from '../../src/upstreams/catalogue/refreshes.ts'
-import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
 import { signUp } from '../support/api-client.ts'
+import { runFakeApi, runPatchbay } from '../support/world.ts'
 
 const patchbay = runPatchbay()
 

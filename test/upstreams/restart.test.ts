@@ -1,5 +1,5 @@
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { connect } from '../servers/mcp.ts'
 import { signUp } from '../support/api-client.ts'
 import { startTestApp } from '../support/app.ts'
 import { databaseKinds } from '../support/databases.ts'
@@ -24,9 +24,7 @@ describe.each(databaseKinds)('after a restart on $kind', kind => {
 
     const after = await startTestApp({ databaseUrl: database.url })
     onTestFinished(() => after.close())
-    const client = new Client({ name: 'official', version: '1.0.0' })
-    await client.connect(new StreamableHTTPClientTransport(new URL(`${after.origin}/s/${serverId}`)))
-    onTestFinished(() => client.close())
+    const client = await connect(`${after.origin}/s/${serverId}`)
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain('far_echo')
     expect(after.services.upstreamConnections.listKnown().map(({ connection }) => connection)).toEqual([undefined])
     const failed = await client.callTool({ name: 'far_echo', arguments: { message: 'hi' } })

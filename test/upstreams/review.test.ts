@@ -1,12 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
-import { runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, signUp } from '../support/api-client.ts'
+import { connectListening } from '../servers/mcp.ts'
 import { databaseKinds } from '../support/databases.ts'
+import { runPatchbay, runUser } from '../support/world.ts'
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'patchbay-review-'))
 afterAll(() => rmSync(FOLDER, { recursive: true, force: true }))
@@ -34,11 +33,8 @@ const READ = { name: 'read', description: 'Reads one.', inputSchema }
 const DROP = { name: 'drop', description: 'Drops one.', inputSchema, annotations: { destructiveHint: true } }
 
 describe.each(databaseKinds)('reviewed changes of upstreams, on $kind', kind => {
-  const patchbay = runPatchbay(kind, { PATCHBAY_ALLOW_STDIO: 'true' })
-  let operator: ApiClient & { userId: string }
-  beforeAll(async () => {
-    operator = await signUp(patchbay.origin, 'operator@example.com')
-  })
+  const patchbay = runPatchbay({ kind, env: { PATCHBAY_ALLOW_STDIO: 'true' } })
+  const operator = runUser(patchbay, 'operator@example.com')
 
   let made = 0
   /** Creates a server with one upstream that has these tools, and a function that replaces them. */
@@ -71,18 +67,12 @@ describe.each(databaseKinds)('reviewed changes of upstreams, on $kind', kind => 
   const approve = (id: string, body: object) => operator.send('POST', `/upstreams/${id}/approve`, body)
 
   const connect = async (serverId: string) => {
-    let changes = 0
-    const client = new Client(
-      { name: 'official', version: '1.0.0' },
-      { listChanged: { tools: { onChanged: () => changes++, autoRefresh: false, debounceMs: 0 } } },
-    )
-    await client.connect(new StreamableHTTPClientTransport(new URL(`${patchbay.origin}/s/${serverId}`)))
-    onTestFinished(() => client.close())
+    const { client, changes } = await connectListening(`${patchbay.origin}/s/${serverId}`)
     const list = async () => {
       const { tools } = await client.listTools()
       return tools.map(({ name, description, annotations }) => ({ name, description, annotations }))
     }
-    return { client, list, changed: () => changes }
+    return { client, list, changed: () => changes.length }
   }
 
   it('are live at once without a review', async () => {

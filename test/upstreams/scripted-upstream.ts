@@ -1,5 +1,5 @@
-import { runFakeApi } from '../servers/patchbay.ts'
 import type { SeenRequest } from '../support/fake-api.ts'
+import { runFakeApi } from '../support/world.ts'
 
 export type Asked = { id?: unknown; method: string; params?: Record<string, unknown> }
 

@@ -1,8 +1,7 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { callText, connect } from '../servers/mcp.ts'
-import { runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, signUp } from '../support/api-client.ts'
+import { runPatchbay, runUser } from '../support/world.ts'
 import { type Asked, runScriptedUpstreams } from './scripted-upstream.ts'
 
 const ROWS = Array.from({ length: 40_000 }, (_, id) => ({ id, note: 'x'.repeat(100), link: `/rows/${id}` }))
@@ -37,10 +36,7 @@ const ENDLESS = '($f := function($n) { $f($n + 1) }; $f(0))'
 describe('unusual results of upstreams', () => {
   const patchbay = runPatchbay()
   const upstreams = runScriptedUpstreams({ odd: { tools: () => NAMES.map(toolOf), result: resultOf } })
-  let operator: ApiClient
-  beforeAll(async () => {
-    operator = await signUp(patchbay.origin)
-  })
+  const operator = runUser(patchbay)
   const attach = async (toolAnswers: object) => {
     const { id: serverId } = await operator.create('/servers', { name: 'Odd', access: 'public', maxResponseTokens: 0 })
     const wish = { name: 'up', transport: 'http', url: upstreams.urlOf('odd'), toolAnswers }

@@ -1,9 +1,8 @@
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import type { Client } from '@modelcontextprotocol/client'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { connect } from '../servers/mcp.ts'
-import { runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, signUp } from '../support/api-client.ts'
+import { runPatchbay, runUser } from '../support/world.ts'
 import { type Asked, runScriptedUpstreams } from './scripted-upstream.ts'
 import { everythingCommand } from './support.ts'
 
@@ -74,12 +73,9 @@ const call = async (client: Client, name: string, args: Record<string, unknown> 
 }
 
 describe('shaping results of upstream tools', () => {
-  const patchbay = runPatchbay(undefined, { PATCHBAY_ALLOW_STDIO: 'true' })
+  const patchbay = runPatchbay({ env: { PATCHBAY_ALLOW_STDIO: 'true' } })
   const upstreams = runScriptedUpstreams({ shaped: { tools: () => TOOLS, result: resultOf } })
-  let operator: ApiClient
-  beforeAll(async () => {
-    operator = await signUp(patchbay.origin, 'operator@example.com')
-  })
+  const operator = runUser(patchbay, 'operator@example.com')
 
   const attach = async (more: object = {}, server: object = {}) => {
     const { id: serverId } = await operator.create('/servers', {
@@ -316,10 +312,7 @@ describe('shaping results of upstream tools', () => {
       const inRome = await say(client, { 'example.com/place': 'Rome' })
       expect(inRome).not.toBe(plain)
       expect(await say(client, { 'example.com/place': 'Rome', traceparent: '00-1-2-01' })).toBe(inRome)
-      const asked = new Client({ name: 'asked', version: '1.0.0' }, { capabilities: { elicitation: {} } })
-      asked.setRequestHandler('elicitation/create', () => ({ action: 'decline' }))
-      await asked.connect(new StreamableHTTPClientTransport(new URL(`${patchbay.origin}/s/${serverId}`)))
-      onTestFinished(() => asked.close())
+      const asked = await connect(`${patchbay.origin}/s/${serverId}`, undefined, { capabilities: { elicitation: {} } })
       expect(await say(asked)).not.toBe(plain)
       expect(await say(client)).toBe(plain)
     })

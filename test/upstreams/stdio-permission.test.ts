@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { runPatchbay } from '../servers/patchbay.ts'
 import { type ApiClient, signUp } from '../support/api-client.ts'
 import { databaseKinds } from '../support/databases.ts'
+import { runPatchbay } from '../support/world.ts'
 
 const COMMAND = { transport: 'stdio', command: 'npx', args: ['-y', 'a-server', '; rm -rf /', '{{place}}'] }
 const REMOTE = { transport: 'http', url: 'https://mcp.example.com/mcp' }
@@ -20,7 +20,7 @@ const makePeople = async (patchbay: ReturnType<typeof runPatchbay>) => {
 }
 
 describe.each(databaseKinds)('commands as upstreams, if allowed, on $kind', kind => {
-  const patchbay = runPatchbay(kind, { PATCHBAY_ALLOW_STDIO: 'true' })
+  const patchbay = runPatchbay({ kind, env: { PATCHBAY_ALLOW_STDIO: 'true' } })
   let operator: ApiClient
   let builder: ApiClient
   beforeAll(async () => {

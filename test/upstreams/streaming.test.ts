@@ -1,12 +1,13 @@
 import { describe, expect, it, vi } from 'vitest'
-import { beforeTests, runAttached } from './attached.ts'
+import { during } from '../support/world.ts'
+import { runAttached } from './attached.ts'
 import { type AnyClient, jsonOf, PAIRS } from './clients.ts'
 import { commandOf, everythingCommand, startEverything } from './support.ts'
 
 const { connect, makeServer } = runAttached({ env: { PATCHBAY_ALLOW_PRIVATE_NETWORKS: '127.0.0.1' } })
 const makeTalks = async (line: 'talks-old' | 'talks-new'): Promise<string> =>
   (await makeServer({ talks: commandOf(line) })).serverId
-const servers = beforeTests(async () => ({
+const servers = during(async () => ({
   'talks-old': await makeTalks('talks-old'),
   'talks-new': await makeTalks('talks-new'),
 }))
@@ -15,7 +16,7 @@ const toldOf = async (client: AnyClient): Promise<string[]> =>
 
 describe.each(PAIRS)('during a call of an upstream ($line), a client ($kind)', ({ kind, line }) => {
   it('receives progress under the token of its call', async () => {
-    const client = await connect(kind, servers.value[line])
+    const client = await connect(kind, servers[line])
     const [first, second] = [[], []] as [unknown[], unknown[]]
     await Promise.all([
       client.callTool('talks_count', {}, { onprogress: step => first.push(step) }),
@@ -28,7 +29,7 @@ describe.each(PAIRS)('during a call of an upstream ($line), a client ($kind)', (
   })
 
   it('has its _meta passed on, except what is between client and server', async () => {
-    const client = await connect(kind, servers.value[line])
+    const client = await connect(kind, servers[line])
     const own = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', 'example.com/a': [1] }
     const answer = await client.request('tools/call', {
       name: 'talks_meta',
@@ -41,7 +42,7 @@ describe.each(PAIRS)('during a call of an upstream ($line), a client ($kind)', (
   })
 
   it('receives log messages from its minimum level on', async () => {
-    const client = await connect(kind, servers.value[line])
+    const client = await connect(kind, servers[line])
     await client.setLevel('warning')
     await client.callTool('talks_say', { a: 1 })
     await vi.waitFor(() =>
@@ -53,7 +54,7 @@ describe.each(PAIRS)('during a call of an upstream ($line), a client ($kind)', (
   })
 
   it('can cancel it, which the upstream is told', async () => {
-    const client = await connect(kind, servers.value[line])
+    const client = await connect(kind, servers[line])
     const before = await toldOf(client)
     const stop = new AbortController()
     const call = client.callTool('talks_wait', {}, { signal: stop.signal })
@@ -97,7 +98,7 @@ describe('an upstream that sends messages during a call', () => {
   })
 
   it('reaches only the client whose call the message is about', async () => {
-    const serverId = servers.value['talks-old']
+    const serverId = servers['talks-old']
     const [one, other] = [await connect('sdk 2', serverId), await connect('sdk 1', serverId)]
     await one.setLevel('debug')
     await other.setLevel('debug')

@@ -1,5 +1,9 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { beforeTests, runAttached } from './attached.ts'
+import type { JsonObject } from '../../src/lib/kernel/json.ts'
+import { INITIALIZE, postTo } from '../mcp/messages.ts'
+import { postStateless } from '../mcp/wire.ts'
+import { during } from '../support/world.ts'
+import { runAttached } from './attached.ts'
 import { type AnyClient, connectClient, jsonOf, PAIRS, SOME_PAIRS } from './clients.ts'
 import { commandOf, everythingCommand } from './support.ts'
 
@@ -8,7 +12,7 @@ const { patchbay, connect, makeServer } = world
 const LATE = { late: commandOf('listens-late') }
 const OLD = { talks: commandOf('talks-old') }
 /** One server for each line of the SDK, for tests to which subscriptions of other clients do not matter. */
-const servers = beforeTests(async () => ({
+const servers = during(async () => ({
   'talks-old': (await makeServer({ ...OLD, plain: commandOf('sdk-old') })).serverId,
   'talks-new': (await makeServer({ talks: commandOf('talks-new'), plain: commandOf('sdk-old') })).serverId,
 }))
@@ -19,7 +23,7 @@ const streamsAt = async (client: AnyClient) =>
 
 describe.each(PAIRS)('when a resource of an upstream ($line) changes, a client ($kind)', ({ kind, line }) => {
   it('is told if it has subscribed to that resource, and not otherwise', async () => {
-    const [one, both, none] = await Promise.all(Array.from({ length: 3 }, () => connect(kind, servers.value[line])))
+    const [one, both, none] = await Promise.all(Array.from({ length: 3 }, () => connect(kind, servers[line])))
     if (one === undefined || both === undefined || none === undefined) throw new Error('there are no clients')
     await one.subscribe('talks://one')
     await both.subscribe('talks://one')
@@ -41,7 +45,7 @@ describe.each(PAIRS)('when a resource of an upstream ($line) changes, a client (
 
 describe.each(SOME_PAIRS)('the completion of an upstream ($line), for a client ($kind)', ({ kind, line }) => {
   it('completes arguments of prompts and of resource templates', async () => {
-    const client = await connect(kind, servers.value[line])
+    const client = await connect(kind, servers[line])
     expect(client.capabilities()).toMatchObject({ completions: {}, logging: {}, resources: { subscribe: true } })
     const complete = (ref: object, more: object = {}) =>
       client.request('completion/complete', { ref, argument: { name: 'whom', value: 'W' }, ...more })
@@ -61,7 +65,7 @@ describe.each([
   { kind: 'sdk 2 stateless', line: 'talks-old' },
 ] as const)('an upstream ($line) that dies and is subscribed to ($kind)', ({ kind, line }) => {
   it('is subscribed to again, and the client is told that it may have missed an update', async () => {
-    const client = await connect(kind, servers.value[line])
+    const client = await connect(kind, servers[line])
     await client.subscribe('talks://one')
     await client.callTool('talks_die').catch(() => {})
     await vi.waitFor(() => expect(client.updated).toEqual(['talks://one']), 10_000)
@@ -107,9 +111,9 @@ describe('subscriptions to resources', () => {
   })
 
   it('are refused if the upstream refuses them or no upstream has the resource', async () => {
-    const client = await connect('sdk 1', servers.value['talks-old'])
+    const client = await connect('sdk 1', servers['talks-old'])
     await expect(client.subscribe('talks://any/never')).rejects.toThrow('never')
-    const stateless = await connect('sdk 2 stateless', servers.value['talks-old'])
+    const stateless = await connect('sdk 2 stateless', servers['talks-old'])
     await stateless.subscribe('talks://any/never')
     const plain = await makeServer({ plain: commandOf('sdk-old') })
     const other = await connect('sdk 1', plain.serverId)
@@ -158,21 +162,8 @@ describe('subscriptions to resources', () => {
     await vi.waitFor(async () => expect(await subscribedAt(client)).toHaveLength(500))
   })
 
-  const sendStateless = (serverId: string, method: string, params: object) =>
-    fetch(`${patchbay.origin}/s/${serverId}`, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        'mcp-protocol-version': '2026-07-28',
-        'mcp-method': method,
-      },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: META } }),
-    })
-  const META = {
-    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-    'io.modelcontextprotocol/clientCapabilities': {},
-  }
+  const sendStateless = (serverId: string, method: string, params: JsonObject) =>
+    postStateless(`${patchbay.origin}/s/${serverId}`, undefined, method, params)
 
   it('of a stateless client end with the server, also while they are being opened', async () => {
     const { serverId } = await makeServer(LATE)
@@ -187,7 +178,7 @@ describe('subscriptions to resources', () => {
   })
 
   it('by resources/subscribe do not exist in the stateless era', async () => {
-    const response = await sendStateless(servers.value['talks-old'], 'resources/subscribe', { uri: 'talks://one' })
+    const response = await sendStateless(servers['talks-old'], 'resources/subscribe', { uri: 'talks://one' })
     expect(response.status).toBe(404)
     expect(await response.json()).toMatchObject({ error: { code: -32601 } })
   })
@@ -200,17 +191,11 @@ describe('subscriptions of a session without an open stream', () => {
   it('are suspended at the upstream, and resumed and told when the client listens again', async () => {
     const { url } = await brisk.makeServer(OLD)
     const other = await connectClient('sdk 2', url)
-    const post = (body: object, headers: Record<string, string> = {}) =>
-      fetch(url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers },
-        body: JSON.stringify({ jsonrpc: '2.0', ...body }),
-      })
-    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'gone', version: '1' } }
-    const begun = await post({ id: 1, method: 'initialize', params })
+    const begun = await postTo(url, undefined, INITIALIZE())
     await begun.text()
     const session = { 'mcp-session-id': begun.headers.get('mcp-session-id') ?? '' }
-    await (await post({ id: 2, method: 'resources/subscribe', params: { uri: 'talks://one' } }, session)).text()
+    const subscribe = { jsonrpc: '2.0', id: 2, method: 'resources/subscribe', params: { uri: 'talks://one' } }
+    await (await postTo(url, undefined, subscribe, session)).text()
     await vi.waitFor(async () => expect(await subscribedAt(other)).toEqual([]), 15_000)
 
     const end = new AbortController()

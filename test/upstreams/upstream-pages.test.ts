@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { runPatchbay } from '../servers/patchbay.ts'
 import { type ApiClient, signUp } from '../support/api-client.ts'
 import { createPageBrowser, inputsOf } from '../support/page-browser.ts'
+import { runPatchbay } from '../support/world.ts'
 
 const PASSWORD = 'correct horse battery staple'
 const FOLDER = mkdtempSync(join(tmpdir(), 'patchbay-upstream-pages-'))
@@ -19,7 +19,7 @@ const COMMAND = { transport: 'stdio', command: 'npx', args: ['-y', 'a-server'] }
 const TICKED = { tools: 'on', resources: 'on', prompts: 'on', enabled: 'on' }
 
 describe('the pages of attached MCP servers', () => {
-  const patchbay = runPatchbay(undefined, { PATCHBAY_ALLOW_STDIO: 'true' })
+  const patchbay = runPatchbay({ env: { PATCHBAY_ALLOW_STDIO: 'true' } })
   let operator: ApiClient & { email: string; userId: string }
   let builder: ApiClient & { email: string; userId: string }
   let viewer: ApiClient & { email: string; userId: string }

@@ -1,29 +1,14 @@
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { Client } from '@modelcontextprotocol/client'
+import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
+import { connectListening } from '../servers/mcp.ts'
 import { databaseKinds } from '../support/databases.ts'
-import { beforeTests, runAttached } from './attached.ts'
+import { during } from '../support/world.ts'
+import { runAttached } from './attached.ts'
 import { commandOf, everythingCommand, gone, startEverything } from './support.ts'
 
 const Listed = z.object({ tools: z.array(z.looseObject({ name: z.string() })) })
 
-type AnyClient = { client: Client; changes: string[][] }
-
-const connect = async (url: string, mode: 'legacy' | 'auto' = 'legacy'): Promise<AnyClient> => {
-  const changes: string[][] = []
-  const client = new Client(
-    { name: 'official', version: '1.0.0' },
-    {
-      versionNegotiation: { mode },
-      listChanged: {
-        tools: { onChanged: (_error, tools) => changes.push((tools ?? []).map(({ name }) => name)), debounceMs: 0 },
-      },
-    },
-  )
-  await client.connect(new StreamableHTTPClientTransport(new URL(url)))
-  onTestFinished(() => client.close())
-  return { client, changes }
-}
 const textOf = (result: Awaited<ReturnType<Client['callTool']>>): string => {
   const [first] = result.content
   return first?.type === 'text' ? first.text : ''
@@ -36,7 +21,7 @@ describe.each(databaseKinds)('the tools of an upstream, on $kind', kind => {
   it('are listed with its prefix, called, and recorded in the history', async () => {
     const { serverId, url } = await makeServer()
     await world.attach(serverId, { name: 'every', ...everythingCommand() })
-    const { client } = await connect(url)
+    const { client } = await connectListening(url)
     await vi.waitFor(async () => {
       expect((await client.listTools()).tools.map(({ name }) => name)).toContain('every_echo')
     }, 10_000)
@@ -58,19 +43,19 @@ describe.each(databaseKinds)('the tools of an upstream, on $kind', kind => {
 
   it('are announced to connected clients when it is attached and when its command changes', async () => {
     const { serverId, url } = await makeServer()
-    const { client, changes } = await connect(url)
+    const { client, lastNames } = await connectListening(url)
     expect((await client.listTools()).tools).toEqual([])
     const id = await world.attach(serverId, { name: 'late', ...commandOf('sdk-old') })
-    await vi.waitFor(() => expect(changes.at(-1)).toEqual(['late_echo', 'late_grow']), 10_000)
+    await vi.waitFor(() => expect(lastNames()).toEqual(['late_echo', 'late_grow']), 10_000)
     await world.operator.expectOk('PATCH', `/upstreams/${id}`, { args: commandOf('odd-lists', 'names').args })
-    await vi.waitFor(() => expect(changes.at(-1)).toContain('late_whole'), 10_000)
+    await vi.waitFor(() => expect(lastNames()).toContain('late_whole'), 10_000)
   })
 })
 
 describe('the tools of an upstream', () => {
   const world = runAttached()
   const { makeServer } = world
-  const every = beforeTests(() => makeServer({ every: everythingCommand() }))
+  const every = during(() => makeServer({ every: everythingCommand() }))
 
   it('are passed on whole without hidden characters; invalid ones are left out and flagged', async () => {
     const { url, ids } = await makeServer({ odd: commandOf('odd-lists', 'names') })
@@ -90,7 +75,7 @@ describe('the tools of an upstream', () => {
       'deep: JSON is nested more than 64 deep; left out',
       'large: it is larger than 256 KiB; left out',
     ])
-    const { client } = await connect(url)
+    const { client } = await connectListening(url)
     const listed = Listed.parse(await client.request({ method: 'tools/list' }, Listed)).tools
     const names = listed.map(({ name }) => name)
     expect(names).toEqual([
@@ -125,22 +110,22 @@ describe('the tools of an upstream', () => {
       first: { prefix: 'same', ...commandOf('sdk-old') },
       second: { prefix: 'same', ...commandOf('sdk-new') },
     })
-    const { client } = await connect(url)
+    const { client } = await connectListening(url)
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['same_echo', 'same_grow'])
     expect(textOf(await client.callTool({ name: 'same_echo', arguments: {} }))).toBe('from the older line')
   })
 
   it.each(['sdk-old', 'sdk-new'] as const)('that it adds later are announced to the client (%s)', async line => {
     const { url } = await makeServer({ own: commandOf(line) })
-    const { client, changes } = await connect(url)
+    const { client, lastNames } = await connectListening(url)
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['own_echo', 'own_grow'])
     await client.callTool({ name: 'own_grow', arguments: {} })
-    await vi.waitFor(() => expect(changes.at(-1)).toEqual(['own_echo', 'own_grow', 'own_grown']), 10_000)
+    await vi.waitFor(() => expect(lastNames()).toEqual(['own_echo', 'own_grow', 'own_grown']), 10_000)
   })
 
   it('explain that its process died, and the next call starts it again', async () => {
     const { url } = await makeServer({ frail: commandOf('hostile') })
-    const { client } = await connect(url)
+    const { client } = await connectListening(url)
     const died = await client.callTool({ name: 'frail_die', arguments: {} })
     expect(died.isError).toBe(true)
     expect(textOf(died)).toMatch(/^The upstream "frail" failed: .*code 7/)
@@ -153,7 +138,7 @@ describe('the tools of an upstream', () => {
     await world.refresh(
       await world.attach(serverId, { name: 'told', ...commandOf('hostile'), env: { SECRET: '{{key}}' } }),
     )
-    const { client } = await connect(url)
+    const { client } = await connectListening(url)
     const text = textOf(await client.callTool({ name: 'told_environment', arguments: {} }))
     expect(text).toContain('SECRET')
     expect(text).not.toContain('sk-canary-77')
@@ -161,18 +146,18 @@ describe('the tools of an upstream', () => {
 
   it('are removed and its process ends once it is disabled', async () => {
     const { url, ids } = await makeServer({ brief: commandOf('hostile') })
-    const { client, changes } = await connect(url)
+    const { client, lastNames } = await connectListening(url)
     const pid = Number(textOf(await client.callTool({ name: 'brief_pid', arguments: {} })))
     await world.operator.expectOk('PATCH', `/upstreams/${ids.brief}`, { enabled: false })
     await gone([pid])
-    await vi.waitFor(() => expect(changes.at(-1)).toEqual([]))
+    await vi.waitFor(() => expect(lastNames()).toEqual([]))
     expect((await world.operator.send('POST', `/upstreams/${ids.brief}/refresh`)).status).toBe(409)
   })
 
   it.each(['legacy', 'auto'] as const)(
     'are listed beside its resources, templates and prompts, which are found by URI and by prefix (%s)',
     async mode => {
-      const { client } = await connect(every.value.url, mode)
+      const { client } = await connectListening(every.url, mode)
       const { resources } = await client.listResources()
       const [first] = resources
       if (first === undefined) throw new Error('there are no resources')
@@ -203,7 +188,7 @@ describe('the tools of an upstream', () => {
     const features = { resources: false, prompts: false }
     const { url, ids } = await makeServer({ every: { ...everythingCommand(), features } })
     expect(await world.refresh(ids.every ?? '')).toMatchObject({ resources: [], resourceTemplates: [], prompts: [] })
-    const { client } = await connect(url)
+    const { client } = await connectListening(url)
     expect((await client.listResources()).resources).toEqual([])
     expect((await client.listPrompts()).prompts).toEqual([])
     await expect(client.getPrompt({ name: 'every_simple-prompt' })).rejects.toThrow(
@@ -220,7 +205,7 @@ describe('the tools of an upstream', () => {
     await world.attach(serverId, { name: 'mute', ...commandOf('hostile', 'is-silent') })
     await world.attach(serverId, { name: 'gone', ...commandOf('hostile', 'exits') })
     await world.refresh(await world.attach(serverId, { name: 'good', ...commandOf('sdk-old') }))
-    const { client } = await connect(url)
+    const { client } = await connectListening(url)
     const listed = await client.request({ method: 'tools/list' }, z.looseObject({}))
     expect(listed).toMatchObject({
       tools: [{ name: 'good_echo' }, { name: 'good_grow' }],
@@ -239,7 +224,7 @@ describe('the tools of an upstream', () => {
     const { url } = await makeServer({
       far: { transport: 'http', url: mcpUrl, allow: ['e*', 'get-sum'], deny: ['*sum'] },
     })
-    const { client } = await connect(url)
+    const { client } = await connectListening(url)
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['far_echo'])
     expect(textOf(await client.callTool({ name: 'far_echo', arguments: { message: 'hi' } }))).toBe('Echo: hi')
   })

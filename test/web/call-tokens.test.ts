@@ -1,10 +1,10 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { callText, connect } from '../servers/mcp.ts'
-import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { makeServer, signUp } from '../support/api-client.ts'
 import { answerJson } from '../support/fake-api.ts'
 import { signInToPages } from '../support/signed-in.ts'
+import { runFakeApi, runPatchbay, runUser } from '../support/world.ts'
 
 const rows = Array.from({ length: 2_000 }, (_, id) => ({ id, town: `Town ${id}` }))
 const Tokens = z.object({ counted: z.int(), tokensBefore: z.int(), tokensSent: z.int(), tokensSaved: z.int() })
@@ -13,10 +13,7 @@ const format = (count: number): string => count.toLocaleString('en')
 describe('the token figures on the pages of a server', () => {
   const patchbay = runPatchbay()
   const api = runFakeApi((_request, response) => answerJson(response, { rows }))
-  let owner: ApiClient & { email: string }
-  beforeAll(async () => {
-    owner = await signUp(patchbay.origin)
-  })
+  const owner = runUser(patchbay)
 
   const signIn = (email: string) => signInToPages(patchbay.origin, email)
   const serve = async () => {

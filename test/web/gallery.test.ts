@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
-import { runPatchbay } from '../servers/patchbay.ts'
 import { signUp } from '../support/api-client.ts'
 import { type SignedInBrowser, signInToPages, textOf } from '../support/signed-in.ts'
+import { runPatchbay, runUser } from '../support/world.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
@@ -11,13 +11,11 @@ const TOOL = { name: 'track', description: 'Where it is', method: 'GET', url: 'h
 
 describe('the gallery', () => {
   const patchbay = runPatchbay()
-  let ada: Awaited<ReturnType<typeof signUp>>
-  let bob: Awaited<ReturnType<typeof signUp>>
   let browser: SignedInBrowser
   let toolkitId: string
+  const ada = runUser(patchbay)
+  const bob = runUser(patchbay)
   beforeAll(async () => {
-    ada = await signUp(patchbay.origin)
-    bob = await signUp(patchbay.origin)
     browser = await signInToPages(patchbay.origin, bob.email)
     toolkitId = (await ada.create('/toolkits', { title: 'Carrier <b>API</b>', visibility: 'public' })).id
     await ada.create(`/toolkits/${toolkitId}/tools`, TOOL)

@@ -8,11 +8,11 @@ import { createServerWatches, type WatchEvent } from '../../src/web/live/server-
 import { buildExecution } from '../history/execution.ts'
 import { createHistoryWorld } from '../history/history-world.ts'
 import { callText, connect } from '../servers/mcp.ts'
-import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
 import { makeServer, signUp } from '../support/api-client.ts'
 import { startTestApp } from '../support/app.ts'
 import { createBrowser } from '../support/browser.ts'
 import { databaseKinds } from '../support/databases.ts'
+import { runFakeApi, runPatchbay } from '../support/world.ts'
 import { callsOf, readEvents, Text } from './event-reader.ts'
 
 const PASSWORD = 'correct horse battery staple'
@@ -28,7 +28,7 @@ const insertCall = async (db: Database, serverId: string, changes: Partial<Execu
 }
 
 describe.each(databaseKinds)('the live stream of a server on $kind', kind => {
-  const patchbay = runPatchbay(kind)
+  const patchbay = runPatchbay({ kind })
   const fake = runFakeApi()
 
   const makeWorld = async () => {

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
-import { runPatchbay } from '../servers/patchbay.ts'
 import { makeServer, signUp } from '../support/api-client.ts'
 import { databaseKinds } from '../support/databases.ts'
 import { createPageBrowser } from '../support/page-browser.ts'
 import { type SignedInBrowser, signInToPages, textOf } from '../support/signed-in.ts'
+import { runPatchbay, runUser } from '../support/world.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
@@ -12,16 +12,18 @@ const BASE_URL = 'http://patchbay.example.com'
 const SMTP_SECRET = 'smtp-password-canary'
 
 describe.each(databaseKinds)('the operator’s pages on $kind', kind => {
-  const patchbay = runPatchbay(kind, {
-    SMTP_URL: `smtp://mailer:${SMTP_SECRET}@127.0.0.1:1`,
-    PATCHBAY_BASE_URL: BASE_URL,
-    PATCHBAY_ALLOWED_ORIGINS: 'https://app.example.com',
-    PATCHBAY_TYPO: 'x',
+  const patchbay = runPatchbay({
+    kind,
+    env: {
+      SMTP_URL: `smtp://mailer:${SMTP_SECRET}@127.0.0.1:1`,
+      PATCHBAY_BASE_URL: BASE_URL,
+      PATCHBAY_ALLOWED_ORIGINS: 'https://app.example.com',
+      PATCHBAY_TYPO: 'x',
+    },
   })
-  let operator: Awaited<ReturnType<typeof signUp>>
   let browser: SignedInBrowser
+  const operator = runUser(patchbay)
   beforeAll(async () => {
-    operator = await signUp(patchbay.origin)
     await signUp(patchbay.origin, 'somebody.else@example.com')
     browser = await signInToPages(patchbay.origin, operator.email, BASE_URL)
   })

@@ -1,8 +1,8 @@
 import { request } from 'node:http'
-import { beforeAll, describe, expect, it } from 'vitest'
-import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { describe, expect, it } from 'vitest'
+import { makeServer, signUp } from '../support/api-client.ts'
 import { signInToPages } from '../support/signed-in.ts'
+import { runFakeApi, runPatchbay, runUser } from '../support/world.ts'
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8'
 const HOSTILE = '<script>alert(1)</script>'
@@ -10,10 +10,7 @@ const HOSTILE = '<script>alert(1)</script>'
 describe('a server’s address in a browser', () => {
   const patchbay = runPatchbay()
   const api = runFakeApi()
-  let owner: ApiClient & { email: string; userId: string }
-  beforeAll(async () => {
-    owner = await signUp(patchbay.origin)
-  })
+  const owner = runUser(patchbay)
 
   const make = async (access: string, name = 'Night desk') => {
     const tool = {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
 import { signUp } from '../support/api-client.ts'
 import { signInToPages } from '../support/signed-in.ts'
+import { runFakeApi, runPatchbay } from '../support/world.ts'
 
 const HOSTILE = '"><script>alert(1)</script>'
 const patchbay = runPatchbay()

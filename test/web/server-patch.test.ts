@@ -1,19 +1,16 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { ServerWiring } from '../../src/servers/bindings/server-wiring.ts'
 import type { UpstreamState } from '../../src/upstreams/upstream.ts'
 import { buildServerPatch, type UpstreamWiring } from '../../src/web/diagram/server-patch.ts'
-import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
-import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { makeServer } from '../support/api-client.ts'
 import { signInToPages } from '../support/signed-in.ts'
+import { runFakeApi, runPatchbay, runUser } from '../support/world.ts'
 import { wiringText } from './render-part.ts'
 
 describe('the wiring on the overview page of a server', () => {
   const patchbay = runPatchbay()
   const api = runFakeApi()
-  let owner: ApiClient & { email: string; userId: string }
-  beforeAll(async () => {
-    owner = await signUp(patchbay.origin)
-  })
+  const owner = runUser(patchbay)
 
   const overviewOf = async (serverId: string): Promise<{ html: string; list: string }> => {
     const person = await signInToPages(patchbay.origin, owner.email)

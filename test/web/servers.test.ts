@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
 import { makeServer, signUp } from '../support/api-client.ts'
 import { databaseKinds } from '../support/databases.ts'
 import { freePort } from '../support/free-port.ts'
 import type { PageResponse } from '../support/page-browser.ts'
 import { signInToPages } from '../support/signed-in.ts'
+import { runFakeApi, runPatchbay } from '../support/world.ts'
 
 const HOSTILE = `"><script>alert(1)</script>'<%= 1 %>{{7*7}}&amp;`
 const ESCAPED = '&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&#39;&lt;%= 1 %&gt;{{7*7}}&amp;amp;'
@@ -15,7 +15,7 @@ const nextOf = ({ html }: PageResponse): string | undefined =>
   /rel="next" href="([^"]+)"/.exec(html)?.[1]?.replaceAll('&amp;', '&')
 
 describe.each(databaseKinds)('the server list on $kind', kind => {
-  const patchbay = runPatchbay(kind)
+  const patchbay = runPatchbay({ kind })
   const fake = runFakeApi()
 
   const makePerson = async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
 import { signUp } from '../support/api-client.ts'
 import { inputsOf } from '../support/page-browser.ts'
 import { signInToPages } from '../support/signed-in.ts'
+import { runFakeApi, runPatchbay } from '../support/world.ts'
 
 const noteOf = (html: string, field: string): string =>
   (new RegExp(`id="note-${field}"[^>]*>(.*?)</div>`, 's').exec(html)?.[1] ?? '')

@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { Role } from '../../src/lib/kernel/roles.ts'
-import { runFakeApi, runPatchbay } from '../servers/patchbay.ts'
 import { signUp } from '../support/api-client.ts'
 import { createPageBrowser, inputsOf, type PageResponse } from '../support/page-browser.ts'
 import { signInToPages } from '../support/signed-in.ts'
+import { runFakeApi, runPatchbay } from '../support/world.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
 

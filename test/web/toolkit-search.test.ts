@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { runPatchbay } from '../servers/patchbay.ts'
 import { signUp } from '../support/api-client.ts'
 import { openPage } from '../support/open-page.ts'
+import { runPatchbay } from '../support/world.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 

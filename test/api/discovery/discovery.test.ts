@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { runPatchbay } from '../../servers/patchbay.ts'
-import { type ApiClient, signUp } from '../../support/api-client.ts'
+import { signUp } from '../../support/api-client.ts'
+import { runPatchbay, runUser } from '../../support/world.ts'
 
 const Found = z.strictObject({
   servers: z.array(
@@ -12,7 +12,6 @@ const Found = z.strictObject({
 describe('/.well-known/mcp-servers', () => {
   const patchbay = runPatchbay()
   const tokens = new Map<string, string | undefined>()
-  let ada: ApiClient & { userId: string }
 
   const discover = async (token: string | undefined) => {
     const response = await fetch(`${patchbay.origin}/.well-known/mcp-servers`, {
@@ -22,8 +21,8 @@ describe('/.well-known/mcp-servers', () => {
     return Found.parse(await response.json()).servers
   }
 
+  const ada = runUser(patchbay)
   beforeAll(async () => {
-    ada = await signUp(patchbay.origin)
     const [member, friend, stranger] = [
       await signUp(patchbay.origin),
       await signUp(patchbay.origin),

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { runPatchbay } from '../../servers/patchbay.ts'
 import { type ApiClient, signUp } from '../../support/api-client.ts'
 import { startTestApp } from '../../support/app.ts'
+import { runPatchbay } from '../../support/world.ts'
 
 const TIERS = ['public', 'organization', 'private'] as const
 

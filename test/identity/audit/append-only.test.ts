@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { writeAudit } from '../../../src/identity/audit/audit.store.ts'
 import { type AuditLog, createAuditLog } from '../../../src/identity/audit/audit-log.ts'
-import { runPatchbay } from '../../servers/patchbay.ts'
 import { signUp } from '../../support/api-client.ts'
 import { databaseKinds } from '../../support/databases.ts'
+import { runPatchbay } from '../../support/world.ts'
 import { readEntries } from './audit-world.ts'
 
 const SRC = join(import.meta.dirname, '../../../src')
@@ -33,7 +33,7 @@ describe('the source', () => {
 })
 
 describe.each(databaseKinds)('audit log entries on $kind', kind => {
-  const patchbay = runPatchbay(kind)
+  const patchbay = runPatchbay({ kind })
 
   it('remain after their organization and account are deleted, in the installation’s log', async () => {
     const { db } = patchbay.services

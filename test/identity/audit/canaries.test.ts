@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { runPatchbay } from '../../servers/patchbay.ts'
 import { createApiClient, signUp } from '../../support/api-client.ts'
 import { createBrowser } from '../../support/browser.ts'
 import { databaseKinds } from '../../support/databases.ts'
+import { runPatchbay } from '../../support/world.ts'
 import { download, linesOf } from './audit-world.ts'
 
 const PASSWORD = 'canary-password'
@@ -12,7 +12,7 @@ const SECRET = 'canary-secret "quoted" ü'
 const PLAIN = 'canary-plain'
 
 describe.each(databaseKinds)('the audit log on $kind', kind => {
-  const patchbay = runPatchbay(kind)
+  const patchbay = runPatchbay({ kind })
 
   it('never contains a password, token, secret or global value, neither in the table nor in the file', async () => {
     const { db, accounts } = patchbay.services

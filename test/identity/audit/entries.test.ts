@@ -1,22 +1,20 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { runPatchbay } from '../../servers/patchbay.ts'
-import { type ApiClient, createApiClient, signUp } from '../../support/api-client.ts'
+import { createApiClient } from '../../support/api-client.ts'
 import { createBrowser } from '../../support/browser.ts'
 import { databaseKinds } from '../../support/databases.ts'
 import { createPageBrowser } from '../../support/page-browser.ts'
+import { runPatchbay, runUser } from '../../support/world.ts'
 import { PASSWORD, readEntries } from './audit-world.ts'
 
 const BEHIND_PROXY = { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' }
 const HOME = '198.51.100.7'
 
 describe.each(databaseKinds)('the audit log on $kind', kind => {
-  const patchbay = runPatchbay(kind, BEHIND_PROXY)
-  let operator: ApiClient
-  let builder: ApiClient & { email: string; userId: string }
+  const patchbay = runPatchbay({ kind, env: BEHIND_PROXY })
   let organizationId: string
+  const operator = runUser(patchbay, 'operator@example.com')
+  const builder = runUser(patchbay, 'builder@example.com')
   beforeAll(async () => {
-    operator = await signUp(patchbay.origin, 'operator@example.com')
-    builder = await signUp(patchbay.origin, 'builder@example.com')
     const membership = await patchbay.services.db.membership.findFirstOrThrow({ where: { userId: builder.userId } })
     organizationId = membership.organizationId
   })

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { runPatchbay } from '../../servers/patchbay.ts'
-import { type ApiClient, signUp } from '../../support/api-client.ts'
+import { signUp } from '../../support/api-client.ts'
 import { databaseKinds } from '../../support/databases.ts'
+import { runPatchbay, runUser } from '../../support/world.ts'
 import { download, linesOf, readEntries, readPage } from './audit-world.ts'
 
 /** More than two batches of an export. */
@@ -10,13 +10,11 @@ const HOUR_MS = 60 * 60 * 1_000
 const NOON = Date.parse('2026-05-04T12:00:00.000Z')
 
 describe.each(databaseKinds)('reading the audit log on $kind', kind => {
-  const patchbay = runPatchbay(kind)
-  let operator: ApiClient
-  let owner: ApiClient & { userId: string }
+  const patchbay = runPatchbay({ kind })
   let log: string
+  const operator = runUser(patchbay)
+  const owner = runUser(patchbay)
   beforeAll(async () => {
-    operator = await signUp(patchbay.origin)
-    owner = await signUp(patchbay.origin)
     const { db } = patchbay.services
     const { organizationId } = await db.membership.findFirstOrThrow({ where: { userId: owner.userId } })
     log = `/organizations/${organizationId}/audit`

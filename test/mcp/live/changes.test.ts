@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { callText, connect, toolNames } from '../../servers/mcp.ts'
-import { runFakeApi, runPatchbay } from '../../servers/patchbay.ts'
-import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
+import { makeServer } from '../../support/api-client.ts'
 import { databaseKinds } from '../../support/databases.ts'
 import { answerJson } from '../../support/fake-api.ts'
+import { runFakeApi, runPatchbay, runUser } from '../../support/world.ts'
 import { beginSession, nextMessage, openStream, post } from '../wire.ts'
 
 const CHANGES = 100
@@ -13,15 +13,12 @@ const CALLERS = 8
 const LONG_MS = 60_000
 
 describe.each(databaseKinds)('a change on $kind', kind => {
-  const patchbay = runPatchbay(kind)
+  const patchbay = runPatchbay({ kind })
   const fake = runFakeApi(async ({ url, headers }, response) => {
     if (url.startsWith('/slow')) await delay(20)
     answerJson(response, { url, key: headers['x-key'] ?? null })
   })
-  let ada: ApiClient
-  beforeAll(async () => {
-    ada = await signUp(patchbay.origin)
-  })
+  const ada = runUser(patchbay)
   const tool = (path: string, name = 'tool') => ({
     name,
     method: 'GET',

@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { createLogger } from '../../../src/lib/process/logger.ts'
 import { buildServices } from '../../../src/services.ts'
 import { callText, connect, toolNames } from '../../servers/mcp.ts'
-import { runFakeApi, runPatchbay } from '../../servers/patchbay.ts'
-import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
+import { makeServer } from '../../support/api-client.ts'
 import { compileCache } from '../../support/compile-cache.ts'
 import { databaseKinds } from '../../support/databases.ts'
+import { runFakeApi, runPatchbay, runUser } from '../../support/world.ts'
 import { INITIALIZE } from '../messages.ts'
 import { beginSession, nextMessage, openStream, post } from '../wire.ts'
 
@@ -43,12 +43,9 @@ const environmentOf = (patchbay: ReturnType<typeof runPatchbay>) => ({
 })
 
 describe.each(databaseKinds)('another process on the same database ($kind)', kind => {
-  const patchbay = runPatchbay(kind)
+  const patchbay = runPatchbay({ kind })
   const fake = runFakeApi()
-  let ada: ApiClient & { userId: string }
-  beforeAll(async () => {
-    ada = await signUp(patchbay.origin)
-  })
+  const ada = runUser(patchbay)
 
   const make = async () => {
     const tool = { name: 'tool', method: 'GET', url: `${fake.origin}/{{key}}` }

@@ -158,23 +158,3 @@ export const tokensOf = ({ status, body }: Answer): Tokens => {
 /** Goes from consent to tokens, for a registered client. */
 export const connect = async (visitor: Visitor, origin: string, request: Request): Promise<Tokens> =>
   tokensOf(await exchange(origin, await obtainCode(visitor, origin, request), request))
-
-/** Returns the status of an initialize request with a token. */
-export const knock = async (serverUrl: string, token: string): Promise<number> => {
-  const response = await fetch(serverUrl, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      authorization: `Bearer ${token}`,
-    },
-    body: JSON.stringify({
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'initialize',
-      params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
-    }),
-  })
-  await response.text()
-  return response.status
-}

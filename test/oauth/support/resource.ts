@@ -1,30 +1,5 @@
 import { expect } from 'vitest'
 
-export const INITIALIZE = (version = '2025-06-18') => ({
-  jsonrpc: '2.0',
-  id: 1,
-  method: 'initialize',
-  params: { protocolVersion: version, capabilities: {}, clientInfo: { name: 'test', version: '1' } },
-})
-
-/** Sends a POST request like an MCP client. */
-export const post = (
-  url: string,
-  token: string | undefined,
-  body: unknown,
-  headers: Record<string, string> = {},
-): Promise<Response> =>
-  fetch(url, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-      ...headers,
-    },
-    body: JSON.stringify(body),
-  })
-
 /** Parses a challenge (RFC 9110 §11.2) with one scheme and quoted parameters, each once. */
 export const challengeOf = (response: Response): Record<string, string> => {
   const [, list = ''] = /^Bearer (.+)$/.exec(response.headers.get('www-authenticate') ?? '') ?? []

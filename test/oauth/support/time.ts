@@ -10,8 +10,8 @@ const Payload = z.looseObject({ iat: z.number().optional(), exp: z.number().opti
 const earlier = (at: Date | null, ms: number): Date | null => (at === null ? null : new Date(at.getTime() - ms))
 
 /** Makes all data of the authorization server older by this much, as if the time had passed. */
-export const letTimePass = async ({ patchbay }: OAuthWorld, ms: number): Promise<void> => {
-  const { db } = patchbay.services
+export const letTimePass = async ({ services }: OAuthWorld, ms: number): Promise<void> => {
+  const { db } = services
   for (const row of await db.oAuthArtifact.findMany()) {
     const { iat, exp, ...rest } = Payload.parse(row.payload)
     const times = { iat: iat && iat - ms / SECOND_MS, exp: exp && exp - ms / SECOND_MS }
@@ -34,5 +34,4 @@ export const letTimePass = async ({ patchbay }: OAuthWorld, ms: number): Promise
 }
 
 /** Clears the token cache, as a few seconds would. Open streams are checked as well. */
-export const forgetTokens = ({ patchbay }: OAuthWorld): Promise<void> =>
-  patchbay.services.bus.publish({ type: 'resync' })
+export const forgetTokens = ({ services }: OAuthWorld): Promise<void> => services.bus.publish({ type: 'resync' })

@@ -1,30 +1,16 @@
-import { type ApiClient, signUp } from '../../support/api-client.ts'
-import { startTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts'
+import { signUp } from '../../support/api-client.ts'
+import { during, startWorld, type WorldOptions } from '../../support/world.ts'
 import { createVisitor, type Visitor } from './visitor.ts'
 
 let owners = 0
 
-export type OAuthWorld = {
-  patchbay: TestApp
-  origin: string
-  /** Owns the servers. */
-  owner: ApiClient & { email: string; userId: string }
-  /** The owner's browser, signed in. */
-  visitor: Visitor
-  /** The URL of a private server of the owner. */
-  serverUrl: string
-  /** Creates another server. */
-  makeServer: (fields?: Record<string, unknown>) => Promise<string>
-  /** Opens a browser for a new user. */
-  visit: (email: string) => Promise<Visitor>
-  close: () => Promise<void>
-}
-
 /** Starts the real application with a user who has a private server. It trusts X-Forwarded-For. */
-export const startOAuthWorld = async (options: TestAppOptions = {}): Promise<OAuthWorld> => {
-  const patchbay = await startTestApp({ ...options, env: { PATCHBAY_TRUST_PROXY: '127.0.0.0/8', ...options.env } })
+export const startOAuthWorld = async ({ env, ...options }: WorldOptions = {}) => {
+  const patchbay = await startWorld({ ...options, env: { PATCHBAY_TRUST_PROXY: '127.0.0.0/8', ...env } })
   const { origin } = patchbay
+  /** Owns the servers. */
   const owner = await signUp(origin, `server-owner${++owners}@example.com`)
+  /** The owner's browser, signed in. */
   const visitor = createVisitor(origin)
   await visitor.signIn(owner.email)
   const makeServer = async (fields: Record<string, unknown> = {}): Promise<string> => {
@@ -32,17 +18,22 @@ export const startOAuthWorld = async (options: TestAppOptions = {}): Promise<OAu
     return `${origin}/s/${id}`
   }
   return {
-    patchbay,
-    origin,
+    ...patchbay,
     owner,
     visitor,
+    /** The URL of a private server of the owner. */
     serverUrl: await makeServer(),
+    /** Creates another server. */
     makeServer,
-    visit: async email => {
+    /** Opens a browser for a new user. */
+    visit: async (email: string): Promise<Visitor> => {
       const other = createVisitor(origin)
       await other.signUp(email)
       return other
     },
-    close: patchbay.close,
   }
 }
+export type OAuthWorld = Awaited<ReturnType<typeof startOAuthWorld>>
+
+/** Starts it for the tests of a block. */
+export const runOAuthWorld = (options?: WorldOptions) => during(() => startOAuthWorld(options))

@@ -1,10 +1,10 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { countTokens } from '../../../src/lib/tokens/tokens.ts'
 import { connect, toolNames } from '../../servers/mcp.ts'
-import { runFakeApi, runPatchbay } from '../../servers/patchbay.ts'
-import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
+import { makeServer } from '../../support/api-client.ts'
 import { type Answerer, answerJson } from '../../support/fake-api.ts'
+import { runFakeApi, runPatchbay, runUser } from '../../support/world.ts'
 
 const BUDGET = 1_000
 const ANSWER_TOOLS = ['proxy_explore', 'proxy_filter', 'proxy_search']
@@ -43,10 +43,7 @@ const CutResultMeta = z.object({
 describe('a server with a token budget', () => {
   const patchbay = runPatchbay()
   const fake = runFakeApi(answer)
-  let ada: ApiClient
-  beforeAll(async () => {
-    ada = await signUp(patchbay.origin)
-  })
+  const ada = runUser(patchbay)
 
   const paths = ['people', 'prose', 'lines', 'image', 'broken', 'small']
   const tools = () => paths.map(name => ({ name, method: 'GET', url: `${fake.origin}/${name}` }))

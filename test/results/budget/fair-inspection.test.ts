@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { connect } from '../../servers/mcp.ts'
-import { runFakeApi, runPatchbay } from '../../servers/patchbay.ts'
 import { makeServer, signUp } from '../../support/api-client.ts'
 import { answerJson } from '../../support/fake-api.ts'
+import { runFakeApi, runPatchbay } from '../../support/world.ts'
 
 const MANY = 12
 const records = Array.from({ length: 30_000 }, (_, id) => ({

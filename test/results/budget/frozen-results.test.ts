@@ -5,8 +5,8 @@ import { ANSWERS, readAnswer } from '../../../bench/answers/answers.ts'
 import { QUESTIONS } from '../../../bench/answers/questions.ts'
 import { countTokens } from '../../../src/lib/tokens/tokens.ts'
 import { connect } from '../../servers/mcp.ts'
-import { runFakeApi, runPatchbay } from '../../servers/patchbay.ts'
 import { makeServer, signUp } from '../../support/api-client.ts'
+import { runFakeApi, runPatchbay } from '../../support/world.ts'
 
 // Large results are read by a low-priority process, which takes long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })

@@ -2,8 +2,8 @@ import type { Client } from '@modelcontextprotocol/client'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { countTokens } from '../../../src/lib/tokens/tokens.ts'
 import { callText, connect } from '../../servers/mcp.ts'
-import { runFakeApi, runPatchbay } from '../../servers/patchbay.ts'
 import { makeServer, signUp } from '../../support/api-client.ts'
+import { runFakeApi, runPatchbay } from '../../support/world.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 

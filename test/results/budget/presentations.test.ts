@@ -1,10 +1,10 @@
 import type { Client } from '@modelcontextprotocol/client'
-import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { connect, toolNames } from '../../servers/mcp.ts'
-import { runFakeApi, runPatchbay } from '../../servers/patchbay.ts'
-import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
+import { makeServer } from '../../support/api-client.ts'
 import { answerJson, startFakeApi } from '../../support/fake-api.ts'
+import { runFakeApi, runPatchbay, runUser } from '../../support/world.ts'
 import { everythingCommand } from '../../upstreams/support.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
@@ -30,12 +30,9 @@ const call = async (client: Client, name: string, args: Record<string, unknown> 
 const idOf = ({ texts }: Called): string => /cache_id "([\w-]{22})"/.exec(texts.join('\n'))?.[1] ?? ''
 
 describe('the budget of a server', () => {
-  const patchbay = runPatchbay(undefined, { PATCHBAY_ALLOW_STDIO: 'true' })
+  const patchbay = runPatchbay({ env: { PATCHBAY_ALLOW_STDIO: 'true' } })
   const fake = runFakeApi((_request, response) => answerJson(response, { rows }))
-  let ada: ApiClient
-  beforeAll(async () => {
-    ada = await signUp(patchbay.origin)
-  })
+  const ada = runUser(patchbay)
   const plain = () => ({ name: 'plain', method: 'GET', url: `${fake.origin}/` })
   const shaped = () => ({ ...plain(), name: 'shaped', outputSchema: OUTPUT })
 

@@ -1,12 +1,12 @@
 import type { Client } from '@modelcontextprotocol/client'
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { countTokens } from '../../../src/lib/tokens/tokens.ts'
 import { insertToken } from '../../oauth/support/tokens.ts'
 import { connect } from '../../servers/mcp.ts'
-import { runFakeApi, runPatchbay } from '../../servers/patchbay.ts'
-import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
+import { makeServer } from '../../support/api-client.ts'
 import { type Answerer, answerJson, startFakeApi } from '../../support/fake-api.ts'
+import { runFakeApi, runPatchbay, runUser } from '../../support/world.ts'
 import { CLIENT_KINDS, connectClient } from '../../upstreams/clients.ts'
 
 const BUDGET = 500
@@ -49,10 +49,7 @@ const idOf = (text: string): string => /cache_id "([\w-]{22})"/.exec(text)?.[1] 
 describe('a budget for unusual results', () => {
   const patchbay = runPatchbay()
   const fake = runFakeApi(answer)
-  let ada: ApiClient & { userId: string }
-  beforeAll(async () => {
-    ada = await signUp(patchbay.origin)
-  })
+  const ada = runUser(patchbay)
   const tools = () =>
     Object.keys(BODIES).map(path => ({ name: path.slice(1), method: 'GET', url: `${fake.origin}${path}` }))
   const make = (server: Record<string, unknown> = {}) =>

@@ -1,34 +1,28 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { bypassesCache, freshMsOf } from '../../../src/results/cache/freshness.ts'
 import type { RenderedRequest } from '../../../src/templates/template.ts'
 import { callText, connect } from '../../servers/mcp.ts'
 import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
-import { startTestApp, type TestApp } from '../../support/app.ts'
-import { answerJson, type FakeApi, startFakeApi } from '../../support/fake-api.ts'
+import { answerJson } from '../../support/fake-api.ts'
+import { runFakeApi, runPatchbay } from '../../support/world.ts'
 
 describe('an API that never changes', () => {
-  let patchbay: TestApp
-  let fake: FakeApi
   let people: ApiClient[]
   let nowMs = 1
-  beforeAll(async () => {
-    patchbay = await startTestApp({
-      services: { responseCache: { now: () => nowMs, limits: { maxServerBytes: 5_000 } } },
-    })
-    // Some responses are errors, some may not be cached, and each depends on the whole request.
-    fake = await startFakeApi(({ method, url, headers, body }, response) => {
-      const { searchParams } = new URL(url, fake.origin)
-      const cacheControl = searchParams.get('says') ?? ''
-      if (cacheControl !== '') response.setHeader('cache-control', cacheControl)
-      const isFailure = searchParams.get('id') === '3'
-      answerJson(response, { method, url, language: headers['accept-language'], body }, isFailure ? 500 : 200)
-    })
-    people = [await signUp(patchbay.origin), await signUp(patchbay.origin)]
+  const patchbay = runPatchbay({
+    services: { responseCache: { now: () => nowMs, limits: { maxServerBytes: 5_000 } } },
   })
-  afterAll(async () => {
-    await patchbay.close()
-    await fake.close()
+  // Some responses are errors, some may not be cached, and each depends on the whole request.
+  const fake = runFakeApi(({ method, url, headers, body }, response) => {
+    const { searchParams } = new URL(url, fake.origin)
+    const cacheControl = searchParams.get('says') ?? ''
+    if (cacheControl !== '') response.setHeader('cache-control', cacheControl)
+    const isFailure = searchParams.get('id') === '3'
+    answerJson(response, { method, url, language: headers['accept-language'], body }, isFailure ? 500 : 200)
+  })
+  beforeAll(async () => {
+    people = [await signUp(patchbay.origin), await signUp(patchbay.origin)]
   })
 
   it('gives the same results with and without the cache, whoever calls what, when, and how many at once', async () => {

@@ -3,9 +3,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished }
 import { z } from 'zod'
 import { callText, connect } from '../../servers/mcp.ts'
 import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
-import { startTestApp, type TestApp } from '../../support/app.ts'
+import { startTestApp } from '../../support/app.ts'
 import { databaseKinds } from '../../support/databases.ts'
 import { answerJson, type FakeApi, type SeenRequest, startFakeApi } from '../../support/fake-api.ts'
+import { runPatchbay, runUser } from '../../support/world.ts'
 
 const SECOND_MS = 1_000
 
@@ -52,15 +53,14 @@ const Execution = z.object({
 })
 
 describe('the response cache', () => {
-  let patchbay: TestApp
   let fake: FakeApi
   let builder: ApiClient & { email: string; userId: string }
   let nowMs = 1
   let respond: ((request: SeenRequest, response: ServerResponse) => void) | undefined
+  const patchbay = runPatchbay({
+    services: { responseCache: { now: () => nowMs, limits: { maxResultBytes: 20_000, maxServerBytes: 50_000 } } },
+  })
   beforeAll(async () => {
-    patchbay = await startTestApp({
-      services: { responseCache: { now: () => nowMs, limits: { maxResultBytes: 20_000, maxServerBytes: 50_000 } } },
-    })
     fake = await startFakeApi((request, response) => {
       if (respond !== undefined) return respond(request, response)
       response.writeHead(200, { 'content-type': 'application/json', ...HEADERS[request.url.split('?', 1)[0] ?? ''] })
@@ -69,7 +69,6 @@ describe('the response cache', () => {
     builder = await signUp(patchbay.origin)
   })
   afterAll(async () => {
-    await patchbay.close()
     await fake.close()
   })
   beforeEach(() => {
@@ -200,10 +199,7 @@ describe('the response cache', () => {
   })
 
   describe('between callers', () => {
-    let friend: ApiClient & { email: string; userId: string }
-    beforeAll(async () => {
-      friend = await signUp(patchbay.origin)
-    })
+    const friend = runUser(patchbay)
     const open = () => ({ access: 'private', allowedUsers: [friend.email] })
 
     it('gives nobody the result of another', async () => {

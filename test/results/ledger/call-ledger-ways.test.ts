@@ -1,10 +1,10 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { countTokens } from '../../../src/lib/tokens/tokens.ts'
 import { connect } from '../../servers/mcp.ts'
-import { runFakeApi, runPatchbay } from '../../servers/patchbay.ts'
-import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
+import { makeServer } from '../../support/api-client.ts'
 import { answerJson } from '../../support/fake-api.ts'
+import { runFakeApi, runPatchbay, runUser } from '../../support/world.ts'
 import { type Asked, runScriptedUpstreams } from '../../upstreams/scripted-upstream.ts'
 
 const BUDGET = 1_000
@@ -33,10 +33,7 @@ describe('the token counts of calls, by every route', () => {
   const patchbay = runPatchbay()
   const upstreams = runScriptedUpstreams({ rows: { tools: () => tools, result: resultOf } })
   const fake = runFakeApi(({ url }, response) => answerJson(response, url.startsWith('/long') ? { rows } : short))
-  let operator: ApiClient
-  beforeAll(async () => {
-    operator = await signUp(patchbay.origin, 'operator@example.com')
-  })
+  const operator = runUser(patchbay, 'operator@example.com')
 
   const open = async (serverId: string) => {
     const client = await connect(`${patchbay.origin}/s/${serverId}`)

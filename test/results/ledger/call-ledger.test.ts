@@ -1,11 +1,11 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { countTokens, TOKEN_ENCODING } from '../../../src/lib/tokens/tokens.ts'
 import { connect } from '../../servers/mcp.ts'
-import { runFakeApi, runPatchbay } from '../../servers/patchbay.ts'
-import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
+import { makeServer, signUp } from '../../support/api-client.ts'
 import { databaseKinds } from '../../support/databases.ts'
 import { type Answerer, answerJson } from '../../support/fake-api.ts'
+import { runFakeApi, runPatchbay, runUser } from '../../support/world.ts'
 
 const BUDGET = 1_000
 /** Joined texts can have a token more or fewer than their parts. This is the maximum difference for one result. */
@@ -58,12 +58,9 @@ const CacheId = z.looseObject({ 'patchbay/answer': z.looseObject({ cacheId: z.st
 const today = (): string => new Date().toISOString().slice(0, 10)
 
 describe.each(databaseKinds)('the token counts of calls, on $kind', kind => {
-  const patchbay = runPatchbay(kind)
+  const patchbay = runPatchbay({ kind })
   const fake = runFakeApi(answer)
-  let ada: ApiClient
-  beforeAll(async () => {
-    ada = await signUp(patchbay.origin)
-  })
+  const ada = runUser(patchbay)
 
   const serve = async (server: Record<string, unknown> = {}, more: readonly Record<string, unknown>[] = []) => {
     const names = ['people', 'few', 'page', 'broken', 'image', 'small']

@@ -1,10 +1,10 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { TOKEN_ENCODING } from '../../../src/lib/tokens/tokens.ts'
 import { connect } from '../../servers/mcp.ts'
-import { runFakeApi, runPatchbay } from '../../servers/patchbay.ts'
-import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
+import { makeServer } from '../../support/api-client.ts'
 import { answerJson } from '../../support/fake-api.ts'
+import { runFakeApi, runPatchbay, runUser } from '../../support/world.ts'
 import { type Asked, runScriptedUpstreams } from '../../upstreams/scripted-upstream.ts'
 import { numberOf, readExposition } from './exposition-format.ts'
 
@@ -29,7 +29,7 @@ const Costs = z.object({ presentations: z.array(z.object({ presentation: z.strin
 const byName = (a: ToolTokens, b: ToolTokens): number => (a.tool < b.tool ? -1 : 1)
 
 describe('metrics', () => {
-  const patchbay = runPatchbay(undefined, { PATCHBAY_METRICS_TOKEN: TOKEN })
+  const patchbay = runPatchbay({ env: { PATCHBAY_METRICS_TOKEN: TOKEN } })
   const fake = runFakeApi(({ url }, response) => {
     if (url.startsWith('/broken')) response.writeHead(500).end('no weather today')
     else answerJson(response, url.startsWith('/people') ? { people } : { weather: 'fine' })
@@ -40,10 +40,7 @@ describe('metrics', () => {
       result: resultOf,
     },
   })
-  let ada: ApiClient
-  beforeAll(async () => {
-    ada = await signUp(patchbay.origin)
-  })
+  const ada = runUser(patchbay)
 
   const ask = (authorization?: string, method = 'GET') =>
     fetch(`${patchbay.origin}/metrics`, { method, headers: authorization === undefined ? {} : { authorization } })

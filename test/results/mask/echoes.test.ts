@@ -1,9 +1,8 @@
 import type { ServerResponse } from 'node:http'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
-import { startTestApp, type TestApp } from '../../support/app.ts'
-import { type FakeApi, startFakeApi } from '../../support/fake-api.ts'
+import { makeServer } from '../../support/api-client.ts'
+import { runFakeApi, runPatchbay, runUser } from '../../support/world.ts'
 
 const Result = z.object({ content: z.array(z.object({ text: z.string() })) })
 
@@ -48,22 +47,13 @@ const answers: Record<string, (response: ServerResponse) => void> = {
 }
 
 describe('an answer that quotes a secret', () => {
-  let patchbay: TestApp
-  let fake: FakeApi
-  let builder: ApiClient
-  beforeAll(async () => {
-    patchbay = await startTestApp()
-    fake = await startFakeApi(({ url }, response) => {
-      const spelling = SPELLINGS[decodeURIComponent(url.slice(1))]
-      if (spelling === undefined) answers[url]?.(response)
-      else response.writeHead(200, { 'content-type': 'text/plain' }).end(`before ${spelling} after`)
-    })
-    builder = await signUp(patchbay.origin)
+  const patchbay = runPatchbay()
+  const fake = runFakeApi(({ url }, response) => {
+    const spelling = SPELLINGS[decodeURIComponent(url.slice(1))]
+    if (spelling === undefined) answers[url]?.(response)
+    else response.writeHead(200, { 'content-type': 'text/plain' }).end(`before ${spelling} after`)
   })
-  afterAll(async () => {
-    await patchbay.close()
-    await fake.close()
-  })
+  const builder = runUser(patchbay)
 
   const call = async (path: string, more: Record<string, unknown> = {}): Promise<unknown> => {
     const tool = { name: 'tool', method: 'GET', url: `${fake.origin}${path}`, ...more }

@@ -1,23 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
-import { startTestApp, type TestApp } from '../../support/app.ts'
-import { echo, type FakeApi, startFakeApi } from '../../support/fake-api.ts'
+import { describe, expect, it } from 'vitest'
+import { makeServer } from '../../support/api-client.ts'
+import { runFakeApi, runPatchbay, runUser } from '../../support/world.ts'
 
 const SECRET = `sk-live/4+2 "quoted" 'é'`
 
 describe('a secret of a server', () => {
-  let patchbay: TestApp
-  let fake: FakeApi
-  let builder: ApiClient
-  beforeAll(async () => {
-    patchbay = await startTestApp()
-    fake = await startFakeApi(echo)
-    builder = await signUp(patchbay.origin)
-  })
-  afterAll(async () => {
-    await patchbay.close()
-    await fake.close()
-  })
+  const patchbay = runPatchbay()
+  const fake = runFakeApi()
+  const builder = runUser(patchbay)
 
   const tool = () => ({
     name: 'tool',

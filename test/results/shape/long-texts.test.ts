@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
-import { startTestApp, type TestApp } from '../../support/app.ts'
-import { type FakeApi, startFakeApi } from '../../support/fake-api.ts'
+import { INITIALIZE, postTo } from '../../mcp/messages.ts'
+import { postStateless } from '../../mcp/wire.ts'
+import { makeServer } from '../../support/api-client.ts'
+import { runFakeApi, runPatchbay, runUser } from '../../support/world.ts'
 
 /** Characters of one to four bytes, characters that JSON escapes, and odd lengths, so that chunks end inside characters. */
 const MIXED = 'aé€😀"\\\n\u0001\u007f\u2028 \ufeff'.repeat(20_000)
@@ -24,57 +25,26 @@ const bodies: Record<string, { type: string; body: Buffer }> = {
 }
 const Reply = z.object({ result: z.object({ content: z.array(z.object({ type: z.string(), text: z.string() })) }) })
 
-const VERSION = '2026-07-28'
-const CLAIM = {
-  'io.modelcontextprotocol/protocolVersion': VERSION,
-  'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
-  'io.modelcontextprotocol/clientCapabilities': {},
-}
-const ACCEPT = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
-const post = (url: string, headers: Record<string, string>, message: object) =>
-  fetch(url, {
-    method: 'POST',
-    headers: { ...ACCEPT, ...headers },
-    body: JSON.stringify({ jsonrpc: '2.0', ...message }),
-  })
-
 const contentOf = async (response: Response) => {
   const body = Buffer.from(await response.arrayBuffer())
   expect(response.headers.get('content-length')).toBe(String(body.length))
   return Reply.parse(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))).result.content
 }
 const params = { name: 'tool', arguments: {} }
-const callStateless = async (url: string) =>
-  contentOf(
-    await post(
-      url,
-      { 'mcp-protocol-version': VERSION, 'mcp-method': 'tools/call', 'mcp-name': 'tool' },
-      { id: 1, method: 'tools/call', params: { ...params, _meta: CLAIM } },
-    ),
-  )
+const callStateless = async (url: string) => contentOf(await postStateless(url, undefined, 'tools/call', params))
 const callInSession = async (url: string) => {
-  const introduction = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } }
-  const begun = await post(url, {}, { id: 1, method: 'initialize', params: introduction })
-  const id = z.string().parse(begun.headers.get('mcp-session-id'))
-  return contentOf(await post(url, { 'mcp-session-id': id }, { id: 2, method: 'tools/call', params }))
+  const begun = await postTo(url, undefined, INITIALIZE())
+  const session = { 'mcp-session-id': z.string().parse(begun.headers.get('mcp-session-id')) }
+  return contentOf(await postTo(url, undefined, { jsonrpc: '2.0', id: 2, method: 'tools/call', params }, session))
 }
 
 describe('a long text', () => {
-  let patchbay: TestApp
-  let fake: FakeApi
-  let builder: ApiClient
-  beforeAll(async () => {
-    patchbay = await startTestApp()
-    fake = await startFakeApi(({ url }, response) => {
-      const { type = '', body } = bodies[url] ?? {}
-      response.writeHead(url === '/long-fault' ? 500 : 200, type === '' ? {} : { 'content-type': type }).end(body)
-    })
-    builder = await signUp(patchbay.origin)
+  const patchbay = runPatchbay()
+  const fake = runFakeApi(({ url }, response) => {
+    const { type = '', body } = bodies[url] ?? {}
+    response.writeHead(url === '/long-fault' ? 500 : 200, type === '' ? {} : { 'content-type': type }).end(body)
   })
-  afterAll(async () => {
-    await patchbay.close()
-    await fake.close()
-  })
+  const builder = runUser(patchbay)
   const makeTool = (path: string) =>
     makeServer(builder, [{ name: 'tool', method: 'GET', url: `${fake.origin}${path}` }])
 

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http'
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
-import { startTestApp, type TestApp } from '../../support/app.ts'
-import { answerJson, type FakeApi, startFakeApi } from '../../support/fake-api.ts'
+import { connect } from '../../servers/mcp.ts'
+import { makeServer } from '../../support/api-client.ts'
+import { answerJson } from '../../support/fake-api.ts'
+import { runFakeApi, runPatchbay, runUser } from '../../support/world.ts'
 
 const Result = z.object({
   content: z.array(z.looseObject({ type: z.string() })),
@@ -37,18 +37,9 @@ const answers: Record<string, (response: ServerResponse) => void> = {
 }
 
 describe('a tool that shapes its results', () => {
-  let patchbay: TestApp
-  let fake: FakeApi
-  let builder: ApiClient
-  beforeAll(async () => {
-    patchbay = await startTestApp()
-    fake = await startFakeApi(({ url }, response) => (answers[url] ?? (r => answerJson(r, {}, 404)))(response))
-    builder = await signUp(patchbay.origin)
-  })
-  afterAll(async () => {
-    await patchbay.close()
-    await fake.close()
-  })
+  const patchbay = runPatchbay()
+  const fake = runFakeApi(({ url }, response) => (answers[url] ?? (r => answerJson(r, {}, 404)))(response))
+  const builder = runUser(patchbay)
 
   const call = async (path: string, more: Record<string, unknown>, compactTables = false) => {
     const tool = { name: 'tool', method: 'GET', url: `${fake.origin}${path}`, ...more }
@@ -163,11 +154,9 @@ describe('a tool that shapes its results', () => {
       ],
       { server: { maxResponseTokens: 0 } },
     )
-    const client = new Client({ name: 'test', version: '1' })
-    await client.connect(new StreamableHTTPClientTransport(new URL(url)))
+    const client = await connect(url)
     expect((await client.callTool({ name: 'names' })).content).toEqual([{ type: 'text', text: '["user 0","user 1"]' }])
     expect((await client.callTool({ name: 'long' })).content).toEqual([{ type: 'text', text: 'né'.repeat(10_000) }])
-    await client.close()
   })
 
   it('fails only its own call with an endless transform, while other tools and servers respond', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
-import { runPatchbay } from '../../servers/patchbay.ts'
 import { createPageBrowser } from '../../support/page-browser.ts'
+import { runPatchbay } from '../../support/world.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
 
@@ -8,7 +8,7 @@ const PASSWORD = 'correct horse battery staple'
 const HOSTILE = `"><script>alert(1)</script>`
 
 describe('the account tabs', () => {
-  const patchbay = runPatchbay(undefined, { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' })
+  const patchbay = runPatchbay({ env: { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' } })
   let userCount = 0
   const person = async () => {
     const email = `person${++userCount}@example.com`

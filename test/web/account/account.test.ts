@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { linkIn } from '../../identity/mail.ts'
-import { runPatchbay } from '../../servers/patchbay.ts'
 import { startTestApp } from '../../support/app.ts'
 import { createPageBrowser, inputsOf } from '../../support/page-browser.ts'
 import { type SmtpServer, startSmtpServer } from '../../support/smtp-server.ts'
+import { runPatchbay } from '../../support/world.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
 

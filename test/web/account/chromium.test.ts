@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { runPatchbay } from '../../servers/patchbay.ts'
 import { launchChromium } from '../../support/chromium.ts'
+import { runPatchbay } from '../../support/world.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 

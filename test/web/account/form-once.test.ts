@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { signUp } from '../../support/api-client.ts'
-import { startTestApp, type TestApp } from '../../support/app.ts'
 import { createPageBrowser } from '../../support/page-browser.ts'
+import { runPatchbay } from '../../support/world.ts'
 
 const PASSWORD = 'correct horse battery staple'
 const SERVER = { name: 'Night desk', access: 'private' }
 
-let patchbay: TestApp
-beforeAll(async () => {
-  patchbay = await startTestApp()
-})
-afterAll(() => patchbay?.close())
+const patchbay = runPatchbay()
 
 /** Returns a signed-in user with the form for a new server open. */
 const openForm = async () => {

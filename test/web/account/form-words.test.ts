@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { signUp } from '../../support/api-client.ts'
-import { startTestApp, type TestApp } from '../../support/app.ts'
 import { createPageBrowser } from '../../support/page-browser.ts'
+import { runPatchbay } from '../../support/world.ts'
 
 const PASSWORD = 'correct horse battery staple'
 
-let patchbay: TestApp
-beforeAll(async () => {
-  patchbay = await startTestApp()
-})
-afterAll(() => patchbay?.close())
+const patchbay = runPatchbay()
 
 /** Returns the error messages of the fields. */
 const sentencesOf = (html: string): string[] =>

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
 import { turnOn } from '../../identity/second-factor.ts'
-import { runPatchbay } from '../../servers/patchbay.ts'
 import { createBrowser } from '../../support/browser.ts'
 import { createPageBrowser, inputsOf } from '../../support/page-browser.ts'
+import { runPatchbay } from '../../support/world.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
 
@@ -12,7 +12,7 @@ const NEW_TOKEN = { name: HOSTILE, scopes: 'read', expiresInDays: '30' }
 const PATH = '/account/tokens'
 
 describe('a form submitted after the session has ended', () => {
-  const patchbay = runPatchbay(undefined, { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' })
+  const patchbay = runPatchbay({ env: { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' } })
   let userCount = 0
   const person = async () => {
     const email = `person${++userCount}@example.com`

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
-import { runPatchbay } from '../../servers/patchbay.ts'
 import { createPageBrowser, inputsOf, type PageResponse } from '../../support/page-browser.ts'
+import { runPatchbay } from '../../support/world.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
 
@@ -21,7 +21,7 @@ const hrefOf = (path: string) => `href="${path.replaceAll('&', '&amp;')}"`
 const HOSTILE = `"><script>alert(1)</script>'<%= 1 %>{{7*7}}&amp;`
 
 describe('the sign-in and sign-up pages', () => {
-  const patchbay = runPatchbay(undefined, { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' })
+  const patchbay = runPatchbay({ env: { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' } })
   let browsers = 0
   /** Gives each browser its own network address. */
   const newBrowser = () => createPageBrowser(patchbay.origin, { address: `198.51.100.${++browsers}` })
@@ -257,7 +257,7 @@ describe('the sign-in and sign-up pages', () => {
 })
 
 describe('the sign-up page', () => {
-  const patchbay = runPatchbay(undefined, { PATCHBAY_HOST: '0.0.0.0', PATCHBAY_SIGNUP: 'closed' })
+  const patchbay = runPatchbay({ env: { PATCHBAY_HOST: '0.0.0.0', PATCHBAY_SIGNUP: 'closed' } })
   it('asks for the setup token for the first account, and is closed afterwards', async () => {
     const browser = createPageBrowser(patchbay.origin)
     expect((await browser.get('/sign-up')).html).toContain('name="setup_token"')

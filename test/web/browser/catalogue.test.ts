@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest'
 import { TOKEN_ENCODING } from '../../../src/lib/tokens/tokens.ts'
-import { runPatchbay } from '../../servers/patchbay.ts'
 import { makeServer, signUp } from '../../support/api-client.ts'
 import { openPage } from '../../support/open-page.ts'
 import { signInToPages, textOf } from '../../support/signed-in.ts'
+import { runPatchbay } from '../../support/world.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 

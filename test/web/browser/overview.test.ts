@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { BrowserContextOptions } from 'playwright-core'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { runFakeApi, runPatchbay } from '../../servers/patchbay.ts'
 import { makeServer, signUp } from '../../support/api-client.ts'
 import { openPage } from '../../support/open-page.ts'
+import { runFakeApi, runPatchbay } from '../../support/world.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 

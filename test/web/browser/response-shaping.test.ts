@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { runPatchbay } from '../../servers/patchbay.ts'
 import { signUp } from '../../support/api-client.ts'
 import { answerJson, type FakeApi, startFakeApi } from '../../support/fake-api.ts'
 import { openPage } from '../../support/open-page.ts'
+import { runPatchbay } from '../../support/world.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 

@@ -1,8 +1,8 @@
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { expect, it, vi } from 'vitest'
-import { runFakeApi, runPatchbay } from '../../servers/patchbay.ts'
 import { signUp } from '../../support/api-client.ts'
 import { openPage } from '../../support/open-page.ts'
+import { runFakeApi, runPatchbay } from '../../support/world.ts'
 import { listKeyboardFaults } from './check-page.ts'
 
 vi.setConfig({ testTimeout: 60_000 })

@@ -1,9 +1,9 @@
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { beforeAll, expect, it, vi } from 'vitest'
 import { z } from 'zod'
-import { runPatchbay } from '../../servers/patchbay.ts'
 import { type ApiClient, signUp } from '../../support/api-client.ts'
 import { openPage } from '../../support/open-page.ts'
+import { runPatchbay } from '../../support/world.ts'
 import { type Asked, runScriptedUpstreams } from '../../upstreams/scripted-upstream.ts'
 
 vi.setConfig({ testTimeout: 60_000 })

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { BrowserContextOptions } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { runFakeApi, runPatchbay } from '../../servers/patchbay.ts'
 import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
 import { openPage } from '../../support/open-page.ts'
+import { runFakeApi, runPatchbay } from '../../support/world.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
@@ -19,7 +19,7 @@ const READ = { name: 'read', description: 'Reads one.', inputSchema }
 const OPEN = { name: 'open', description: HOSTILE, inputSchema }
 
 describe('MCP servers behind a server, in a real browser', () => {
-  const patchbay = runPatchbay(undefined, { PATCHBAY_ALLOW_STDIO: 'true' })
+  const patchbay = runPatchbay({ env: { PATCHBAY_ALLOW_STDIO: 'true' } })
   const fake = runFakeApi()
   const folder = mkdtempSync(join(tmpdir(), 'patchbay-upstreams-seen-'))
   let operator: ApiClient & { email: string }

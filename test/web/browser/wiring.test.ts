@@ -1,9 +1,9 @@
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { callText, connect } from '../../servers/mcp.ts'
-import { runFakeApi, runPatchbay } from '../../servers/patchbay.ts'
 import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
 import { cookiesOf, openPage } from '../../support/open-page.ts'
+import { runFakeApi, runPatchbay } from '../../support/world.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { callText, connect } from '../../servers/mcp.ts'
-import { runFakeApi, runPatchbay } from '../../servers/patchbay.ts'
-import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
+import { makeServer, signUp } from '../../support/api-client.ts'
 import { answerJson } from '../../support/fake-api.ts'
 import { createPageBrowser } from '../../support/page-browser.ts'
 import { signInToPages } from '../../support/signed-in.ts'
+import { runFakeApi, runPatchbay, runUser } from '../../support/world.ts'
 
 const HOSTILE = '<script>alert(1)</script>'
 const SECRET = 'sk-never-shown'
@@ -15,7 +15,6 @@ describe('the history page of a server', () => {
   const api = runFakeApi(({ url }, response) =>
     url.startsWith('/bad') ? answerJson(response, { reason: HOSTILE }, 422) : answerJson(response, { ok: true }),
   )
-  let owner: ApiClient & { email: string; userId: string }
   let serverId: string
   let path: string
   let instanceIds: Record<string, string>
@@ -26,8 +25,8 @@ describe('the history page of a server', () => {
   const linksIn = (html: string): string[] =>
     [...html.matchAll(/href="([^"]*\/history\/[^"]*)"/g)].map(([, href = '']) => href.replaceAll('&amp;', '&'))
 
+  const owner = runUser(patchbay)
   beforeAll(async () => {
-    owner = await signUp(patchbay.origin)
     const made = await makeServer(
       owner,
       [
