@@ -1,10 +1,15 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { mayRole, type Permission, type Role } from '../../../src/lib/kernel/roles.ts'
 import { toolkitVersion } from '../../../src/tools/toolkits.service.ts'
+import { INITIALIZE } from '../../mcp/messages.ts'
 import { CANARY, type World } from './world.ts'
 
 /** One status for each of ASKERS: anonymous, stranger, viewer, builder, admin, owner, tokens to read, to write, for MCP. */
 type Statuses = readonly [number, number, number, number, number, number, number, number, number]
+
+type Spares = World['spare']
+/** Spare things with a single id. */
+type Spare = { [Name in keyof Spares]: Spares[Name] extends () => Promise<string> ? Name : never }[keyof Spares]
 
 export type Row = {
   /** As Fastify prints it. */
@@ -13,11 +18,13 @@ export type Row = {
   /** The path, with the same parameters, if it differs from the route's. */
   path?: string
   query?: string
-  /** Ids for the last parameters, created for each asker if the request changes what they name. */
+  /** What the last parameter names, created for each asker if the request changes it. */
+  spare?: Spare
+  /** Ids for the last parameters, if they are not of one spare thing. */
   id?: (world: World) => string | string[] | Promise<string | string[]>
-  body?: (world: World) => object
+  body?: object | ((world: World) => object)
   /** Form fields that a page sends, instead of a JSON body. */
-  form?: (world: World) => Record<string, string> | Promise<Record<string, string>>
+  form?: Record<string, string> | ((world: World) => Record<string, string>)
   /** Requested with the headers of a browser. */
   isBrowser?: true
 }
@@ -40,9 +47,9 @@ const idsBySegment = (world: World): Readonly<Record<string, string>> => ({
 })
 
 /** Returns the path and query to request, and creates what it names if the row says so. */
-export const makePath = async ({ route, path, query = '', id }: Row, world: World): Promise<string> => {
+export const makePath = async ({ route, path, query = '', spare, id }: Row, world: World): Promise<string> => {
   const pattern = path ?? route.slice(route.indexOf(' ') + 1)
-  const own = [(await id?.(world)) ?? []].flat()
+  const own = [(await (spare === undefined ? id?.(world) : world.spare[spare]())) ?? []].flat()
   const known = idsBySegment(world)
   const ids = [...pattern.matchAll(/([\w-]+)\/:\w+/g)].map(([, segment = '']) => known[segment] ?? '')
   const all = [...ids.slice(0, ids.length - own.length), ...own]
@@ -66,28 +73,15 @@ const OWN: Statuses = [401, 200, 200, 200, 200, 200, 200, 403, 403]
 /** The URL of the owner's private server. */
 const mcp = (done: number): Statuses => [401, 403, 403, 403, 403, done, 403, 403, done]
 
-/** The same on a page, which redirects anonymous visitors to sign-in. */
-const asPage = ([, ...rest]: Statuses): Statuses => [303, ...rest]
-/** Pages that every user may see. */
-const OWN_PAGE = asPage(OWN)
-
 /** What every user may change in their own account; tokens need the scope `write`. */
 const own = (done: number): Statuses => [401, done, done, done, done, done, 403, done, 403]
-const ownPage = (done: number): Statuses => asPage(own(done))
 /** Something of the owner's account that nobody else finds. */
 const ofOwner = (done: number): Statuses => [401, 404, 404, 404, 404, done, 403, done, 403]
 
-const initialize = () => ({
-  jsonrpc: '2.0',
-  id: 1,
-  method: 'initialize',
-  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'walk', version: '1' } },
-})
-
 const accounts: Row[] = [
   // Open to anyone; rejected because of invalid data.
-  { route: 'POST /api/v1/signup', statuses: everybody(400), body: () => ({}) },
-  { route: 'POST /api/v1/session', statuses: everybody(400), body: () => ({}) },
+  { route: 'POST /api/v1/signup', statuses: everybody(400), body: {} },
+  { route: 'POST /api/v1/session', statuses: everybody(400), body: {} },
   // A token is not a session.
   { route: 'GET /api/v1/session', statuses: [401, 401, 401, 401, 401, 401, 401, 403, 403] },
   { route: 'DELETE /api/v1/session', statuses: [401, 401, 401, 401, 401, 401, 403, 401, 403] },
@@ -97,18 +91,18 @@ const accounts: Row[] = [
   {
     route: 'DELETE /api/v1/me',
     statuses: [401, 403, 403, 403, 403, 403, 403, 403, 403],
-    body: () => ({ password: 'a guess at the password' }),
+    body: { password: 'a guess at the password' },
   },
   { route: 'GET /api/v1/tokens', statuses: OWN },
-  { route: 'POST /api/v1/tokens', statuses: own(201), body: () => ({ name: 'walk' }) },
-  { route: 'DELETE /api/v1/tokens/:id', id: ({ spare }) => spare.token(), statuses: ofOwner(204) },
+  { route: 'POST /api/v1/tokens', statuses: own(201), body: { name: 'walk' } },
+  { route: 'DELETE /api/v1/tokens/:id', spare: 'token', statuses: ofOwner(204) },
 ]
 
 /** Requires the password or a code, which is missing. */
 const unproved = (route: string): Row => ({
   route,
   statuses: own(400),
-  body: () => ({}),
+  body: {},
 })
 
 const secondFactor: Row[] = [
@@ -122,7 +116,7 @@ const secondFactor: Row[] = [
 const identities: Row[] = [
   { route: 'GET /api/v1/me/identities', statuses: OWN },
   // Requires a browser session.
-  { route: 'POST /api/v1/me/identities', statuses: [401, 401, 401, 401, 401, 401, 403, 401, 403], body: () => ({}) },
+  { route: 'POST /api/v1/me/identities', statuses: [401, 401, 401, 401, 401, 401, 403, 401, 403], body: {} },
   { route: 'DELETE /api/v1/me/identities/:id', id: () => randomUUID(), statuses: own(404) },
 ]
 
@@ -133,97 +127,68 @@ const organizations: Row[] = [
   { route: 'PATCH /api/v1/organizations/:id', statuses: manage(200), body: ({ fresh }) => ({ name: fresh() }) },
   {
     route: 'DELETE /api/v1/organizations/:id',
-    id: ({ spare }) => spare.organization(),
+    spare: 'organization',
     statuses: needing('own', 204),
-    body: () => ({ confirm: CANARY }),
+    body: { confirm: CANARY },
   },
   { route: 'GET /api/v1/organizations/:id/members', statuses: READ },
   {
     route: 'PUT /api/v1/organizations/:id/members/:userId',
-    id: ({ spare }) => spare.member(),
+    spare: 'member',
     statuses: manage(200),
-    body: () => ({ role: 'builder' }),
+    body: { role: 'builder' },
   },
-  {
-    route: 'DELETE /api/v1/organizations/:id/members/:userId',
-    id: ({ spare }) => spare.member(),
-    statuses: manage(204),
-  },
+  { route: 'DELETE /api/v1/organizations/:id/members/:userId', spare: 'member', statuses: manage(204) },
   { route: 'GET /api/v1/organizations/:id/invitations', statuses: seeing('manage') },
   {
     route: 'POST /api/v1/organizations/:id/invitations',
     statuses: manage(201),
     body: ({ fresh }) => ({ email: `${fresh()}@example.com`, role: 'viewer' }),
   },
-  {
-    route: 'DELETE /api/v1/organizations/:id/invitations/:invitationId',
-    id: ({ spare }) => spare.invitation(),
-    statuses: manage(204),
-  },
+  { route: 'DELETE /api/v1/organizations/:id/invitations/:invitationId', spare: 'invitation', statuses: manage(204) },
   // Nobody has the link of the email.
-  { route: 'POST /api/v1/invitations/accept', statuses: own(404), body: () => ({ token: 'a'.repeat(43) }) },
+  { route: 'POST /api/v1/invitations/accept', statuses: own(404), body: { token: 'a'.repeat(43) } },
 ]
 
 const organizationPages: Row[] = [
   // All askers except the stranger belong to two organizations and get a list; the stranger is redirected.
   { route: 'GET /organizations', statuses: [303, 303, 200, 200, 200, 200, 200, 403, 403] },
-  { route: 'GET /organizations/new', statuses: OWN_PAGE },
-  { route: 'POST /organizations/new', statuses: ownPage(303), form: ({ plain }) => ({ name: plain() }) },
+  { route: 'GET /organizations/new', statuses: OWN },
+  { route: 'POST /organizations/new', statuses: own(303), form: ({ plain }) => ({ name: plain() }) },
   { route: 'GET /organizations/:id', statuses: [303, 404, 303, 303, 303, 303, 303, 403, 403] },
-  { route: 'GET /organizations/:id/members', statuses: asPage(READ) },
+  { route: 'GET /organizations/:id/members', statuses: READ },
   {
     route: 'POST /organizations/:id/members/:userId/role',
-    id: ({ spare }) => spare.member(),
-    statuses: asPage(manage(303)),
-    form: () => ({ role: 'builder' }),
+    spare: 'member',
+    statuses: manage(303),
+    form: { role: 'builder' },
   },
-  {
-    route: 'GET /organizations/:id/members/:userId/removal',
-    id: ({ spare }) => spare.member(),
-    statuses: asPage(seeing('manage')),
-  },
-  {
-    route: 'POST /organizations/:id/members/:userId/removal',
-    id: ({ spare }) => spare.member(),
-    statuses: asPage(manage(303)),
-    form: () => ({}),
-  },
-  { route: 'GET /organizations/:id/invitations', statuses: asPage(seeing('manage')) },
+  { route: 'GET /organizations/:id/members/:userId/removal', spare: 'member', statuses: seeing('manage') },
+  { route: 'POST /organizations/:id/members/:userId/removal', spare: 'member', statuses: manage(303), form: {} },
+  { route: 'GET /organizations/:id/invitations', statuses: seeing('manage') },
   {
     route: 'POST /organizations/:id/invitations',
-    statuses: asPage(manage(303)),
+    statuses: manage(303),
     form: ({ plain }) => ({ email: `${plain()}@example.com`, role: 'viewer' }),
   },
-  {
-    route: 'POST /organizations/:id/invitations/:invitationId/renewal',
-    id: ({ spare }) => spare.invitation(),
-    statuses: asPage(manage(303)),
-  },
-  {
-    route: 'POST /organizations/:id/invitations/:invitationId/removal',
-    id: ({ spare }) => spare.invitation(),
-    statuses: asPage(manage(303)),
-  },
-  { route: 'GET /organizations/:id/usage', statuses: asPage(READ) },
-  { route: 'GET /organizations/:id/audit', statuses: asPage(seeing('manage')) },
-  { route: 'GET /organizations/:id/settings', statuses: asPage(seeing('manage')) },
-  {
-    route: 'POST /organizations/:id/settings',
-    statuses: asPage(manage(303)),
-    form: ({ fresh }) => ({ name: fresh() }),
-  },
+  { route: 'POST /organizations/:id/invitations/:invitationId/renewal', spare: 'invitation', statuses: manage(303) },
+  { route: 'POST /organizations/:id/invitations/:invitationId/removal', spare: 'invitation', statuses: manage(303) },
+  { route: 'GET /organizations/:id/usage', statuses: READ },
+  { route: 'GET /organizations/:id/audit', statuses: seeing('manage') },
+  { route: 'GET /organizations/:id/settings', statuses: seeing('manage') },
+  { route: 'POST /organizations/:id/settings', statuses: manage(303), form: ({ fresh }) => ({ name: fresh() }) },
   {
     route: 'POST /organizations/:id/owner',
-    id: ({ spare }) => spare.organization(),
-    statuses: asPage(needing('own', 303)),
+    spare: 'organization',
+    statuses: needing('own', 303),
     form: ({ adminId }) => ({ userId: adminId }),
   },
-  { route: 'GET /organizations/:id/removal', statuses: asPage(seeing('own')) },
+  { route: 'GET /organizations/:id/removal', statuses: seeing('own') },
   {
     route: 'POST /organizations/:id/removal',
-    id: ({ spare }) => spare.organization(),
-    statuses: asPage(needing('own', 303)),
-    form: () => ({ sure: CANARY }),
+    spare: 'organization',
+    statuses: needing('own', 303),
+    form: { sure: CANARY },
   },
 ]
 
@@ -237,10 +202,10 @@ const toolkits: Row[] = [
   },
   { route: 'GET /api/v1/toolkits/:id', statuses: READ },
   { route: 'PATCH /api/v1/toolkits/:id', statuses: build(200), body: ({ fresh }) => ({ title: fresh() }) },
-  { route: 'DELETE /api/v1/toolkits/:id', id: ({ spare }) => spare.toolkit(), statuses: build(204) },
+  { route: 'DELETE /api/v1/toolkits/:id', spare: 'toolkit', statuses: build(204) },
   {
     route: 'POST /api/v1/toolkits/:id/transfer',
-    id: ({ spare }) => spare.toolkit(),
+    spare: 'toolkit',
     statuses: manage(200),
     body: ({ elsewhereId }) => ({ organizationId: elsewhereId }),
   },
@@ -253,55 +218,50 @@ const toolkits: Row[] = [
   { route: 'GET /api/v1/tools/:id', statuses: READ },
   { route: 'GET /api/v1/tools/:id/lint', statuses: READ },
   { route: 'PATCH /api/v1/tools/:id', statuses: build(200), body: ({ fresh }) => ({ title: fresh() }) },
-  { route: 'DELETE /api/v1/tools/:id', id: ({ spare }) => spare.tool(), statuses: build(204) },
+  { route: 'DELETE /api/v1/tools/:id', spare: 'tool', statuses: build(204) },
   { route: 'POST /api/v1/tools/:id/test', statuses: build(200), body: ({ serverId }) => ({ arguments: {}, serverId }) },
 ]
 
 const PLAIN_VERSION = toolkitVersion({ title: 'Plain', description: undefined, visibility: 'private' })
 const toolkitPages: Row[] = [
-  { route: 'GET /toolkits', statuses: OWN_PAGE },
-  { route: 'GET /toolkits/new', statuses: OWN_PAGE },
+  { route: 'GET /toolkits', statuses: OWN },
+  { route: 'GET /toolkits/new', statuses: OWN },
   {
     route: 'POST /toolkits/new',
-    statuses: asPage(build(303)),
+    statuses: build(303),
     form: ({ organizationId }) => ({ title: 'Plain', visibility: 'private', organizationId }),
   },
-  { route: 'GET /toolkits/:id', statuses: asPage(READ) },
-  { route: 'GET /toolkits/:id/edit', statuses: asPage(seeing('build')) },
+  { route: 'GET /toolkits/:id', statuses: READ },
+  { route: 'GET /toolkits/:id/edit', statuses: seeing('build') },
   {
     route: 'POST /toolkits/:id/edit',
-    id: ({ spare }) => spare.plainToolkit(),
-    statuses: asPage(build(303)),
-    form: () => ({ title: 'Saved', visibility: 'private', version: PLAIN_VERSION }),
+    spare: 'plainToolkit',
+    statuses: build(303),
+    form: { title: 'Saved', visibility: 'private', version: PLAIN_VERSION },
   },
   {
     route: 'POST /toolkits/:id/transfer',
-    id: ({ spare }) => spare.toolkit(),
-    statuses: asPage(manage(303)),
+    spare: 'toolkit',
+    statuses: manage(303),
     form: ({ elsewhereId }) => ({ organizationId: elsewhereId }),
   },
-  { route: 'GET /toolkits/:id/removal', statuses: asPage(seeing('build')) },
-  {
-    route: 'POST /toolkits/:id/removal',
-    id: ({ spare }) => spare.plainToolkit(),
-    statuses: asPage(build(303)),
-    form: () => ({ sure: 'Plain' }),
-  },
-  { route: 'GET /gallery', statuses: OWN_PAGE },
+  { route: 'GET /toolkits/:id/removal', statuses: seeing('build') },
+  { route: 'POST /toolkits/:id/removal', spare: 'plainToolkit', statuses: build(303), form: { sure: 'Plain' } },
+  { route: 'GET /gallery', statuses: OWN },
   // A private toolkit is not found there by anybody.
   { route: 'GET /gallery/:id', statuses: [303, 404, 404, 404, 404, 404, 404, 403, 403] },
-  { route: 'POST /gallery/:id/use', statuses: ownPage(404), form: ({ serverId }) => ({ serverId }) },
+  { route: 'POST /gallery/:id/use', statuses: own(404), form: ({ serverId }) => ({ serverId }) },
 ]
 
 const connections: Row[] = [
   { route: 'GET /api/v1/servers/:uuid/tokens', statuses: READ },
   { route: 'GET /api/v1/servers/:uuid/lint', statuses: READ },
   { route: 'GET /api/v1/servers/:uuid/grants', statuses: [401, 404, 403, 200, 200, 200, 200, 403, 403] },
-  { route: 'DELETE /api/v1/grants/:id', id: ({ spare }) => spare.grant(), statuses: manage(204) },
+  { route: 'DELETE /api/v1/grants/:id', spare: 'grant', statuses: manage(204) },
   { route: 'GET /api/v1/me/applications', statuses: OWN },
-  { route: 'DELETE /api/v1/me/applications/:id', id: ({ spare }) => spare.grant(), statuses: ofOwner(204) },
-  { route: 'GET /account/applications', statuses: OWN_PAGE },
-  { route: 'POST /account/applications/:id/removal', id: ({ spare }) => spare.grant(), statuses: asPage(ofOwner(303)) },
+  { route: 'DELETE /api/v1/me/applications/:id', spare: 'grant', statuses: ofOwner(204) },
+  { route: 'GET /account/applications', statuses: OWN },
+  { route: 'POST /account/applications/:id/removal', spare: 'grant', statuses: ofOwner(303) },
   { route: 'GET /api/v1/organizations/:id/oauth-clients', statuses: seeing('manage') },
   {
     route: 'POST /api/v1/organizations/:id/oauth-clients',
@@ -310,7 +270,7 @@ const connections: Row[] = [
   },
   { route: 'GET /api/v1/oauth-clients/:id', statuses: seeing('manage') },
   { route: 'PATCH /api/v1/oauth-clients/:id', statuses: manage(200), body: ({ fresh }) => ({ name: fresh() }) },
-  { route: 'DELETE /api/v1/oauth-clients/:id', id: ({ spare }) => spare.oauthClient(), statuses: manage(204) },
+  { route: 'DELETE /api/v1/oauth-clients/:id', spare: 'oauthClient', statuses: manage(204) },
 ]
 
 /** The operator's pages; here the operator is the owner. */
@@ -335,24 +295,24 @@ const servers: Row[] = [
   },
   { route: 'GET /api/v1/servers/:uuid', statuses: READ },
   { route: 'PATCH /api/v1/servers/:uuid', statuses: build(200), body: ({ fresh }) => ({ description: fresh() }) },
-  { route: 'DELETE /api/v1/servers/:uuid', id: ({ spare }) => spare.server(), statuses: manage(204) },
+  { route: 'DELETE /api/v1/servers/:uuid', spare: 'server', statuses: manage(204) },
   {
     route: 'POST /api/v1/servers/:uuid/transfer',
-    id: ({ spare }) => spare.server(),
+    spare: 'server',
     statuses: manage(200),
     body: ({ elsewhereId }) => ({ organizationId: elsewhereId }),
   },
   { route: 'GET /api/v1/servers/:uuid/toolkits', statuses: READ },
   { route: 'PUT /api/v1/servers/:uuid/toolkits/:id', statuses: build(204) },
-  { route: 'DELETE /api/v1/servers/:uuid/toolkits/:id', id: ({ spare }) => spare.usedToolkit(), statuses: build(204) },
+  { route: 'DELETE /api/v1/servers/:uuid/toolkits/:id', spare: 'usedToolkit', statuses: build(204) },
   { route: 'GET /api/v1/servers/:uuid/globals', statuses: READ },
   {
     route: 'PUT /api/v1/servers/:uuid/globals/:key',
-    id: ({ spare }) => spare.global(),
+    spare: 'global',
     statuses: build(200),
     body: ({ fresh }) => ({ value: fresh() }),
   },
-  { route: 'DELETE /api/v1/servers/:uuid/globals/:key', id: ({ spare }) => spare.global(), statuses: build(204) },
+  { route: 'DELETE /api/v1/servers/:uuid/globals/:key', spare: 'global', statuses: build(204) },
   { route: 'GET /api/v1/servers/:uuid/instances', statuses: READ },
   {
     route: 'POST /api/v1/servers/:uuid/instances',
@@ -368,18 +328,18 @@ const servers: Row[] = [
   { route: 'GET /api/v1/upstreams/:id', statuses: READ },
   { route: 'PATCH /api/v1/upstreams/:id', statuses: build(200), body: ({ fresh }) => ({ description: fresh() }) },
   // Successful requests need an upstream that may be contacted; this one may not.
-  { route: 'POST /api/v1/upstreams/:id/refresh', id: ({ spare }) => spare.disabledUpstream(), statuses: build(409) },
+  { route: 'POST /api/v1/upstreams/:id/refresh', spare: 'disabledUpstream', statuses: build(409) },
   { route: 'GET /api/v1/upstreams/:id/changes', statuses: READ },
   // Approval is tested with a server that reviews changes; this one does not.
   { route: 'POST /api/v1/upstreams/:id/approve', statuses: build(409), body: ({ fresh }) => ({ version: fresh() }) },
-  { route: 'DELETE /api/v1/upstreams/:id', id: ({ spare }) => spare.upstream(), statuses: build(204) },
+  { route: 'DELETE /api/v1/upstreams/:id', spare: 'upstream', statuses: build(204) },
   { route: 'GET /api/v1/servers/:uuid/bindings', statuses: READ },
   { route: 'GET /api/v1/servers/:uuid/executions', statuses: READ },
   { route: 'GET /api/v1/servers/:uuid/executions/tokens', statuses: READ },
   { route: 'GET /api/v1/instances/:id', statuses: READ },
   { route: 'PATCH /api/v1/instances/:id', statuses: build(200), body: ({ fresh }) => ({ description: fresh() }) },
-  { route: 'DELETE /api/v1/instances/:id', id: ({ spare }) => spare.instance(), statuses: build(204) },
-  { route: 'POST /api/v1/instances/:id/call', statuses: build(200), body: () => ({ arguments: {} }) },
+  { route: 'DELETE /api/v1/instances/:id', spare: 'instance', statuses: build(204) },
+  { route: 'POST /api/v1/instances/:id/call', statuses: build(200), body: { arguments: {} } },
   { route: 'GET /api/v1/executions/:id', statuses: READ },
 ]
 
@@ -391,12 +351,12 @@ const mcpRow = (method: string, rest: string, done: number, body?: Row['body']):
 const notAllowed = (rest: string, methods: readonly string[]): Row[] => methods.map(method => mcpRow(method, rest, 405))
 
 const runtime: Row[] = [
-  mcpRow('POST', '', 200, initialize),
+  mcpRow('POST', '', 200, () => INITIALIZE()),
   // No session is named.
   mcpRow('GET', '', 400),
   mcpRow('DELETE', '', 400),
   mcpRow('GET', '/sse', 200),
-  mcpRow('POST', '/messages', 400, initialize),
+  mcpRow('POST', '/messages', 400, () => INITIALIZE()),
   ...notAllowed('', ['HEAD', 'PUT', 'PATCH']),
   ...notAllowed('/sse', ['HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']),
   ...notAllowed('/messages', ['HEAD', 'GET', 'PUT', 'PATCH', 'DELETE']),
@@ -444,96 +404,82 @@ const forBrowsers: Row[] = [
 ]
 
 const history: Row[] = [
-  { route: 'GET /servers/:uuid/history', statuses: asPage(READ) },
-  { route: 'GET /servers/:uuid/history/:id', statuses: asPage(READ) },
+  { route: 'GET /servers/:uuid/history', statuses: READ },
+  { route: 'GET /servers/:uuid/history/:id', statuses: READ },
 ]
 
 const accessPages: Row[] = [
-  { route: 'GET /servers/:uuid/access', statuses: asPage(READ) },
+  { route: 'GET /servers/:uuid/access', statuses: READ },
   {
     route: 'POST /servers/:uuid/access/tier',
-    id: ({ spare }) => spare.plainServer(),
-    statuses: asPage(manage(303)),
-    form: () => ({ access: 'organization' }),
+    spare: 'plainServer',
+    statuses: manage(303),
+    form: { access: 'organization' },
   },
   {
     route: 'POST /servers/:uuid/access/people',
-    id: ({ spare }) => spare.plainServer(),
-    statuses: asPage(manage(303)),
+    spare: 'plainServer',
+    statuses: manage(303),
     form: ({ strangerEmail }) => ({ email: strangerEmail }),
   },
   {
     route: 'POST /servers/:uuid/access/people/:id/removal',
     id: async ({ spare }) => [await spare.plainServer(), randomUUID()],
-    statuses: asPage(manage(303)),
+    statuses: manage(303),
   },
-  {
-    route: 'POST /servers/:uuid/access/grants/:id/removal',
-    id: ({ spare }) => spare.grant(),
-    statuses: asPage(manage(303)),
-  },
+  { route: 'POST /servers/:uuid/access/grants/:id/removal', spare: 'grant', statuses: manage(303) },
   {
     route: 'POST /servers/:uuid/access/clients',
-    statuses: asPage(manage(201)),
+    statuses: manage(201),
     form: ({ plain }) => ({
       name: plain(),
       redirectUris: 'https://app.example.com/callback',
       tokenEndpointAuthMethod: 'none',
     }),
   },
-  { route: 'GET /servers/:uuid/access/clients/:id/removal', statuses: asPage(seeing('manage')) },
+  { route: 'GET /servers/:uuid/access/clients/:id/removal', statuses: seeing('manage') },
   {
     route: 'POST /servers/:uuid/access/clients/:id/removal',
-    id: ({ spare }) => spare.plainClient(),
-    statuses: asPage(manage(303)),
-    form: () => ({ sure: 'Plain' }),
+    spare: 'plainClient',
+    statuses: manage(303),
+    form: { sure: 'Plain' },
   },
 ]
 
 const settings: Row[] = [
-  { route: 'GET /servers/:uuid/settings', statuses: asPage(READ) },
+  { route: 'GET /servers/:uuid/settings', statuses: READ },
   {
     route: 'POST /servers/:uuid/settings',
-    id: ({ spare }) => spare.plainServer(),
-    statuses: asPage(build(303)),
-    form: () => ({ name: 'Saved', description: '' }),
+    spare: 'plainServer',
+    statuses: build(303),
+    form: { name: 'Saved', description: '' },
   },
-  {
-    route: 'POST /servers/:uuid/settings/review',
-    id: ({ spare }) => spare.plainServer(),
-    statuses: asPage(build(303)),
-    form: () => ({ review: '' }),
-  },
+  { route: 'POST /servers/:uuid/settings/review', spare: 'plainServer', statuses: build(303), form: { review: '' } },
   {
     route: 'POST /servers/:uuid/settings/limits',
-    id: ({ spare }) => spare.plainServer(),
-    statuses: asPage(build(303)),
-    form: () => ({ maxResponseTokens: '1000', cutNotice: '' }),
+    spare: 'plainServer',
+    statuses: build(303),
+    form: { maxResponseTokens: '1000', cutNotice: '' },
   },
-  {
-    route: 'POST /servers/:uuid/settings/tables',
-    id: ({ spare }) => spare.plainServer(),
-    statuses: asPage(build(303)),
-    form: () => ({ tables: 'on' }),
-  },
+  { route: 'POST /servers/:uuid/settings/tables', spare: 'plainServer', statuses: build(303), form: { tables: 'on' } },
   {
     route: 'POST /servers/:uuid/settings/presentation',
-    id: ({ spare }) => spare.plainServer(),
-    statuses: asPage(build(303)),
-    form: () => ({ presentation: 'grouped' }),
+    spare: 'plainServer',
+    statuses: build(303),
+    form: { presentation: 'grouped' },
   },
   {
     route: 'POST /servers/:uuid/settings/transfer',
-    id: ({ spare }) => spare.plainServer(),
-    statuses: asPage(manage(303)),
+    spare: 'plainServer',
+    statuses: manage(303),
     form: ({ elsewhereId }) => ({ organizationId: elsewhereId }),
   },
-  { route: 'GET /servers/:uuid/settings/removal', statuses: asPage(seeing('manage')) },
+  { route: 'GET /servers/:uuid/settings/removal', statuses: seeing('manage') },
   {
     route: 'POST /servers/:uuid/settings/removal',
-    id: ({ spare }) => spare.plainServer(),
-    statuses: asPage(manage(303)),
-    form: () => ({ sure: 'Plain' }),
+    spare: 'plainServer',
+    statuses: manage(303),
+    form: { sure: 'Plain' },
   },
 ]
 
@@ -560,100 +506,86 @@ const REMOTE = { transport: 'http', url: 'https://mcp.example.com/mcp' }
 const connecting: Row[] = [
   { route: 'GET /api/v1/me/upstream-accounts', statuses: OWN },
   { route: 'DELETE /api/v1/me/upstream-accounts/:id', id: () => randomUUID(), statuses: own(404) },
-  { route: 'DELETE /api/v1/upstreams/:id/account', id: ({ spare }) => spare.oauthUpstream(), statuses: build(204) },
-  { route: 'GET /connect/:upstreamId', id: ({ spare }) => spare.oauthUpstream(), statuses: asPage(seeing('build')) },
-  {
-    route: 'POST /connect/:upstreamId',
-    id: ({ spare }) => spare.oauthUpstream(),
-    statuses: asPage(build(503)),
-    form: () => ({}),
-  },
-  {
-    route: 'POST /connect/:upstreamId/disconnection',
-    id: ({ spare }) => spare.oauthUpstream(),
-    statuses: asPage(build(303)),
-    form: () => ({}),
-  },
+  { route: 'DELETE /api/v1/upstreams/:id/account', spare: 'oauthUpstream', statuses: build(204) },
+  { route: 'GET /connect/:upstreamId', spare: 'oauthUpstream', statuses: seeing('build') },
+  { route: 'POST /connect/:upstreamId', spare: 'oauthUpstream', statuses: build(503), form: {} },
+  { route: 'POST /connect/:upstreamId/disconnection', spare: 'oauthUpstream', statuses: build(303), form: {} },
   // No authorization server has redirected here.
   { route: 'GET /connect/callback', query: '?state=none', statuses: [303, 400, 400, 400, 400, 400, 400, 403, 403] },
   // Not available without https.
   { route: 'GET /connect/client.json', statuses: everybody(404) },
-  { route: 'GET /account/upstreams', statuses: OWN_PAGE },
-  { route: 'POST /account/upstreams/:id/removal', id: () => randomUUID(), statuses: ownPage(404), form: () => ({}) },
+  { route: 'GET /account/upstreams', statuses: OWN },
+  { route: 'POST /account/upstreams/:id/removal', id: () => randomUUID(), statuses: own(404), form: {} },
 ]
 
 const upstreamPages: Row[] = [
-  { route: 'GET /servers/:uuid/sources/upstreams/new', statuses: asPage(seeing('build')) },
+  { route: 'GET /servers/:uuid/sources/upstreams/new', statuses: seeing('build') },
   {
     route: 'POST /servers/:uuid/sources/upstreams/new',
-    statuses: asPage(build(303)),
+    statuses: build(303),
     form: ({ fresh }) => ({ ...REMOTE, name: fresh() }),
   },
-  { route: 'GET /servers/:uuid/sources/upstreams/:upstreamId', id: plainUpstream, statuses: asPage(READ) },
+  { route: 'GET /servers/:uuid/sources/upstreams/:upstreamId', id: plainUpstream, statuses: READ },
   {
     route: 'POST /servers/:uuid/sources/upstreams/:upstreamId',
     id: plainUpstream,
-    statuses: asPage(build(303)),
-    form: () => ({ ...REMOTE, name: 'plain' }),
+    statuses: build(303),
+    form: { ...REMOTE, name: 'plain' },
   },
   {
     route: 'GET /servers/:uuid/sources/upstreams/:upstreamId/tool',
     id: plainUpstream,
     query: '?name=echo',
-    statuses: asPage(seeing('build')),
+    statuses: seeing('build'),
   },
   {
     route: 'POST /servers/:uuid/sources/upstreams/:upstreamId/tool',
     id: plainUpstream,
     query: '?name=echo',
-    statuses: asPage(build(303)),
-    form: () => ({ responseTokens: '500', dropFields: 'a.b' }),
+    statuses: build(303),
+    form: { responseTokens: '500', dropFields: 'a.b' },
   },
   // For a tool that was never fetched, so nothing is called.
   {
     route: 'POST /servers/:uuid/sources/upstreams/:upstreamId/tool/call',
     id: plainUpstream,
     query: '?name=echo',
-    statuses: asPage(build(200)),
-    form: () => ({ args: '{}' }),
+    statuses: build(200),
+    form: { args: '{}' },
   },
   {
     route: 'POST /servers/:uuid/sources/upstreams/:upstreamId/tool/preview',
     id: plainUpstream,
     query: '?name=echo',
-    statuses: asPage(build(200)),
-    form: () => ({ sample: '{"a": 1}', dropFields: 'a' }),
+    statuses: build(200),
+    form: { sample: '{"a": 1}', dropFields: 'a' },
   },
   // Nothing responds at its URL, and the page says so.
   {
     route: 'POST /servers/:uuid/sources/upstreams/:upstreamId/refresh',
     id: plainUpstream,
-    statuses: asPage(build(303)),
-    form: () => ({}),
+    statuses: build(303),
+    form: {},
   },
   {
     route: 'POST /servers/:uuid/sources/upstreams/:upstreamId/switch',
     id: plainUpstream,
-    statuses: asPage(build(303)),
-    form: () => ({ enabled: '' }),
+    statuses: build(303),
+    form: { enabled: '' },
   },
   // Never fetched, so it has nothing.
   {
     route: 'POST /servers/:uuid/sources/upstreams/:upstreamId/approve',
     id: plainReviewedUpstream,
-    statuses: asPage(build(303)),
-    form: () => ({ version: createHash('sha256').digest('base64url') }),
+    statuses: build(303),
+    form: { version: createHash('sha256').digest('base64url') },
   },
-  {
-    route: 'GET /servers/:uuid/sources/upstreams/:upstreamId/remove',
-    id: plainUpstream,
-    statuses: asPage(seeing('build')),
-  },
+  { route: 'GET /servers/:uuid/sources/upstreams/:upstreamId/remove', id: plainUpstream, statuses: seeing('build') },
   {
     route: 'POST /servers/:uuid/sources/upstreams/:upstreamId/remove',
     id: plainUpstream,
-    statuses: asPage(build(303)),
-    form: () => ({ sure: 'plain' }),
+    statuses: build(303),
+    form: { sure: 'plain' },
   },
 ]
 
@@ -662,68 +594,45 @@ const serverTabs: Row[] = [
   ...upstreamPages,
   ...['tools', 'sources', 'bindings', 'globals'].map(tab => ({
     route: `GET /servers/:uuid/${tab}`,
-    statuses: asPage(READ),
+    statuses: READ,
   })),
-  ...['tools', 'sources'].map(tab => ({ route: `GET /servers/:uuid/${tab}/new`, statuses: asPage(seeing('build')) })),
-  { route: 'POST /servers/:uuid/tools/new', statuses: asPage(build(303)), form: ({ toolId }) => ({ tool: toolId }) },
-  { route: 'GET /servers/:uuid/tools/:instanceId', id: wiredInstance, statuses: asPage(READ) },
+  ...['tools', 'sources'].map(tab => ({ route: `GET /servers/:uuid/${tab}/new`, statuses: seeing('build') })),
+  { route: 'POST /servers/:uuid/tools/new', statuses: build(303), form: ({ toolId }) => ({ tool: toolId }) },
+  { route: 'GET /servers/:uuid/tools/:instanceId', id: wiredInstance, statuses: READ },
   {
     route: 'POST /servers/:uuid/tools/:instanceId',
     id: wiredInstance,
-    statuses: asPage(build(303)),
+    statuses: build(303),
     form: ({ fresh }) => ({ name: fresh(), 'source:key': 'exposed' }),
   },
-  {
-    route: 'POST /servers/:uuid/tools/:instanceId/preview',
-    id: wiredInstance,
-    statuses: asPage(build(200)),
-    form: () => ({}),
-  },
-  { route: 'GET /servers/:uuid/tools/:instanceId/remove', id: wiredInstance, statuses: asPage(seeing('build')) },
+  { route: 'POST /servers/:uuid/tools/:instanceId/preview', id: wiredInstance, statuses: build(200), form: {} },
+  { route: 'GET /servers/:uuid/tools/:instanceId/remove', id: wiredInstance, statuses: seeing('build') },
   {
     route: 'POST /servers/:uuid/tools/:instanceId/remove',
     id: wiredInstance,
-    statuses: asPage(build(303)),
-    form: () => ({ sure: 'plain' }),
+    statuses: build(303),
+    form: { sure: 'plain' },
   },
-  {
-    route: 'POST /servers/:uuid/sources/new',
-    statuses: asPage(build(303)),
-    form: ({ toolkitId }) => ({ toolkit: toolkitId }),
-  },
-  { route: 'GET /servers/:uuid/sources/:toolkitId', id: wiredToolkit, statuses: asPage(READ) },
-  { route: 'POST /servers/:uuid/sources/:toolkitId', id: wiredToolkit, statuses: asPage(build(303)), form: () => ({}) },
-  { route: 'GET /servers/:uuid/sources/:toolkitId/remove', id: wiredToolkit, statuses: asPage(seeing('build')) },
+  { route: 'POST /servers/:uuid/sources/new', statuses: build(303), form: ({ toolkitId }) => ({ toolkit: toolkitId }) },
+  { route: 'GET /servers/:uuid/sources/:toolkitId', id: wiredToolkit, statuses: READ },
+  { route: 'POST /servers/:uuid/sources/:toolkitId', id: wiredToolkit, statuses: build(303), form: {} },
+  { route: 'GET /servers/:uuid/sources/:toolkitId/remove', id: wiredToolkit, statuses: seeing('build') },
   {
     route: 'POST /servers/:uuid/sources/:toolkitId/remove',
     id: wiredToolkit,
-    statuses: asPage(build(303)),
-    form: () => ({ sure: 'Plain' }),
+    statuses: build(303),
+    form: { sure: 'Plain' },
   },
   {
     route: 'POST /servers/:uuid/bindings',
-    statuses: asPage(build(303)),
+    statuses: build(303),
     form: ({ instanceId }) => ({ cell: `${instanceId}:key`, from: 'global', global: 'key' }),
   },
-  {
-    route: 'POST /servers/:uuid/globals',
-    statuses: asPage(build(303)),
-    form: ({ fresh }) => ({ key: fresh(), value: 'v' }),
-  },
-  { route: 'GET /servers/:uuid/globals/:key', id: wiredGlobal, statuses: asPage(READ) },
-  {
-    route: 'POST /servers/:uuid/globals/:key',
-    id: wiredGlobal,
-    statuses: asPage(build(303)),
-    form: () => ({ value: 'w' }),
-  },
-  { route: 'GET /servers/:uuid/globals/:key/remove', id: wiredGlobal, statuses: asPage(seeing('build')) },
-  {
-    route: 'POST /servers/:uuid/globals/:key/remove',
-    id: wiredGlobal,
-    statuses: asPage(build(303)),
-    form: () => ({ sure: 'plain' }),
-  },
+  { route: 'POST /servers/:uuid/globals', statuses: build(303), form: ({ fresh }) => ({ key: fresh(), value: 'v' }) },
+  { route: 'GET /servers/:uuid/globals/:key', id: wiredGlobal, statuses: READ },
+  { route: 'POST /servers/:uuid/globals/:key', id: wiredGlobal, statuses: build(303), form: { value: 'w' } },
+  { route: 'GET /servers/:uuid/globals/:key/remove', id: wiredGlobal, statuses: seeing('build') },
+  { route: 'POST /servers/:uuid/globals/:key/remove', id: wiredGlobal, statuses: build(303), form: { sure: 'plain' } },
 ]
 
 /** The owner's private server, used from its page; tokens need the scope for using servers. */
@@ -743,53 +652,40 @@ const ownAccount: Row[] = [
   ...['POST email-verifications', 'POST email-changes', 'PUT password-resets', 'POST password-resets'].map(route => ({
     route: route.replace(' ', ' /api/v1/'),
     statuses: everybody(400),
-    body: () => ({ token: 'x' }),
+    body: { token: 'x' },
   })),
   { route: 'POST /api/v1/me/email-verification', statuses: own(202) },
-  ...['email', 'password'].map(name => ({ route: `PUT /api/v1/me/${name}`, statuses: own(400), body: () => ({}) })),
+  ...['email', 'password'].map(name => ({ route: `PUT /api/v1/me/${name}`, statuses: own(400), body: {} })),
   { route: 'GET /api/v1/me/sessions', statuses: OWN },
   { route: 'DELETE /api/v1/me/sessions', statuses: own(204) },
-  { route: 'DELETE /api/v1/me/sessions/:id', id: ({ spare }) => spare.session(), statuses: ofOwner(204) },
+  { route: 'DELETE /api/v1/me/sessions/:id', spare: 'session', statuses: ofOwner(204) },
   ...LINKS.flatMap(name => [
     { route: `GET /${name}`, statuses: everybody(200) },
     { route: `POST /${name}`, statuses: everybody(400) },
   ]),
-  { route: 'GET /account', statuses: OWN_PAGE },
+  { route: 'GET /account', statuses: OWN },
   ...['security', 'tokens', 'sessions', 'organizations', 'deletion'].map(tab => ({
     route: `GET /account/${tab}`,
-    statuses: OWN_PAGE,
+    statuses: OWN,
   })),
   // The form does not say what happens to organizations without another owner.
-  { route: 'POST /account/deletion', statuses: ownPage(400) },
-  {
-    route: 'POST /account/tokens',
-    statuses: ownPage(200),
-    form: () => ({ name: 'Plain', scopes: 'write', expiresInDays: '7' }),
-  },
-  {
-    route: 'GET /account/tokens/:id/removal',
-    id: ({ spare }) => spare.token(),
-    statuses: [303, 404, 404, 404, 404, 200, 200, 403, 403],
-  },
-  {
-    route: 'POST /account/tokens/:id/removal',
-    id: ({ spare }) => spare.plainToken(),
-    statuses: asPage(ofOwner(303)),
-    form: () => ({ sure: 'Plain' }),
-  },
+  { route: 'POST /account/deletion', statuses: own(400) },
+  { route: 'POST /account/tokens', statuses: own(200), form: { name: 'Plain', scopes: 'write', expiresInDays: '7' } },
+  { route: 'GET /account/tokens/:id/removal', spare: 'token', statuses: [303, 404, 404, 404, 404, 200, 200, 403, 403] },
+  { route: 'POST /account/tokens/:id/removal', spare: 'plainToken', statuses: ofOwner(303), form: { sure: 'Plain' } },
   ...['', '/confirmation', '/removal', '/recovery-codes'].map(rest => ({
     route: `POST /account/second-factor${rest}`,
-    statuses: ownPage(400),
+    statuses: own(400),
   })),
-  { route: 'GET /account/identities', statuses: OWN_PAGE },
+  { route: 'GET /account/identities', statuses: OWN },
   // Their addresses are not confirmed.
-  { route: 'POST /account/identities', statuses: ownPage(409) },
-  { route: 'POST /account/identities/:id/removal', id: () => randomUUID(), statuses: ownPage(404) },
-  { route: 'POST /account/email-verification', statuses: ownPage(303) },
-  { route: 'POST /account/email', statuses: ownPage(400) },
-  { route: 'POST /account/password', statuses: ownPage(400) },
-  { route: 'POST /account/sessions/end', statuses: ownPage(303) },
-  { route: 'POST /account/sessions/:id/end', id: ({ spare }) => spare.session(), statuses: asPage(ofOwner(303)) },
+  { route: 'POST /account/identities', statuses: own(409) },
+  { route: 'POST /account/identities/:id/removal', id: () => randomUUID(), statuses: own(404) },
+  { route: 'POST /account/email-verification', statuses: own(303) },
+  { route: 'POST /account/email', statuses: own(400) },
+  { route: 'POST /account/password', statuses: own(400) },
+  { route: 'POST /account/sessions/end', statuses: own(303) },
+  { route: 'POST /account/sessions/:id/end', spare: 'session', statuses: ofOwner(303) },
 ]
 
 const TOOL_FORM = { method: 'GET', url: 'https://api.example.com/' }
@@ -799,38 +695,38 @@ const plainToolOf = async ({ spare, askers }: World): Promise<string> => {
 }
 
 const toolPages: Row[] = [
-  { route: 'GET /toolkits/new-tool', statuses: OWN_PAGE },
+  { route: 'GET /toolkits/new-tool', statuses: OWN },
   {
     route: 'POST /toolkits/new-tool',
-    statuses: asPage(build(303)),
+    statuses: build(303),
     form: ({ organizationId, fresh }) => ({ ...TOOL_FORM, name: fresh(), toolkitTitle: 'Mine', organizationId }),
   },
-  { route: 'GET /toolkits/:id/tools/new', statuses: asPage(seeing('build')) },
+  { route: 'GET /toolkits/:id/tools/new', statuses: seeing('build') },
   {
     route: 'POST /toolkits/:id/tools/new',
-    statuses: asPage(build(303)),
+    statuses: build(303),
     form: ({ fresh }) => ({ ...TOOL_FORM, name: fresh() }),
   },
-  { route: 'GET /tools/:id', statuses: asPage(READ) },
+  { route: 'GET /tools/:id', statuses: READ },
   {
     route: 'POST /tools/:id',
-    id: ({ spare }) => spare.tool(),
-    statuses: asPage(build(303)),
+    spare: 'tool',
+    statuses: build(303),
     form: ({ fresh }) => ({ ...TOOL_FORM, name: fresh() }),
   },
-  { route: 'GET /tools/:id/removal', statuses: asPage(seeing('build')) },
-  { route: 'POST /tools/:id/removal', id: plainToolOf, statuses: asPage(build(303)), form: () => ({ sure: 'plain' }) },
-  { route: 'POST /tools/:id/duplicate', id: ({ spare }) => spare.tool(), statuses: asPage(build(303)) },
+  { route: 'GET /tools/:id/removal', statuses: seeing('build') },
+  { route: 'POST /tools/:id/removal', id: plainToolOf, statuses: build(303), form: { sure: 'plain' } },
+  { route: 'POST /tools/:id/duplicate', spare: 'tool', statuses: build(303) },
   {
     route: 'POST /tools/:id/offer',
-    id: ({ spare }) => spare.tool(),
-    statuses: asPage(build(303)),
+    spare: 'tool',
+    statuses: build(303),
     form: ({ serverId }) => ({ server: serverId }),
   },
   // Nothing is sent, because a required parameter has no value.
   ...['preview', 'send'].map(what => ({
     route: `POST /tool-${what}`,
-    statuses: asPage(build(200)),
+    statuses: build(200),
     form: ({ toolkitId, serverId }: World) => ({
       ...TOOL_FORM,
       url: 'https://api.example.com/{{missing}}',
@@ -849,12 +745,12 @@ const pages: Row[] = [
   { route: 'GET /', statuses: everybody(200) },
   // There are servers, so the first run is over.
   { route: 'GET /first-run', statuses: [303, 303, 303, 303, 303, 303, 303, 403, 403] },
-  ...['sample', 'call', 'end'].map(name => ({ route: `POST /first-run/${name}`, statuses: ownPage(303) })),
-  { route: 'GET /servers', statuses: OWN_PAGE },
-  { route: 'GET /servers/new', statuses: OWN_PAGE },
+  ...['sample', 'call', 'end'].map(name => ({ route: `POST /first-run/${name}`, statuses: own(303) })),
+  { route: 'GET /servers', statuses: OWN },
+  { route: 'GET /servers/new', statuses: OWN },
   // The name is missing; every user may build somewhere.
-  { route: 'POST /servers/new', statuses: ownPage(400) },
-  { route: 'POST /servers/sample', statuses: ownPage(303) },
+  { route: 'POST /servers/new', statuses: own(400) },
+  { route: 'POST /servers/sample', statuses: own(303) },
   ...['', '/live'].map(rest => ({
     route: `GET /servers/:uuid${rest}`,
     statuses: [303, 404, 200, 200, 200, 200, 200, 403, 403] as const,
@@ -874,7 +770,7 @@ const pages: Row[] = [
   { route: 'POST /sign-out', statuses: everybody(303) },
   // The link of the email is missing; joining requires a signed-in user.
   { route: 'GET /invitation', statuses: everybody(404) },
-  { route: 'POST /invitation', statuses: ownPage(404) },
+  { route: 'POST /invitation', statuses: own(404) },
   { route: 'POST /invitation/sign-up', statuses: everybody(404) },
 ]
 
@@ -889,7 +785,7 @@ const oauth: Row[] = [
   { route: 'GET /oauth/jwks', statuses: everybody(200) },
   { route: 'POST /oauth/token', statuses: everybody(400) },
   { route: 'POST /oauth/revoke', statuses: everybody(400) },
-  { route: 'POST /oauth/register', statuses: everybody(400), body: () => ({}) },
+  { route: 'POST /oauth/register', statuses: everybody(400), body: {} },
   ...['register', 'token', 'revoke', 'jwks'].map(name => ({
     route: `OPTIONS /oauth/${name}`,
     statuses: everybody(204),
@@ -900,8 +796,7 @@ const oauth: Row[] = [
   { route: 'POST /oauth/interaction/:uid', id: () => NO_ONE, statuses: everybody(400) },
 ]
 
-/** Every route of the application, and the status for each asker. */
-export const ROUTES: readonly Row[] = [
+const rows: readonly Row[] = [
   ...open,
   metrics,
   ...discovery,
@@ -929,3 +824,13 @@ export const ROUTES: readonly Row[] = [
   ...serverTabs,
   ...inspector,
 ]
+
+const isPage = ({ route }: Row): boolean => !/^\w+ \/(api|s|metrics)\b/.test(route)
+/** A page sends visitors to sign in where the API and MCP respond with 401. */
+const withSignIn = (row: Row): Row => {
+  const [nobody, ...others] = row.statuses
+  return isPage(row) && nobody === 401 ? { ...row, statuses: [303, ...others] } : row
+}
+
+/** Every route of the application, and the status for each asker. */
+export const ROUTES: readonly Row[] = rows.map(withSignIn)

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { runFakeApi, runPatchbay } from '../../servers/patchbay.ts'
 import { type ApiClient, signUp, WithId } from '../../support/api-client.ts'
 import { readRoutes } from '../../support/read-routes.ts'
+import { runFakeApi, runPatchbay } from '../../support/world.ts'
 import { makePath, ROUTES, type Row } from './routes.ts'
 import { ASKERS, type Asker, CANARY, makeWorld, SECRET, type World } from './world.ts'
 
@@ -26,7 +26,7 @@ const listServerIds = async (api: ApiClient, cursor = ''): Promise<string[]> => 
 const isWrite = ({ route }: Row): boolean => !/^(GET|HEAD|OPTIONS) /.test(route)
 
 describe('the routes of the application', () => {
-  const patchbay = runPatchbay(undefined, { PATCHBAY_METRICS_TOKEN: 'x'.repeat(32) })
+  const patchbay = runPatchbay({ env: { PATCHBAY_METRICS_TOKEN: 'x'.repeat(32) } })
   const fake = runFakeApi()
   let world: World
   beforeAll(async () => {
@@ -37,8 +37,8 @@ describe('the routes of the application', () => {
   const ask = async (row: Row, asker: Asker, path: string) => {
     const { token } = world.askers[asker]
     const [method = ''] = row.route.split(' ')
-    const body = row.body?.(world)
-    const form = await row.form?.(world)
+    const body = typeof row.body === 'function' ? row.body(world) : row.body
+    const form = typeof row.form === 'function' ? row.form(world) : row.form
     const isStreamed = path.endsWith('/sse') || method === 'GET'
     const programs = isStreamed ? 'text/event-stream' : 'application/json, text/event-stream'
     const response = await fetch(`${patchbay.origin}${path}`, {
