@@ -1,43 +1,33 @@
 import { UnauthorizedError } from '@modelcontextprotocol/client'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { launchChromium } from '../support/chromium.ts'
-import { type FakeApi, startFakeApi } from '../support/fake-api.ts'
+import type { Page } from 'playwright-core'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openContext } from '../support/open-page.ts'
+import { runFakeApi } from '../support/world.ts'
 import { createMemory, SDK_CLIENTS } from './support/sdk-clients.ts'
-import { type OAuthWorld, startOAuthWorld } from './support/world.ts'
+import { runOAuthWorld } from './support/world.ts'
 
 const PASSWORD = 'correct horse battery staple'
 
 /** A page that frames another one. */
 const frameOf = (url: string): string => `<iframe src="${url.replaceAll('&', '&amp;')}"></iframe>`
 
-describe('an official client and a real browser without scripts', { timeout: 60_000 }, () => {
-  let world: OAuthWorld
-  let browser: Browser
+describe('an official client and a real browser', { timeout: 60_000 }, () => {
   let page: Page
-  /** The client's loopback listener, and a server for other pages. */
-  let loopback: FakeApi
   let framed = ''
-  beforeAll(async () => {
-    world = await startOAuthWorld()
-    browser = await launchChromium()
-    loopback = await startFakeApi(({ url }, response) => {
-      const pages: Record<string, string> = {
-        '/framing': `${frameOf('/open')}${frameOf(framed)}`,
-        '/open': '<button>Connect</button>',
-      }
-      response.setHeader('content-type', 'text/html').end(pages[url] ?? 'You can close this window.')
-    })
+  const world = runOAuthWorld()
+  /** The client's loopback listener, and a server for other pages. */
+  const loopback = runFakeApi(({ url }, response) => {
+    const pages: Record<string, string> = {
+      '/framing': `${frameOf('/open')}${frameOf(framed)}`,
+      '/open': '<button>Connect</button>',
+    }
+    response.setHeader('content-type', 'text/html').end(pages[url] ?? 'You can close this window.')
   })
-  afterAll(async () => {
-    await browser?.close()
-    await loopback?.close()
-    await world?.close()
-  })
-  beforeEach(async () => {
-    page = await (await browser.newContext({ javaScriptEnabled: false })).newPage()
+  const openPage = async (javaScriptEnabled: boolean): Promise<void> => {
+    page = await (await openContext({ javaScriptEnabled })).newPage()
     page.setDefaultTimeout(20_000)
-  })
+  }
+  beforeEach(() => openPage(false))
   afterEach(() => page.context().close())
 
   const [official] = SDK_CLIENTS
@@ -106,5 +96,26 @@ describe('an official client and a real browser without scripts', { timeout: 60_
       page.frameLocator(`iframe[src^="${start}"]`).getByRole('button', { name: 'Connect' })
     await held('/open').waitFor()
     expect(await held('http').count()).toBe(0)
+  })
+
+  it('lets the consent page submit its forms only to this client', async () => {
+    await page.context().close()
+    await openPage(true)
+    const { authorize } = await begin(world.serverUrl)
+    await page.goto(authorize)
+    await fill(world.owner.email)
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await page.getByRole('button', { name: 'Connect' }).waitFor()
+    const elsewhere = `${loopback.origin.replace('127.0.0.1', 'localhost')}/elsewhere`
+    // Passed as text, because it runs in the page, whose types this program does not know.
+    const blocked = await page.evaluate(`new Promise(resolve => {
+      document.addEventListener('securitypolicyviolation', event => resolve(event.effectiveDirective))
+      const form = document.createElement('form')
+      form.action = ${JSON.stringify(elsewhere)}
+      document.body.append(form)
+      form.submit()
+    })`)
+    expect(blocked).toBe('form-action')
+    expect(loopback.seen.map(({ url }) => url)).not.toContain('/elsewhere?')
   })
 })

@@ -1,15 +1,12 @@
 // Writes as many organizations as the second argument says to the database of the first, alternating transactions and
 // plain writes. Prints each id once the database has acknowledged it.
-import { writeSync } from 'node:fs'
 import { openDatabase, transact } from '../../../src/lib/db/client.ts'
 import { parseDatabaseUrl } from '../../../src/lib/db/target.ts'
 
-const STDOUT = 1
 const [url = '', count = '0'] = process.argv.slice(2)
 const target = parseDatabaseUrl(url)
 if (!target.ok) throw new Error(target.error)
 const db = await openDatabase(target.value)
-writeSync(STDOUT, 'open\n')
 for (let written = 0; written < Number(count); written++) {
   const data = { name: `written by ${process.pid}` }
   const { id } =
@@ -20,6 +17,6 @@ for (let written = 0; written < Number(count); written++) {
           return tx.organization.create({ data })
         })
       : await db.organization.create({ data })
-  writeSync(STDOUT, `${id}\n`)
+  process.stdout.write(`${id}\n`)
 }
 await db.close()

@@ -49,7 +49,12 @@ export const conformanceTools = (origin: string) => [
   get('test_error_handling', '/error')(origin),
   // For these two the suite only checks that nothing is sent: no log message and no request of the server.
   get('test_logging_tool', '/text')(origin),
+  get('test_trigger_tool_change', '/change')(origin),
   get('test_streaming_elicitation', '/text')(origin),
+  {
+    ...get('test_custom_headers', '/text?region={{region?}}')(origin),
+    inputSchema: { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } },
+  },
   {
     name: 'json_schema_2020_12_tool',
     description: 'Tool with JSON Schema 2020-12 features',

@@ -2,29 +2,22 @@ import { execFile } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { makeServer, signUp } from '../../support/api-client.ts'
-import { startTestApp, type TestApp } from '../../support/app.ts'
-import { echo, type FakeApi, startFakeApi } from '../../support/fake-api.ts'
+import { runFakeApi, runPatchbay } from '../../support/world.ts'
 
 const PACKAGE = createRequire(import.meta.url).resolve('@modelcontextprotocol/inspector/package.json')
 const PROGRAM = join(dirname(PACKAGE), 'clients/launcher/build/index.js')
 
 describe('the official inspector at the command line', { timeout: 60_000 }, () => {
-  let patchbay: TestApp
-  let fake: FakeApi
   let url: string
+  const patchbay = runPatchbay()
+  const fake = runFakeApi()
   beforeAll(async () => {
-    patchbay = await startTestApp()
-    fake = await startFakeApi(echo)
     const builder = await signUp(patchbay.origin)
     const tool = { name: 'get_user', method: 'GET', url: `${fake.origin}/users/{{id}}` }
     url = (await makeServer(builder, [tool])).url
-  })
-  afterAll(async () => {
-    await patchbay.close()
-    await fake.close()
   })
 
   const inspect = async (...args: string[]): Promise<unknown> => {
