@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { TokenSums } from '../../history/tool-days.store.ts'
 import { resourceRoutes } from '../../lib/http/resource-routes.ts'
-import { uuidParam } from '../../lib/http/schemas.ts'
+import { serverParams } from '../../lib/http/schemas.ts'
 import type { CallTokens, CallTokensOf } from '../../results/ledger/call-tokens.ts'
 
 const DAY_RULE = 'must be a date such as 2026-11-22'
@@ -53,7 +53,7 @@ export const callTokensRoutes: FastifyPluginAsyncZod<{ callTokens: CallTokensOf 
     '/servers/:uuid/executions/tokens',
     {
       summary: 'Get the tokens of results and the tokens saved, by tool and by day',
-      params: z.object({ uuid: uuidParam }),
+      params: serverParams,
       querystring: CallTokensQuery,
     },
     { schema: CallTokensView, toView: toCallTokensView },

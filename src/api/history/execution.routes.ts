@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { signalOf } from '../../lib/http/gone.ts'
 import { pageOf } from '../../lib/http/paging.ts'
 import { resourceRoutes } from '../../lib/http/resource-routes.ts'
-import { uuidParam, uuidParams } from '../../lib/http/schemas.ts'
+import { serverParams, uuidParams } from '../../lib/http/schemas.ts'
 import type { ExecutionService } from '../../runtime/execution.service.ts'
 import {
   CallArguments,
@@ -17,7 +17,6 @@ import {
 import { toExecutionView, toResultView, toToolTestView } from './executions.view.ts'
 
 const params = uuidParams
-const serverParams = z.object({ uuid: uuidParam })
 
 const executionView = { schema: ExecutionView, toView: toExecutionView }
 const executionsView = {

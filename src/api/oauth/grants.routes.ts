@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { resourceRoutes } from '../../lib/http/resource-routes.ts'
-import { orNull, timeSchema, uuidParam, uuidParams } from '../../lib/http/schemas.ts'
+import { orNull, serverParams, timeSchema, uuidParams } from '../../lib/http/schemas.ts'
 import { MCP_SCOPES } from '../../lib/kernel/mcp-scopes.ts'
 import { serverUrl } from '../../lib/kernel/server-url.ts'
 import { type GrantService, mayUseServerOf } from '../../oauth/grants/grants.service.ts'
@@ -49,7 +49,7 @@ export const grantRoutes: FastifyPluginAsyncZod<{ grants: GrantService; baseUrl:
 
   ofServers.list(
     '/servers/:uuid/grants',
-    { summary: 'List the clients connected to a server and their users', params: z.object({ uuid: uuidParam }) },
+    { summary: 'List the clients connected to a server and their users', params: serverParams },
     grantView,
     ({ actor, params, page }) => grants.listServerGrants(actor, params.uuid, page),
   )

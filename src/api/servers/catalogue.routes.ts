@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { resourceRoutes } from '../../lib/http/resource-routes.ts'
-import { uuidParam } from '../../lib/http/schemas.ts'
+import { serverParams } from '../../lib/http/schemas.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { Presentation } from '../../servers/server.ts'
@@ -60,7 +60,7 @@ const toServerTokensView = ({ report, presentation }: ServerReport) => ({
 
 type Parts = { servers: Pick<ServerService, 'getServer'>; catalogueReports: CatalogueReports }
 
-const params = z.object({ uuid: uuidParam })
+const params = serverParams
 
 export const catalogueRoutes: FastifyPluginAsyncZod<Parts> = async (app, { servers, catalogueReports }) => {
   const routes = resourceRoutes(app, { access: 'user', tags: ['servers'] })

@@ -1,9 +1,8 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import { z } from 'zod'
 import { assertUnchanged } from '../../lib/http/pages/read-only.ts'
 import { pageOf } from '../../lib/http/paging.ts'
 import { resourceRoutes } from '../../lib/http/resource-routes.ts'
-import { uuidParam, uuidParams } from '../../lib/http/schemas.ts'
+import { serverParams, uuidParams } from '../../lib/http/schemas.ts'
 import { toBindings } from '../../servers/bindings/bindings.ts'
 import type { Instance } from '../../servers/server.ts'
 import { BindingRow, CreateInstance, InstanceView, UpdateInstance } from '../../servers/servers.schema.ts'
@@ -11,7 +10,6 @@ import { toBindingRows, toInstanceView } from '../../servers/servers.view.ts'
 import type { InstanceService } from '../../servers/tools/instances.service.ts'
 
 const params = uuidParams
-const serverParams = z.object({ uuid: uuidParam })
 const instanceView = { schema: InstanceView, toView: toInstanceView }
 const bindingsView = {
   schema: pageOf(BindingRow),

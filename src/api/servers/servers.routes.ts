@@ -5,7 +5,7 @@ import { idPageOf } from '../../lib/http/id-paging.ts'
 import { assertUnchanged } from '../../lib/http/pages/read-only.ts'
 import { pageOf, pageQuery, toPage } from '../../lib/http/paging.ts'
 import { noContent, resourceRoutes, viewAsIs } from '../../lib/http/resource-routes.ts'
-import { uuidParam } from '../../lib/http/schemas.ts'
+import { serverParams, uuidParam } from '../../lib/http/schemas.ts'
 import type { GlobalService } from '../../servers/globals/globals.service.ts'
 import type { Server } from '../../servers/server.ts'
 import {
@@ -32,7 +32,7 @@ type Parts = {
 
 const config = { access: 'user' } as const
 const tags = ['servers']
-const params = z.object({ uuid: uuidParam })
+const params = serverParams
 const toolkitParams = z.object({ uuid: uuidParam, id: uuidParam })
 const globalParams = z.object({ uuid: uuidParam, key: z.string() })
 const globalView = { schema: GlobalView, toView: toGlobalView }

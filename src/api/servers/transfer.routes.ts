@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import { z } from 'zod'
 import { resourceRoutes } from '../../lib/http/resource-routes.ts'
-import { uuidParam } from '../../lib/http/schemas.ts'
+import { serverParams } from '../../lib/http/schemas.ts'
 import type { Server } from '../../servers/server.ts'
 import { ServerView, TransferServer } from '../../servers/servers.schema.ts'
 import { toServerView } from '../../servers/servers.view.ts'
@@ -21,7 +20,7 @@ export const serverTransferRoutes: FastifyPluginAsyncZod<Parts> = async (
     '/servers/:uuid/transfer',
     {
       summary: 'Move a server to another organization; the toolkits it uses become snapshots',
-      params: z.object({ uuid: uuidParam }),
+      params: serverParams,
       body: TransferServer,
     },
     { schema: ServerView, toView },

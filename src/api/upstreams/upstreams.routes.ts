@@ -1,10 +1,9 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import { z } from 'zod'
 import { idPageOf } from '../../lib/http/id-paging.ts'
 import { assertUnchanged } from '../../lib/http/pages/read-only.ts'
 import { pageOf, pageQuery, toPage } from '../../lib/http/paging.ts'
 import { resourceRoutes, viewAsIs } from '../../lib/http/resource-routes.ts'
-import { uuidParam, uuidParams } from '../../lib/http/schemas.ts'
+import { serverParams, uuidParams } from '../../lib/http/schemas.ts'
 import type { UpstreamCatalogues } from '../../upstreams/catalogue/catalogues.ts'
 import type { UpstreamOffers } from '../../upstreams/catalogue/upstream-offers.ts'
 import type { Upstream, UpstreamState } from '../../upstreams/upstream.ts'
@@ -13,7 +12,6 @@ import type { UpstreamService, UpstreamWithGlobals } from '../../upstreams/upstr
 import { toOfferView, toUpstreamView } from './upstreams.view.ts'
 
 const params = uuidParams
-const serverParams = z.object({ uuid: uuidParam })
 
 type Parts = {
   upstreams: UpstreamService

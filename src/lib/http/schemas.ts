@@ -3,6 +3,7 @@ import { z } from 'zod'
 /** An id in a path. An invalid UUID is refused before it reaches the database. */
 export const uuidParam = z.uuid('is not a UUID')
 export const uuidParams = z.object({ id: uuidParam })
+export const serverParams = z.object({ uuid: uuidParam })
 
 /** Makes a field optional on creation. Treats null as missing, since responses use null for missing values. */
 export const absentable = <T extends z.ZodType>(schema: T) => schema.nullish().transform(value => value ?? undefined)

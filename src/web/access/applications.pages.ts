@@ -1,11 +1,10 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
-import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
 import { listQuery, nextAddressOf } from '../../lib/http/list-query.ts'
 import { formText } from '../../lib/http/pages/forms.ts'
 import { shownTime } from '../../lib/http/pages/time-text.ts'
-import { uuidParam } from '../../lib/http/schemas.ts'
+import { uuidParams } from '../../lib/http/schemas.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { DEFAULT_PAGE_SIZE } from '../../lib/kernel/limits.ts'
 import { serverUrl } from '../../lib/kernel/server-url.ts'
@@ -18,7 +17,6 @@ const config = { access: 'user' } as const
 const PATH = '/account/applications'
 
 const Query = listQuery.extend({ done: formText })
-const Params = z.object({ id: uuidParam })
 
 const describeApplication = (actor: Actor, baseUrl: string) => (grant: Grant) => ({
   id: grant.id,
@@ -53,8 +51,8 @@ export const applicationPages: FastifyPluginAsync<{ grants: GrantService; baseUr
     })
   })
 
-  app.post(`${PATH}/:id/removal`, { config, schema: { params: Params } }, async (request, reply) => {
-    await grants.removeApplication(actorOf(request), Params.parse(request.params).id)
+  app.post(`${PATH}/:id/removal`, { config, schema: { params: uuidParams } }, async (request, reply) => {
+    await grants.removeApplication(actorOf(request), uuidParams.parse(request.params).id)
     return reply.redirect(`${PATH}?done=removed`, 303)
   })
 }

@@ -6,7 +6,7 @@ import type { OwnSession } from '../../identity/sign-in/sessions.store.ts'
 import { actorOf } from '../../lib/http/access.ts'
 import { formText } from '../../lib/http/pages/forms.ts'
 import { shownTime } from '../../lib/http/pages/time-text.ts'
-import { uuidParam } from '../../lib/http/schemas.ts'
+import { uuidParams } from '../../lib/http/schemas.ts'
 import { sessionIdOf } from '../../lib/http/sessions.ts'
 import { accountFrame } from './account-tabs.ts'
 
@@ -16,7 +16,6 @@ const PATH = '/account/sessions'
 const MAX_SHOWN = 100
 
 const Query = z.object({ done: formText })
-const Params = z.object({ id: uuidParam })
 
 const toSessionView = (session: OwnSession) => ({
   id: session.id,
@@ -45,8 +44,8 @@ export const ownSessionPages: FastifyPluginAsync<{ accounts: AccountService }> =
     return reply.redirect(`${PATH}?done=ended`, 303)
   })
 
-  app.post(`${PATH}/:id/end`, { config, schema: { params: Params } }, async (request, reply) => {
-    await accounts.endOwnSession(actorOf(request), Params.parse(request.params).id)
+  app.post(`${PATH}/:id/end`, { config, schema: { params: uuidParams } }, async (request, reply) => {
+    await accounts.endOwnSession(actorOf(request), uuidParams.parse(request.params).id)
     return reply.redirect(`${PATH}?done=ended`, 303)
   })
 }

@@ -29,25 +29,6 @@ export type Tag = { source: 'fixed' | 'global' | 'secret'; text: string; box: Re
 /** A socket without a value. */
 export type Gap = { text: string; y: number }
 
-/** The position of everything in the diagram. No two boxes overlap, and no cable crosses a box. */
-export type Layout = {
-  height: number
-  /** Drawn behind everything: a frame around the tools of each source. */
-  frames: readonly Rect[]
-  /** Join the box of each source with its frame. */
-  bands: readonly Rect[]
-  sources: readonly PlacedSource[]
-  rack: PlacedRack | undefined
-  callers: PlacedCallers
-  /** Drawn in this order; the leftmost lane comes last, on top. */
-  cables: readonly Cable[]
-  collector: Cable | undefined
-  tags: readonly Tag[]
-  gaps: readonly Gap[]
-  /** Keys in the rack that have a cable. */
-  wiredKeys: ReadonlySet<string>
-}
-
 /** Returns the edges that show behind a stack, the furthest first. */
 export const stackEdgesOf = ({ panel, box }: PlacedPanel): readonly Rect[] =>
   panel.isStack
@@ -116,8 +97,8 @@ const gapText = (key: string | undefined): string =>
 
 const lowestEdge = (boxes: readonly Rect[]): number => Math.max(0, ...boxes.map(({ y, height }) => y + height))
 
-/** Computes all positions. Equal contents give equal layouts. */
-export const layOut = ({ sources: unplaced, rack: unplacedRack, callers: unplacedCallers }: DiagramContent): Layout => {
+/** Computes all positions. No two boxes overlap, no cable crosses a box, and equal contents give equal layouts. */
+export const layOut = ({ sources: unplaced, rack: unplacedRack, callers: unplacedCallers }: DiagramContent) => {
   const sources = placeSources(unplaced, unplacedRack.rows.length > 0)
   const panels = sources.flatMap(source => source.panels)
   const left = panels.flatMap(panel => panel.left)
@@ -131,15 +112,20 @@ export const layOut = ({ sources: unplaced, rack: unplacedRack, callers: unplace
   const drawnKeys = left.flatMap(({ row }) => globalKeyOf(row) ?? [])
   return {
     height: Math.max(end, lowestEdge([callers.box])),
+    /** Drawn behind everything: a frame around the tools of each source. */
     frames,
+    /** Join the box of each source with its frame. */
     bands: sources.flatMap(bandOf),
     sources,
     rack,
     callers,
+    /** Drawn in this order; the leftmost lane comes last, on top. */
     cables: rack === undefined ? [] : cablesOf(rack, left),
     collector: collectorOf(callers, exposed),
     tags: tagsOf(left, inRack),
     gaps: left.flatMap(({ row, y }) => (row.source === 'missing' ? [{ text: gapText(row.key), y }] : [])),
+    /** Keys in the rack that have a cable. */
     wiredKeys: new Set(drawnKeys.filter(key => inRack.has(key))),
   }
 }
+export type Layout = ReturnType<typeof layOut>

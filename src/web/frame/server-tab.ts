@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { actorOf, isSafeMethod } from '../../lib/http/access.ts'
 import { addressOf } from '../../lib/http/list-query.ts'
 import { formText } from '../../lib/http/pages/forms.ts'
-import { uuidParam } from '../../lib/http/schemas.ts'
+import { serverParams } from '../../lib/http/schemas.ts'
 import { assertMay } from '../../lib/kernel/actor.ts'
 import {
   getServerFrame,
@@ -13,10 +13,9 @@ import {
   serverTabPath,
 } from './server-frame.ts'
 
-const ServerParams = z.object({ uuid: uuidParam })
 /** Who may use a page of a server, and its parameters. */
-export const serverRoute = { config: { access: 'user' }, schema: { params: ServerParams } } as const
-export const serverIdOf = (request: FastifyRequest): string => ServerParams.parse(request.params).uuid
+export const serverRoute = { config: { access: 'user' }, schema: { params: serverParams } } as const
+export const serverIdOf = (request: FastifyRequest): string => serverParams.parse(request.params).uuid
 
 /** Returns functions that load the frame around a tab of a server's page for the requesting user. */
 export const createServerTab = (frames: ServerFrameParts, tab: ServerTab) => {

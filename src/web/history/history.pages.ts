@@ -9,12 +9,11 @@ import { AppError } from '../../lib/kernel/errors.ts'
 import { DEFAULT_PAGE_SIZE } from '../../lib/kernel/limits.ts'
 import { calledText } from '../../runtime/call/called-text.ts'
 import type { ExecutionService } from '../../runtime/execution.service.ts'
-import { getServerFrame, type ServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
+import { type ServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
+import { createServerTab, serverRoute } from '../frame/server-tab.ts'
 import { toCallView, toHistoryRows } from './history.view.ts'
 
-const config = { access: 'user' } as const
-const Params = z.object({ uuid: uuidParam })
-const CallParams = Params.extend({ id: uuidParam })
+const CallParams = z.object({ uuid: uuidParam, id: uuidParam })
 const Query = z.object({ outcome: formText, tool: formText, from: formText, to: formText, cursor: formText })
 type Query = z.infer<typeof Query>
 
@@ -57,6 +56,7 @@ export type HistoryPagesParts = { frames: ServerFrameParts; execution: Execution
 
 /** `/servers/:uuid/history`: the calls of a server, and one of them beside the others. */
 export const historyPages: FastifyPluginAsync<HistoryPagesParts> = async (app, { frames, execution }) => {
+  const { frameOf } = createServerTab(frames, 'history')
   const show = async (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -100,15 +100,14 @@ export const historyPages: FastifyPluginAsync<HistoryPagesParts> = async (app, {
     return reply.page('history/history', data, { status: isWrong ? 400 : 200 })
   }
 
-  app.get('/servers/:uuid/history', { config, schema: { params: Params } }, async (request, reply) => {
-    const { uuid } = Params.parse(request.params)
-    return show(request, reply, await getServerFrame(frames, actorOf(request), uuid, 'history'))
+  app.get('/servers/:uuid/history', serverRoute, async (request, reply) => {
+    return show(request, reply, await frameOf(request))
   })
 
-  app.get('/servers/:uuid/history/:id', { config, schema: { params: CallParams } }, async (request, reply) => {
-    const { uuid, id } = CallParams.parse(request.params)
+  app.get('/servers/:uuid/history/:id', { ...serverRoute, schema: { params: CallParams } }, async (request, reply) => {
+    const { id } = CallParams.parse(request.params)
     const actor = actorOf(request)
-    const server = await getServerFrame(frames, actor, uuid, 'history')
+    const server = await frameOf(request)
     const call = await execution.getExecution(actor, id)
     if (call.serverId !== server.id) throw new AppError('not_found', 'There is no such execution.')
     return show(request, reply, server, call)

@@ -2,17 +2,16 @@ import { promisify } from 'node:util'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf, bearerOf, type FindActors } from '../../lib/http/access.ts'
-import { uuidParam } from '../../lib/http/schemas.ts'
 import { type SessionStore, sessionIdOf } from '../../lib/http/sessions.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { ServerService } from '../../servers/servers.service.ts'
+import { serverIdOf, serverRoute } from '../frame/server-tab.ts'
 import type { Live } from './live.ts'
 import { openLiveStream } from './live-stream.ts'
 
 type Parts = { live: Live; servers: Pick<ServerService, 'getServer'>; accounts: FindActors; sessionStore: SessionStore }
 
-const Params = z.object({ uuid: uuidParam })
 const SessionOfUser = z.looseObject({ userId: z.string() })
 
 /** Registers `GET /servers/:uuid/live`, which streams events of a server to its open pages. */
@@ -38,9 +37,9 @@ export const livePages: FastifyPluginAsync<Parts> = async (app, { live, servers,
     }
   }
 
-  app.get('/servers/:uuid/live', { config: { access: 'user' }, schema: { params: Params } }, async (request, reply) => {
+  app.get('/servers/:uuid/live', serverRoute, async (request, reply) => {
     const actor = actorOf(request)
-    const { uuid: serverId } = Params.parse(request.params)
+    const serverId = serverIdOf(request)
     await servers.getServer(actor, serverId)
     const signInId = sessionIdOf(request) ?? actor.userId
     live.assertRoom({ serverId, signInId, userId: actor.userId })

@@ -18,8 +18,8 @@ import {
   memberRemovalPath,
   type OrganizationFrame,
   organizationPath,
+  roleOptionsFor,
 } from './organization-frame.ts'
-import { roleOptionsFor } from './role-options.ts'
 
 type Parts = { organizations: OrganizationService; members: MemberService }
 

@@ -1,5 +1,5 @@
 import type { Actor } from '../../lib/kernel/actor.ts'
-import { mayRole, type Role } from '../../lib/kernel/roles.ts'
+import { mayRole, permissionOver, ROLES, type Role } from '../../lib/kernel/roles.ts'
 import type { OrganizationService } from '../../tenancy/organizations.service.ts'
 
 /** `manages`: shown only to users who can manage the organization. */
@@ -12,38 +12,26 @@ const TABS = [
 ] as const
 export type OrganizationTab = (typeof TABS)[number]['tab']
 
-/** Data of the frame around each tab of an organization's page. */
-export type OrganizationFrame = {
-  id: string
-  path: string
-  name: string
-  /** The viewer's role. */
-  role: Role
-  mayManage: boolean
-  mayOwn: boolean
-  isOneOfSeveral: boolean
-  tabs: readonly { href: string; text: string; isCurrent: boolean }[]
-}
-
 export const organizationPath = (id: string, tab: OrganizationTab): string => `/organizations/${id}/${tab}`
 
 /** Path of the page that removes a member, or lets the user leave if it is their own ID. */
 export const memberRemovalPath = (id: string, userId: string): string =>
   `${organizationPath(id, 'members')}/${userId}/removal`
 
-/** Returns the frame for the actor. Throws `not_found` if they are not a member. */
+/** Returns the frame around a tab of an organization's page. Throws `not_found` if they are not a member. */
 export const getOrganizationFrame = async (
   organizations: Pick<OrganizationService, 'getOrganization'>,
   actor: Actor,
   id: string,
   current: OrganizationTab,
-): Promise<OrganizationFrame> => {
+) => {
   const { name, role } = await organizations.getOrganization(actor, id)
   const mayManage = mayRole(role, 'manage')
   return {
     id,
     path: `/organizations/${id}`,
     name,
+    /** The viewer's role. */
     role,
     mayManage,
     mayOwn: mayRole(role, 'own'),
@@ -55,3 +43,15 @@ export const getOrganizationFrame = async (
     })),
   }
 }
+export type OrganizationFrame = Awaited<ReturnType<typeof getOrganizationFrame>>
+
+const WORDS: Readonly<Record<Role, string>> = {
+  owner: 'Owner: everything, including managing owners',
+  admin: 'Admin: members, invitations, audit log, and everything builders can do',
+  builder: 'Builder: creates and changes toolkits and servers',
+  viewer: 'Viewer: read-only access',
+}
+
+/** Returns the roles that a user with this role may assign, as options, highest first. */
+export const roleOptionsFor = (role: Role): { value: Role; text: string }[] =>
+  ROLES.filter(given => mayRole(role, permissionOver(given))).map(given => ({ value: given, text: WORDS[given] }))

@@ -13,8 +13,7 @@ import type { InvitationService } from '../../tenancy/invitations/invitations.se
 import type { Invitation } from '../../tenancy/organization.ts'
 import { CreateInvitation } from '../../tenancy/organizations.schema.ts'
 import type { OrganizationService } from '../../tenancy/organizations.service.ts'
-import { getOrganizationFrame, type OrganizationFrame, organizationPath } from './organization-frame.ts'
-import { roleOptionsFor } from './role-options.ts'
+import { getOrganizationFrame, type OrganizationFrame, organizationPath, roleOptionsFor } from './organization-frame.ts'
 
 type Parts = {
   organizations: OrganizationService

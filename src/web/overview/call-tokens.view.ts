@@ -1,7 +1,7 @@
 import type { TokenSums } from '../../history/tool-days.store.ts'
 import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
 import type { CallTokens } from '../../results/ledger/call-tokens.ts'
-import { type Spark, toSpark } from './spark.ts'
+import { toSpark } from './spark.ts'
 
 /** Tools on the page. The API returns all of them. */
 const MAX_TOOLS = 50
@@ -10,23 +10,9 @@ const DAY_MS = 24 * 60 * 60 * 1_000
 const PERCENT = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 })
 const NONE = '–'
 
-type Row = { name: string; calls: string; counted: string; before: string; sent: string; saved: string }
-
-/** What results cost and how much shaping saved, as shown on a server's overview. */
-export type CallTokensPage = {
-  encoding: string
-  /** Undefined if nothing has been counted yet. */
-  figures: readonly { label: string; text: string; note: string; spark: Spark }[] | undefined
-  counted: string
-  days: readonly Row[]
-  tools: readonly Row[]
-  /** Number of tools not shown; undefined if all are. */
-  moreTools: string | undefined
-}
-
 const savedOf = ({ tokensBefore, tokensSent }: TokenSums): number => tokensBefore - tokensSent
 
-const toRow = (name: string, sums: TokenSums): Row => {
+const toRow = (name: string, sums: TokenSums) => {
   const known = (tokens: number): string => (sums.counted === 0 ? NONE : formatNumber(tokens))
   return {
     name,
@@ -61,11 +47,13 @@ const countedText = ({ calls, counted, estimated }: TokenSums): string => {
     : `${measured} ${formatNumber(estimated)} of these are estimates, as for long results.`
 }
 
-export const toCallTokensPage = (tokens: CallTokens): CallTokensPage => {
+/** Returns what results cost and how much shaping saved, as a server's overview shows it. */
+export const toCallTokensPage = (tokens: CallTokens) => {
   const { all, days, tools } = tokens
   const average = all.counted === 0 ? 0 : Math.round(all.tokensSent / all.counted)
   return {
     encoding: tokens.encoding,
+    /** Undefined if nothing has been counted yet. */
     figures:
       all.counted === 0
         ? undefined

@@ -3,7 +3,6 @@ import { z } from 'zod'
 import { createCallFigureStore } from '../../history/call-figures.store.ts'
 import { actorOf } from '../../lib/http/access.ts'
 import { formText } from '../../lib/http/pages/forms.ts'
-import { uuidParam } from '../../lib/http/schemas.ts'
 import { serverUrl } from '../../lib/kernel/server-url.ts'
 import type { CallTokensOf } from '../../results/ledger/call-tokens.ts'
 import type { ExecutionService } from '../../runtime/execution.service.ts'
@@ -16,6 +15,7 @@ import type { Upstream, UpstreamState } from '../../upstreams/upstream.ts'
 import { toPatchFigure } from '../diagram/figure.ts'
 import { buildServerPatch } from '../diagram/server-patch.ts'
 import { getServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
+import { serverIdOf, serverRoute } from '../frame/server-tab.ts'
 import { toCatalogueSentence } from '../sources/catalogue.view.ts'
 import { toCallTokensPage } from './call-tokens.view.ts'
 import { toConnectPanel } from './connect.ts'
@@ -33,8 +33,6 @@ type Parts = {
   baseUrl: string
 }
 
-const config = { access: 'user' } as const
-const Params = z.object({ uuid: uuidParam })
 const Query = z.object({ done: formText })
 
 /** Recent calls shown on the overview. The history has all of them. */
@@ -57,9 +55,9 @@ export const overviewPages: FastifyPluginAsync<Parts> = async (
   const figures = createCallFigureStore(frames.db)
   const readWiring = createServerWiring(frames)
 
-  app.get('/servers/:uuid', { config, schema: { params: Params } }, async (request, reply) => {
+  app.get('/servers/:uuid', serverRoute, async (request, reply) => {
     const actor = actorOf(request)
-    const { uuid } = Params.parse(request.params)
+    const uuid = serverIdOf(request)
     const { done } = Query.parse(request.query)
     // Must come first: the calls below do not check access to the server.
     const server = await getServerFrame(frames, actor, uuid, 'overview')

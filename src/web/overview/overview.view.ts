@@ -6,18 +6,10 @@ import { calledText } from '../../runtime/call/called-text.ts'
 import type { PatchCaller } from '../diagram/patch.ts'
 import { serverTabPath } from '../frame/server-frame.ts'
 import { type HourChart, toCallChart, toDurationChart } from './hour-chart.ts'
-import { type Spark, toSpark } from './spark.ts'
+import { toSpark } from './spark.ts'
 
 /** A figure of the last 24 hours as text. Live updates refer to it by `name`. */
 export type FigureText = { name: 'calls' | 'errors' | 'p50' | 'p99'; text: string; note: string; isBad: boolean }
-
-export type Health = {
-  figures: readonly (FigureText & { label: string; spark: Spark })[]
-  /** Note shown if there were more calls than are evaluated. */
-  cut: string | undefined
-  charts: readonly HourChart[]
-  hours: readonly { hour: string; calls: string; errors: string; p50: string; p99: string }[]
-}
 
 /** Path of the page that lists all calls of a server. */
 export const historyPath = (serverId: string): string => serverTabPath(serverId, 'history')
@@ -73,11 +65,12 @@ const chartsOf = (figures: ServerCallFigures): readonly HourChart[] => [
 ]
 
 /** Builds the health section of a server's overview: figures of the last 24 hours, plus charts and a table by hour. */
-export const toHealthView = (figures: ServerCallFigures): Health => ({
+export const toHealthView = (figures: ServerCallFigures) => ({
   figures: toFigureTexts(figures).map(figure => {
     const { label, of } = FIGURES[figure.name]
     return { ...figure, label, spark: toSpark(figures.hours.map(of)) }
   }),
+  /** Note shown if there were more calls than are evaluated. */
   cut: figures.isCut
     ? `This server is busy: the figures cover only its ${formatNumber(figures.calls)} most recent calls, since ${timeText(figures.since)}.`
     : undefined,
@@ -91,27 +84,13 @@ export const toHealthView = (figures: ServerCallFigures): Health => ({
   })),
 })
 
-/** A row in the list of recent calls, rendered on the page and sent by live updates. */
-export type CallView = {
-  id: string
-  /** Page with the details of the call. */
-  href: string
-  /** Start of the call in ISO 8601; `time` is the same for display. */
-  at: string
-  time: string
-  tool: string
-  state: 'good' | 'failed'
-  outcome: string
-  duration: string
-  client: string
-}
-
 const outcomeText = ({ outcome, status, request }: StoredExecution): string => {
   if (outcome === 'error') return `failed${status === undefined ? '' : `, ${status}`}`
   return request?.answerAgeMs === undefined ? 'succeeded' : 'cached'
 }
 
-export const toCallView = (call: StoredExecution): CallView => ({
+/** Returns a row of the list of recent calls, rendered on the page and sent by live updates. */
+export const toCallView = (call: StoredExecution) => ({
   id: call.id,
   href: `${historyPath(call.serverId)}/${call.id}`,
   at: call.startedAt.toISOString(),
@@ -122,6 +101,7 @@ export const toCallView = (call: StoredExecution): CallView => ({
   duration: formatDuration(call.durationMs),
   client: call.client ?? NONE,
 })
+type CallView = ReturnType<typeof toCallView>
 
 /**
  * Describes a server's first call: "First call received: convert_currency succeeded in 12 ms, from claude-code/2.1."

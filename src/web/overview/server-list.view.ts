@@ -3,37 +3,18 @@ import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
 import { serverUrl } from '../../lib/kernel/server-url.ts'
 import type { ServerCard } from '../../servers/server-cards.store.ts'
 import { serverTabPath } from '../frame/server-frame.ts'
-import { type Spark, toSpark } from './spark.ts'
+import { toSpark } from './spark.ts'
 
 /** Jacks drawn on a card; the remaining tools are shown as a number. */
 const MAX_JACKS = 16
 
 type JackState = 'failed' | 'called' | 'idle'
 
-export type ServerCardView = {
-  href: string
-  name: string
-  description: string | undefined
-  tier: ServerCard['tier']
-  /** Set if the list contains servers of several organizations. */
-  organizationName: string | undefined
-  address: string
-  addressLead: string
-  jacks: { label: string; states: JackState[]; more: string } | undefined
-  tools: string
-  state: { state: 'good' | 'failed' | 'idle'; text: string }
-  calls: string
-  callsLabel: string
-  spark: Spark
-  errors: string
-  hasErrors: boolean
-}
-
 /** Formats a count: `3,000`, or `3,000+` if counting stopped there. */
 const atLeast = (count: number, isCut: boolean): string => `${formatNumber(count)}${isCut ? '+' : ''}`
 
 /** Builds one jack per tool. Call counts may include tools that have since been removed, so they are capped. */
-const jacksOf = (tools: number, { calledTools, failingTools }: ServerCallCounts): ServerCardView['jacks'] => {
+const jacksOf = (tools: number, { calledTools, failingTools }: ServerCallCounts) => {
   if (tools === 0) return undefined
   const failing = Math.min(failingTools, tools)
   const called = Math.min(calledTools - failingTools, tools - failing)
@@ -54,7 +35,7 @@ const stateOf = (
   { tools, passesOn }: ServerCard,
   { calls, failingTools }: ServerCallCounts,
   upstreamsDown: number,
-): ServerCardView['state'] => {
+): { state: 'good' | 'failed' | 'idle'; text: string } => {
   // An unreachable upstream matters more than the results of past calls.
   if (upstreamsDown > 0) return { state: 'failed', text: `${formatCount(upstreamsDown, 'MCP server')} down` }
   if (tools === 0 && !passesOn) return { state: 'idle', text: 'no tools yet' }
@@ -71,11 +52,12 @@ export const toServerCardView = (
   card: ServerCard,
   counts: ServerCallCounts,
   { baseUrl, isOfSeveral, upstreamsDown }: CardFrame,
-): ServerCardView => ({
+) => ({
   href: serverTabPath(card.id, 'overview'),
   name: card.name,
   description: card.description,
   tier: card.tier,
+  /** Set if the list contains servers of several organizations. */
   organizationName: isOfSeveral ? card.organizationName : undefined,
   address: serverUrl(baseUrl, card.id),
   addressLead: serverUrl(baseUrl, ''),

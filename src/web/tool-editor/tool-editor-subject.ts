@@ -1,14 +1,13 @@
 import type { AccountService } from '../../identity/accounts.service.ts'
 import type { Database } from '../../lib/db/client.ts'
 import { type Actor, assertMay, may, organizationIdsOf } from '../../lib/kernel/actor.ts'
-import { AppError } from '../../lib/kernel/errors.ts'
-import { mayRole } from '../../lib/kernel/roles.ts'
 import type { ServerService } from '../../servers/servers.service.ts'
 import { listToolOffers, type ToolOffer } from '../../servers/tools/tool-picks.store.ts'
 import type { Tool, Toolkit } from '../../tools/tool.ts'
 import type { ToolkitService } from '../../tools/toolkits.service.ts'
 import type { ToolService } from '../../tools/tools.service.ts'
 import type { ServerFrameParts } from '../frame/server-frame.ts'
+import { buildableOptions } from '../toolkits/toolkit-form.ts'
 
 export type Choice = { value: string; text: string }
 
@@ -97,14 +96,8 @@ export const createEditorSubjects = ({ db, accounts, toolkits, tools, servers, f
     /** `chosen` is the organization selected in the form, or empty. */
     openNew: async (actor: Actor, chosen: string): Promise<EditorSubject & { kind: 'new' }> => {
       if (chosen !== '') assertMay(actor, chosen, 'build')
-      const { organizations } = await accounts.getMe(actor)
-      const options = organizations
-        .filter(({ role }) => mayRole(role, 'build'))
-        .map(({ id, name }) => ({ value: id, text: name }))
-      const organizationId = options.find(({ value }) => value === chosen)?.value ?? options[0]?.value
-      if (organizationId === undefined) {
-        throw new AppError('forbidden', 'You need the role builder, admin or owner in an organization.')
-      }
+      const options = await buildableOptions(accounts, actor)
+      const organizationId = (options.find(({ value }) => value === chosen) ?? options[0]).value
       return { kind: 'new', ...(await commonOf(actor, organizationId)), organizations: options, organizationId }
     },
   }

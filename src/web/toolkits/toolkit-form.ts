@@ -38,13 +38,14 @@ export const descriptionOf = (typed: string): string | undefined => {
   return text === '' ? undefined : text
 }
 
+type Option = { value: string; text: string }
+
 /** Returns the organizations in which the actor may build, as options. Throws `forbidden` if there are none. */
-export const buildableOptions = async (
-  accounts: Accounts,
-  actor: Actor,
-): Promise<{ value: string; text: string }[]> => {
+export const buildableOptions = async (accounts: Accounts, actor: Actor): Promise<[Option, ...Option[]]> => {
   const { organizations } = await accounts.getMe(actor)
-  const options = organizations.filter(({ role }) => mayRole(role, 'build'))
-  if (options.length > 0) return options.map(({ id, name }) => ({ value: id, text: name }))
+  const [first, ...others] = organizations
+    .filter(({ role }) => mayRole(role, 'build'))
+    .map(({ id, name }) => ({ value: id, text: name }))
+  if (first !== undefined) return [first, ...others]
   throw new AppError('forbidden', 'You need the role builder, admin or owner in an organization.')
 }

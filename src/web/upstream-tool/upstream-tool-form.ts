@@ -9,7 +9,6 @@ import { MAX_JSON_DEPTH } from '../../lib/kernel/limits.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import { readWholeNumber } from '../../lib/kernel/whole-number.ts'
 import { typedResponseTokens } from '../../tools/response/response-tokens.ts'
-import type { ResultShaping } from '../../tools/response/result-shaping.ts'
 import { findToolAnswers, ToolAnswersRules } from '../../upstreams/catalogue/tool-answers.ts'
 import type { ToolAnswers, Upstream } from '../../upstreams/upstream.ts'
 import { RESPONSE_FIELDS, readResponse, typedResponse } from '../tool-editor/response-rules-form.ts'
@@ -70,17 +69,8 @@ const keepingErrors = (answers: ToolAnswers, declared: JsonObject | undefined): 
   return [{ path: 'cacheSeconds', message }]
 }
 
-export type ReadUpstreamTool = {
-  responseTokens: number | undefined
-  answers: ToolAnswers
-  errors: readonly FieldError[]
-  /** The errors of the shaping steps. While there are any, there is no preview. */
-  responseErrors: readonly FieldError[]
-  response: ResultShaping | undefined
-}
-
 /** Reads a form and checks it. `declared` is the upstream's definition of the tool, if it has been fetched. */
-export const readUpstreamTool = (form: TypedUpstreamTool, declared: JsonObject | undefined): ReadUpstreamTool => {
+export const readUpstreamTool = (form: TypedUpstreamTool, declared: JsonObject | undefined) => {
   const tokens = Tokens.safeParse(form)
   const keeping = Keeping.safeParse(form)
   const { response, errors: responseErrors } = readResponse(form)
@@ -101,10 +91,12 @@ export const readUpstreamTool = (form: TypedUpstreamTool, declared: JsonObject |
     responseTokens: tokens.success ? tokens.data.responseTokens : undefined,
     answers,
     errors,
+    /** The errors of the shaping steps. While there are any, there is no preview. */
     responseErrors,
     response,
   }
 }
+export type ReadUpstreamTool = ReturnType<typeof readUpstreamTool>
 
 /** Parses the arguments of a trial call. An empty field means no arguments. */
 export const readToolArguments = ({ args }: TypedUpstreamTool): Result<JsonObject, string> => {

@@ -1,11 +1,10 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
-import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
 import { listQuery, nextAddressOf } from '../../lib/http/list-query.ts'
 import { formText } from '../../lib/http/pages/forms.ts'
 import { shownTime } from '../../lib/http/pages/time-text.ts'
-import { uuidParam } from '../../lib/http/schemas.ts'
+import { uuidParams } from '../../lib/http/schemas.ts'
 import { DEFAULT_PAGE_SIZE } from '../../lib/kernel/limits.ts'
 import { connectPath } from '../../upstreams/oauth-client/account-messages.ts'
 import type { OwnAccount } from '../../upstreams/oauth-client/accounts.store.ts'
@@ -16,7 +15,6 @@ const config = { access: 'user' } as const
 export const OWN_ACCOUNTS_PATH = '/account/upstreams'
 
 const Query = listQuery.extend({ done: formText })
-const Params = z.object({ id: uuidParam })
 
 const DONE: Readonly<Record<string, string>> = {
   connected: 'Connected. Your calls now use your own account.',
@@ -54,8 +52,8 @@ export const ownUpstreamAccountPages: FastifyPluginAsync<{ upstreamAccounts: Ups
     })
   })
 
-  app.post(`${OWN_ACCOUNTS_PATH}/:id/removal`, { config, schema: { params: Params } }, async (request, reply) => {
-    await upstreamAccounts.removeOwn(actorOf(request), Params.parse(request.params).id)
+  app.post(`${OWN_ACCOUNTS_PATH}/:id/removal`, { config, schema: { params: uuidParams } }, async (request, reply) => {
+    await upstreamAccounts.removeOwn(actorOf(request), uuidParams.parse(request.params).id)
     return reply.redirect(`${OWN_ACCOUNTS_PATH}?done=disconnected`, 303)
   })
 }
