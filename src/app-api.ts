@@ -10,13 +10,11 @@ import { executionRoutes } from './api/history/execution.routes.ts'
 import { grantRoutes } from './api/oauth/grants.routes.ts'
 import { oauthClientRoutes } from './api/oauth/oauth-clients.routes.ts'
 import { accountDeletionRoutes } from './api/organizations/account-deletion.routes.ts'
-import { organizationAuditRoutes } from './api/organizations/audit.routes.ts'
 import { invitationRoutes } from './api/organizations/invitations.routes.ts'
 import { organizationRoutes } from './api/organizations/organizations.routes.ts'
 import { catalogueRoutes } from './api/servers/catalogue.routes.ts'
 import { instanceRoutes } from './api/servers/instances.routes.ts'
 import { serverRoutes } from './api/servers/servers.routes.ts'
-import { serverTransferRoutes } from './api/servers/transfer.routes.ts'
 import { toolkitRoutes } from './api/toolkits/toolkits.routes.ts'
 import { upstreamReviewRoutes } from './api/upstreams/reviews.routes.ts'
 import { upstreamAccountRoutes } from './api/upstreams/upstream-accounts.routes.ts'
@@ -46,12 +44,10 @@ const ROUTES: readonly FastifyPluginAsyncZod<ApiParts>[] = [
   auditRoutes,
   accountDeletionRoutes,
   organizationRoutes,
-  organizationAuditRoutes,
   invitationRoutes,
   toolkitRoutes,
   serverRoutes,
   catalogueRoutes,
-  serverTransferRoutes,
   instanceRoutes,
   upstreamRoutes,
   upstreamReviewRoutes,

@@ -1,11 +1,28 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { isSameSecret } from '../../identity/credentials.ts'
 import { assertBearer } from '../../lib/http/access.ts'
-import { createMetricsText } from '../../lib/process/metrics.ts'
+import { createMetricsText, type Metric } from '../../lib/process/metrics.ts'
+import { TOKEN_ENCODING } from '../../lib/tokens/tokens.ts'
 import type { CallLedger } from '../../results/ledger/call-ledger.ts'
 import { listLedgerMetrics } from '../../results/ledger/ledger-metrics.ts'
 import type { CatalogueReports } from '../servers/catalogue-reports.ts'
-import { listCatalogueMetrics } from './catalogue-metrics.ts'
+
+/** Most servers reported; each has three time series. */
+const MAX_SERVERS = 300
+
+/** Metrics of the token counts that were already requested. Counts nothing itself. */
+const listCatalogueMetrics = ({ listKnown }: Pick<CatalogueReports, 'listKnown'>): Metric[] => [
+  {
+    kind: 'gauge',
+    name: 'patchbay_catalogue_tokens',
+    help: `Tokens (${TOKEN_ENCODING}) of a server's tool list in each presentation, if counted since its last change.`,
+    labelNames: ['server', 'presentation'],
+    read: () =>
+      listKnown(MAX_SERVERS).flatMap(([server, { costs }]) =>
+        costs.map(({ presentation, tokens }) => ({ labels: { server, presentation }, value: tokens })),
+      ),
+  },
+]
 
 type Parts = {
   /** Bearer token expected from the scraper. */

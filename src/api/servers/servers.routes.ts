@@ -13,6 +13,7 @@ import {
   GlobalView,
   PutGlobal,
   ServerView,
+  TransferServer,
   UpdateServer,
   UsedToolkitView,
   UseToolkitQuery,
@@ -20,12 +21,14 @@ import {
 import type { ServerService } from '../../servers/servers.service.ts'
 import { toGlobalView, toServerView } from '../../servers/servers.view.ts'
 import { type FindShownAs, findShownAsOf } from '../../servers/settings/shown-as.ts'
+import type { ServerTransfer } from '../../servers/settings/transfer.service.ts'
 import type { ToolkitUseService } from '../../servers/sources/toolkit-uses.service.ts'
 
 type Parts = {
   servers: ServerService
   globals: GlobalService
   toolkitUses: ToolkitUseService
+  serverTransfer: ServerTransfer
   findShownAs: FindShownAs
   baseUrl: string
 }
@@ -40,7 +43,7 @@ const READ_ONLY = ['id', 'uuid', 'organizationId', 'ownerId', 'url', 'shownAs'] 
 
 export const serverRoutes: FastifyPluginAsyncZod<Parts> = async (
   app,
-  { servers, globals, toolkitUses, findShownAs, baseUrl },
+  { servers, globals, toolkitUses, serverTransfer, findShownAs, baseUrl },
 ) => {
   const routes = resourceRoutes(app, { ...config, tags })
   const toView = async (server: Server) => toServerView(server, baseUrl, await findShownAsOf(server, findShownAs))
@@ -56,6 +59,17 @@ export const serverRoutes: FastifyPluginAsyncZod<Parts> = async (
     return servers.updateServer(actor, uuid, body)
   })
   routes.remove('/servers/:uuid', { params }, ({ actor, params }) => servers.removeServer(actor, params.uuid))
+
+  routes.perform(
+    '/servers/:uuid/transfer',
+    {
+      summary: 'Move a server to another organization; the toolkits it uses become snapshots',
+      params,
+      body: TransferServer,
+    },
+    serverView,
+    ({ actor, params, body }) => serverTransfer.transferServer(actor, params.uuid, body),
+  )
 
   routes.get(
     '/servers/:uuid/toolkits',

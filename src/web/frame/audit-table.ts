@@ -5,7 +5,7 @@ import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
 import { addressOf, nextAddressOf } from '../../lib/http/list-query.ts'
 import { shorten } from '../../lib/http/pages/format.ts'
 import { formText, parseForm } from '../../lib/http/pages/forms.ts'
-import { timeText } from '../../lib/http/pages/time-text.ts'
+import { shownTime } from '../../lib/http/pages/time-text.ts'
 import { isJsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 
 const ENTRIES_PER_PAGE = 50
@@ -94,8 +94,7 @@ export const readAuditTable = async (log: AuditLog, { scope, query, path, filePa
   }
   const page = idPageOf({ ...parsed.data, limit: ENTRIES_PER_PAGE })
   const toRow = (entry: AuditEntry) => ({
-    at: timeText(entry.at),
-    atIso: entry.at.toISOString(),
+    at: shownTime(entry.at),
     who: entry.actorEmail ?? (entry.actorId === undefined ? undefined : 'Unknown user'),
     whoHref: entry.actorId && addressOf(path, { ...filters, actorId: entry.actorId }),
     address: entry.address,

@@ -1,5 +1,5 @@
 import { formatCount, formatNumber, shorten } from '../../lib/http/pages/format.ts'
-import { timeText } from '../../lib/http/pages/time-text.ts'
+import { shownTime } from '../../lib/http/pages/time-text.ts'
 import type { GlobalUses } from '../../servers/bindings/bindings.service.ts'
 import type { Global } from '../../servers/server.ts'
 import { serverTabPath } from '../frame/server-frame.ts'
@@ -34,8 +34,7 @@ export const toGlobalRow = (serverId: string, global: Global, uses: GlobalUses) 
   source: global.isSecret ? 'secret' : 'global',
   isSecret: global.isSecret,
   value: global.isSecret ? undefined : shorten(global.value, MAX_VALUE_CHARACTERS),
-  updated: timeText(global.updatedAt),
-  updatedAt: global.updatedAt.toISOString(),
+  updated: shownTime(global.updatedAt),
   uses: describeUses(uses),
 })
 

@@ -1,7 +1,7 @@
 import type { Recorder } from '../../history/execution-record.ts'
 import type { ListedUser } from '../../identity/user-list.store.ts'
 import { formatBytes, formatDuration, formatNumber } from '../../lib/http/pages/format.ts'
-import { timeText } from '../../lib/http/pages/time-text.ts'
+import { shownTime } from '../../lib/http/pages/time-text.ts'
 import type { LoopDelay } from '../../lib/process/loop-delay.ts'
 import type { CallLedger } from '../../results/ledger/call-ledger.ts'
 
@@ -75,10 +75,8 @@ export const toHealthView = ({ loop, records, ledger, ...health }: Health) => {
       },
       { name: 'Accounts', value: formatNumber(health.users) },
     ],
-    started: timeText(startedAt),
-    startedAt: startedAt.toISOString(),
-    since: timeText(loop.since),
-    sinceAt: loop.since.toISOString(),
+    started: shownTime(startedAt),
+    since: shownTime(loop.since),
     baseUrl: {
       url: health.baseUrl.url,
       advice: health.baseUrl.advice,
@@ -98,8 +96,7 @@ export const toUserRow = ({
   email,
   isVerified,
   isOperator,
-  since: timeText(createdAt),
-  sinceAt: createdAt.toISOString(),
+  since: shownTime(createdAt),
   organizations,
   moreOrganizations,
 })

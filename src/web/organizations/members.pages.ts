@@ -4,7 +4,7 @@ import { actorOf } from '../../lib/http/access.ts'
 import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
 import { listQuery, nextAddressOf } from '../../lib/http/list-query.ts'
 import { type FormPage, formPage, formText, postForm, showForm } from '../../lib/http/pages/forms.ts'
-import { timeText } from '../../lib/http/pages/time-text.ts'
+import { shownTime } from '../../lib/http/pages/time-text.ts'
 import { uuidParam, uuidParams } from '../../lib/http/schemas.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import { type Actor, assertMay } from '../../lib/kernel/actor.ts'
@@ -48,8 +48,7 @@ const toRow = (actor: Actor, frame: OrganizationFrame, { userId, email, role, cr
     email,
     role,
     isSelf,
-    since: timeText(createdAt),
-    sinceAt: createdAt.toISOString(),
+    since: shownTime(createdAt),
     mayChange,
     mayRemove: isSelf || mayChange,
   }

@@ -4,7 +4,7 @@ import { actorOf } from '../../lib/http/access.ts'
 import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
 import { listQuery, nextAddressOf } from '../../lib/http/list-query.ts'
 import { type FormPage, formPage, formText, postForm } from '../../lib/http/pages/forms.ts'
-import { timeText } from '../../lib/http/pages/time-text.ts'
+import { shownTime } from '../../lib/http/pages/time-text.ts'
 import { uuidParam, uuidParams } from '../../lib/http/schemas.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import { assertMay } from '../../lib/kernel/actor.ts'
@@ -37,10 +37,8 @@ const toRow = (frame: OrganizationFrame, { id, email, role, updatedAt, expiresAt
   path: `${organizationPath(frame.id, 'invitations')}/${id}`,
   email,
   role,
-  sent: timeText(updatedAt),
-  sentAt: updatedAt.toISOString(),
-  expires: timeText(expiresAt),
-  expiresAt: expiresAt.toISOString(),
+  sent: shownTime(updatedAt),
+  expires: shownTime(expiresAt),
   mayChange: mayRole(frame.role, permissionOver(role)),
 })
 

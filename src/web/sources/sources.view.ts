@@ -1,5 +1,5 @@
 import { formatCount } from '../../lib/http/pages/format.ts'
-import { timeText } from '../../lib/http/pages/time-text.ts'
+import { shownTime } from '../../lib/http/pages/time-text.ts'
 import type { JsonValue } from '../../lib/kernel/json.ts'
 import type { WiredPanel } from '../../servers/bindings/bindings.service.ts'
 import type { UsedToolkit } from '../../servers/sources/toolkit-uses.service.ts'
@@ -36,8 +36,7 @@ export const toSourceRow = (serverId: string, used: UsedToolkit, atWork: readonl
   href: sourcePath(serverId, used.id),
   title: used.title,
   isForeign: used.snapshot !== undefined,
-  taken: used.snapshot && timeText(used.snapshot.takenAt),
-  takenAt: used.snapshot?.takenAt.toISOString(),
+  taken: used.snapshot && shownTime(used.snapshot.takenAt),
   tools: atWork.length === 0 ? 'no tools used' : `${formatCount(atWork.length, 'tool')} used`,
   update: used.snapshot?.update && updateInWords(used.snapshot.update),
 })

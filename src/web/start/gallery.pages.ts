@@ -6,7 +6,7 @@ import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
 import { addressOf, listQuery, nextAddressOf } from '../../lib/http/list-query.ts'
 import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
 import { type FormPage, formText, postForm, showForm } from '../../lib/http/pages/forms.ts'
-import { timeText } from '../../lib/http/pages/time-text.ts'
+import { shownTime } from '../../lib/http/pages/time-text.ts'
 import { uuidParam, uuidParams } from '../../lib/http/schemas.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import { type Actor, may } from '../../lib/kernel/actor.ts'
@@ -97,8 +97,7 @@ export const galleryPages: FastifyPluginAsync<Parts> = async (
           organizationName: toolkit.organizationName,
           tools: formatCount(toolkit.tools, 'tool'),
           toolCount: toolkit.tools,
-          changed: timeText(toolkit.updatedAt),
-          changedAt: toolkit.updatedAt.toISOString(),
+          changed: shownTime(toolkit.updatedAt),
           ownHref: actor.memberships.has(toolkit.organizationId) ? `/toolkits/${id}` : undefined,
         },
         tools: shown.items.map(tool => toToolRow(tool)),

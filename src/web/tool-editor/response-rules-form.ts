@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { formText } from '../../lib/http/pages/forms.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import type { FieldError } from '../../lib/kernel/errors.ts'
+import { readWholeNumber } from '../../lib/kernel/whole-number.ts'
 import { ResponseRules, responseErrors } from '../../tools/response/response-rules.ts'
 import { LANGUAGE_NAMES, type ResultShaping, TRANSFORM_LANGUAGES } from '../../tools/response/result-shaping.ts'
-import { readTypedNumber } from '../overview/typed-number.ts'
 import { errorsOf } from './tool-editor-errors.ts'
 
 /** Browsers send line breaks as CR LF. */
@@ -44,6 +44,17 @@ export const RESPONSE_CHOICES = {
     { value: '', text: 'Per caller' },
     { value: 'yes', text: 'Shared' },
   ],
+}
+
+/** Parses a number from a text field; an empty field is undefined. Returns the schema's errors for invalid input. */
+export const readTypedNumber = (
+  schema: z.ZodType<number | undefined>,
+  path: string,
+  text: string,
+): { number: number | undefined; errors: readonly FieldError[] } => {
+  const read = schema.safeParse(readWholeNumber(text))
+  if (read.success) return { number: read.data, errors: [] }
+  return { number: undefined, errors: read.error.issues.slice(0, 1).map(({ message }) => ({ path, message })) }
 }
 
 const Rules = z.object({ response: ResponseRules })

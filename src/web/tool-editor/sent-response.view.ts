@@ -6,28 +6,16 @@ import { formatJson, type JsonSegment } from '../overview/format-json.ts'
 /** A page with a longer body would be slow; cURL gives the whole. */
 const MAX_SHOWN_CHARACTERS = 100_000
 
-/** The outcome of sending a tool's request, formatted. */
-export type ResponseView = {
-  /** `200 OK`; undefined without a response. */
-  status: string | undefined
-  state: 'good' | 'failed'
-  time: string | undefined
-  size: string | undefined
-  headers: readonly { name: string; value: string }[]
-  /** Undefined if it is empty or not text. */
-  body: readonly JsonSegment[] | undefined
-  /** Shown in place of the body or below it. */
-  remark: string | undefined
-  /** The error as the model would read it. */
-  failure: string | undefined
-}
-
 const TEXT_TYPE = /^text\/|[/+](json|xml|yaml|javascript|ndjson|csv)\b|x-www-form-urlencoded/i
 
 const listHeaders = (headers: Record<string, string | string[]>) =>
   Object.entries(headers).flatMap(([name, value]) => [value].flat().map(one => ({ name, value: one })))
 
-const describeBody = (body: string, type: string, size: string): Pick<ResponseView, 'body' | 'remark'> => {
+const describeBody = (
+  body: string,
+  type: string,
+  size: string,
+): { body: readonly JsonSegment[] | undefined; remark: string | undefined } => {
   if (body === '') return { body: undefined, remark: 'The response has no body.' }
   const isText = type === '' ? !body.includes('\uFFFD') : TEXT_TYPE.test(type)
   if (!isText) {
@@ -49,7 +37,8 @@ const textOfResult = ({ result }: ToolTest): string => {
   return first?.type === 'text' ? first.text : ''
 }
 
-export const toResponseView = (test: ToolTest): ResponseView => {
+/** Returns the outcome of sending a tool's request. `failure` is the error as the model would read it. */
+export const toResponseView = (test: ToolTest) => {
   const { response } = test
   if (response === undefined) {
     const nothing = { status: undefined, time: undefined, size: undefined, headers: [], body: undefined }

@@ -3,7 +3,7 @@ import { actorOf } from '../../lib/http/access.ts'
 import { addressOf, listQuery } from '../../lib/http/list-query.ts'
 import { formatCount } from '../../lib/http/pages/format.ts'
 import { type FormPage, formPage, formText, postForm } from '../../lib/http/pages/forms.ts'
-import { timeText } from '../../lib/http/pages/time-text.ts'
+import { shownTime } from '../../lib/http/pages/time-text.ts'
 import { uuidParams } from '../../lib/http/schemas.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import { type Actor, assertMay, may } from '../../lib/kernel/actor.ts'
@@ -54,10 +54,8 @@ const toHead = (actor: Actor, toolkit: UsedToolkitCard) => ({
   tools: formatCount(toolkit.tools, 'tool'),
   toolCount: toolkit.tools,
   usedBy: toolkit.usedBy.map(({ id, name }) => ({ href: `/servers/${id}`, name })),
-  created: timeText(toolkit.createdAt),
-  createdAt: toolkit.createdAt.toISOString(),
-  updated: timeText(toolkit.updatedAt),
-  updatedAt: toolkit.updatedAt.toISOString(),
+  created: shownTime(toolkit.createdAt),
+  updated: shownTime(toolkit.updatedAt),
 })
 
 /** Serves the pages of a toolkit of one's own organizations: tools, settings, transfer and deletion. */

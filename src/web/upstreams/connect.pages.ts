@@ -2,15 +2,19 @@ import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { addressOf } from '../../lib/http/list-query.ts'
+import { shorten } from '../../lib/http/pages/format.ts'
 import { formPage, formText } from '../../lib/http/pages/forms.ts'
+import { shownTime } from '../../lib/http/pages/time-text.ts'
 import { uuidParam } from '../../lib/http/schemas.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { EVERYBODY } from '../../upstreams/oauth-client/account.ts'
 import { connectPath } from '../../upstreams/oauth-client/account-messages.ts'
+import type { PendingAuthorization } from '../../upstreams/oauth-client/connect-account.ts'
 import { CALLBACK_PATH } from '../../upstreams/oauth-client/patchbay-client.ts'
 import type { PendingAuthorizations } from '../../upstreams/oauth-client/pending-authorizations.ts'
 import type { Connectable, UpstreamAccounts } from '../../upstreams/oauth-client/upstream-accounts.ts'
-import { toConnectView, toLeaveView } from './connect.view.ts'
+import type { Upstream } from '../../upstreams/upstream.ts'
 import { OWN_ACCOUNTS_PATH } from './own-upstream-accounts.pages.ts'
 import { upstreamPath } from './upstream-path.ts'
 
@@ -30,6 +34,44 @@ const queryOf = ({ url }: FastifyRequest): URLSearchParams => new URLSearchParam
 /** Returns the page that shows the connected account. */
 const homeOf = ({ upstream, holder }: Pick<Connectable, 'upstream' | 'holder'>): string =>
   holder === EVERYBODY ? upstreamPath(upstream.serverId, upstream.id) : OWN_ACCOUNTS_PATH
+
+/** Returns the upstream's host with globals unresolved, because not every caller may know their values. */
+const hostOf = ({ config }: Upstream): string =>
+  config.transport === 'stdio' ? '' : (URL.parse(config.url)?.host ?? config.url.split('/')[2] ?? '')
+
+const SHORT_CHARS = 18
+
+/** The page shown before the browser leaves for the authorization server. */
+const toConnectView = ({ upstream, server, holder, account }: Connectable, { email }: Actor) => ({
+  path: connectPath(upstream.id),
+  name: upstream.name,
+  shortName: shorten(upstream.name, SHORT_CHARS),
+  host: hostOf(upstream),
+  serverName: server.name,
+  email,
+  isShared: holder === EVERYBODY,
+  connected: account && { since: shownTime(account.connectedAt), isBroken: account.brokenAt !== undefined },
+})
+
+const wordsOfScope = (scope: string | undefined): readonly string[] => scope?.split(' ') ?? []
+
+/** Returns the data of the page that says where the browser is about to go, and why. */
+const toLeaveView = ({
+  upstream,
+  server,
+  authorization,
+  authorizationUrl,
+}: Connectable & { authorization: PendingAuthorization; authorizationUrl: string }) => ({
+  name: upstream.name,
+  shortName: shorten(upstream.name, SHORT_CHARS),
+  serverName: server.name,
+  host: new URL(authorizationUrl).host,
+  issuer: authorization.server.issuer,
+  isOtherHost: new URL(authorizationUrl).host !== new URL(authorization.url).host,
+  upstreamHost: new URL(authorization.url).host,
+  scopes: wordsOfScope(authorization.scope),
+  authorizationUrl,
+})
 
 type Parts = { upstreamAccounts: UpstreamAccounts; pendingUpstreamAuthorizations: PendingAuthorizations }
 
