@@ -1,4 +1,3 @@
-import { shownTime } from '../../lib/http/pages/time-text.ts'
 import type { AppError } from '../../lib/kernel/errors.ts'
 import type { TokenCounter } from '../../lib/tokens/token-counter.ts'
 import { type ServerFrame, serverTabPath } from '../frame/server-frame.ts'
@@ -99,7 +98,6 @@ export const toInstancePage = async (
       url: instance.tool.url,
       toolDescription: instance.tool.description,
       toolHref: instance.tool.originId === undefined ? `/tools/${instance.tool.id}` : undefined,
-      changed: shownTime(instance.updatedAt),
     },
     typed: { name: typed.name, description: typed.description, maxResponseTokens: typed.maxResponseTokens },
     budgetHint: BUDGET_HINT + (instance.tool.outputSchema === undefined ? '' : SCHEMA_HINT),
