@@ -41,8 +41,7 @@ export const takeStep = async (tx: Transaction, userId: string, step: number): P
 /** Removes the second factor. Returns whether one was confirmed. */
 export const removeSecondFactor = async (tx: Transaction, userId: string): Promise<boolean> => {
   await tx.recoveryCode.deleteMany({ where: { userId } })
-  const { count } = await tx.secondFactor.deleteMany({ where: { userId, confirmedAt: { not: null } } })
-  return count > 0
+  return (await tx.secondFactor.deleteMany({ where: { userId, confirmedAt: { not: null } } })).count > 0
 }
 
 /** Replaces all recovery codes, used or not. */
@@ -61,10 +60,8 @@ export const takeRecoveryCode = async (
   userId: string,
   codeHash: string,
   usedAt: Date,
-): Promise<boolean> => {
-  const { count } = await tx.recoveryCode.updateMany({ where: { userId, codeHash, usedAt: null }, data: { usedAt } })
-  return count > 0
-}
+): Promise<boolean> =>
+  (await tx.recoveryCode.updateMany({ where: { userId, codeHash, usedAt: null }, data: { usedAt } })).count > 0
 
 export const countRecoveryCodes = (tx: Transaction, userId: string): Promise<number> =>
   tx.recoveryCode.count({ where: { userId, usedAt: null } })

@@ -3,7 +3,6 @@ import type { EventBus } from '../../lib/events/event-bus.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import type { Logger } from '../../lib/process/logger.ts'
 import { hashToken, isToken } from '../credentials.ts'
-import { createTokenUses } from './token-uses.ts'
 import { createTokenVerifier } from './token-verifier.ts'
 import * as store from './tokens.store.ts'
 
@@ -28,11 +27,6 @@ export type TokenChecksParts = { db: Database; bus: EventBus; logger: Pick<Logge
 
 /** Checks personal access tokens and records their use. */
 export const createTokenChecks = ({ db, bus, logger, now }: TokenChecksParts) => {
-  const uses = createTokenUses({
-    write: (tokenId, usedAt) => store.noteUse(db, tokenId, usedAt),
-    onError: error => logger.warn({ err: error }, 'could not record when a token was used'),
-    now,
-  })
   const verifier = createTokenVerifier<McpCaller>({
     bus,
     isToken,
@@ -40,7 +34,9 @@ export const createTokenChecks = ({ db, bus, logger, now }: TokenChecksParts) =>
       const holder = await store.findTokenHolder(db, tokenHash)
       return holder && toCaller(holder)
     },
-    noteUse: ({ tokenId }) => uses.note(tokenId),
+    idOf: ({ tokenId }) => tokenId,
+    writeUse: (tokenId, usedAt) => store.noteUse(db, tokenId, usedAt),
+    onError: error => logger.warn({ err: error }, 'could not record when a token was used'),
     now,
   })
   return {
@@ -50,7 +46,7 @@ export const createTokenChecks = ({ db, bus, logger, now }: TokenChecksParts) =>
       const holder = await store.findTokenHolder(db, hashToken(text))
       if (holder === undefined || holder.token.expiresAt.getTime() <= now()) return undefined
       const { token, email, isOperator, memberships } = holder
-      uses.note(token.id)
+      verifier.noteUse(token.id)
       const { userId, scopes, expiresAt } = token
       return { userId, email, isOperator, scopes: new Set(scopes), expiresAt, memberships }
     },
@@ -58,10 +54,6 @@ export const createTokenChecks = ({ db, bus, logger, now }: TokenChecksParts) =>
     /** Returns who may call MCP servers with a token, from a cache of a few seconds. */
     verifyMcpToken: verifier.verify,
 
-    /** Stops listening for changes and writes pending uses. */
-    close: async (): Promise<void> => {
-      verifier.close()
-      await uses.settle()
-    },
+    close: verifier.close,
   }
 }

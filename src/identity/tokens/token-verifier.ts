@@ -2,6 +2,38 @@ import { LRUCache } from 'lru-cache'
 import type { EventBus } from '../../lib/events/event-bus.ts'
 import { hashToken } from '../credentials.ts'
 
+/** Minimum time between two recorded uses of a token. */
+export const NOTE_USE_EVERY_MS = 60 * 1_000
+/** Tokens whose last recorded use is cached. */
+const MAX_REMEMBERED = 10_000
+
+type TokenUsesParts = {
+  write: (tokenId: string, usedAt: Date) => Promise<void>
+  onError: (error: unknown) => void
+  now: () => number
+}
+
+/** Records when tokens were last used, without delaying the requests that use them. */
+const createTokenUses = ({ write, onError, now }: TokenUsesParts) => {
+  const notedAt = new LRUCache<string, number>({ max: MAX_REMEMBERED })
+  const underWay = new Set<Promise<void>>()
+  return {
+    note: (tokenId: string): void => {
+      const at = now()
+      if (at - (notedAt.get(tokenId) ?? Number.NEGATIVE_INFINITY) < NOTE_USE_EVERY_MS) return
+      notedAt.set(tokenId, at)
+      const writing = write(tokenId, new Date(at))
+        .catch(onError)
+        .finally(() => underWay.delete(writing))
+      underWay.add(writing)
+    },
+    /** Waits for pending writes. */
+    settle: async (): Promise<void> => {
+      await Promise.all(underWay)
+    },
+  }
+}
+
 /** How long a verified token is cached, unless an event invalidates it. */
 const FRESH_MS = 5_000
 const MAX_CACHED = 10_000
@@ -14,8 +46,11 @@ export type TokenVerifierParts<H extends Holder> = {
   /** Whether a string has the form of such a token. Others need no database lookup. */
   isToken: (text: string) => boolean
   find: (tokenHash: string) => Promise<H | undefined>
-  /** Called on each use of a valid token. */
-  noteUse: (holder: H) => void
+  /** Returns the id under which a use is recorded. */
+  idOf: (holder: H) => string
+  /** Records the use of a valid token; called at most once a minute for each. */
+  writeUse: (tokenId: string, usedAt: Date) => Promise<void>
+  onError: (error: unknown) => void
   now: () => number
 }
 
@@ -23,7 +58,9 @@ export type TokenVerifierParts<H extends Holder> = {
  * Verifies tokens, with a cache of those seen in the last seconds; a change of the user's access clears it at once.
  * Only valid tokens are cached, so invalid ones cost no memory.
  */
-export const createTokenVerifier = <H extends Holder>({ bus, isToken, find, noteUse, now }: TokenVerifierParts<H>) => {
+export const createTokenVerifier = <H extends Holder>(parts: TokenVerifierParts<H>) => {
+  const { bus, isToken, find, idOf, writeUse, onError, now } = parts
+  const uses = createTokenUses({ write: writeUse, onError, now })
   const cache = new LRUCache<string, { holder: H; freshUntil: number }>({ max: MAX_CACHED })
   // Counts invalidations: a database result from before one may be outdated and must not be cached.
   let forgotten = 0
@@ -33,7 +70,7 @@ export const createTokenVerifier = <H extends Holder>({ bus, isToken, find, note
     const holder = await find(tokenHash)
     if (holder === undefined || holder.expiresAt.getTime() <= now()) return undefined
     if (forgotten === forgottenBefore) cache.set(tokenHash, { holder, freshUntil: now() + FRESH_MS })
-    noteUse(holder)
+    uses.note(idOf(holder))
     return holder
   }
 
@@ -56,12 +93,14 @@ export const createTokenVerifier = <H extends Holder>({ bus, isToken, find, note
       const cached = cache.get(tokenHash)
       if (cached === undefined || cached.freshUntil <= now()) return load(tokenHash)
       if (cached.holder.expiresAt.getTime() <= now()) return undefined
-      noteUse(cached.holder)
+      uses.note(idOf(cached.holder))
       return cached.holder
     },
-    /** Stops listening for changes. */
-    close: (): void => {
+    noteUse: uses.note,
+    /** Stops listening for changes and writes pending uses. */
+    close: async (): Promise<void> => {
       for (const stop of unsubscribe) stop()
+      await uses.settle()
     },
   }
 }

@@ -4,7 +4,7 @@ import { SCOPES, type Scope } from '../../lib/kernel/actor.ts'
 import { mapFound, withoutNulls } from '../../lib/kernel/missing.ts'
 import type { Role } from '../../lib/kernel/roles.ts'
 import type { AccessToken } from '../account.ts'
-import { NOTE_USE_EVERY_MS } from './token-uses.ts'
+import { NOTE_USE_EVERY_MS } from './token-verifier.ts'
 
 /** Ignores stored scopes that no longer exist. */
 const toScopes = (stored: unknown): Scope[] =>

@@ -1,4 +1,3 @@
-import { createTokenUses } from '../../identity/tokens/token-uses.ts'
 import { createTokenVerifier } from '../../identity/tokens/token-verifier.ts'
 import type { Database } from '../../lib/db/client.ts'
 import type { EventBus } from '../../lib/events/event-bus.ts'
@@ -39,12 +38,7 @@ export type OAuthTokensParts = {
  * revoked. Results are cached for a few seconds; a change of the user's access clears the cache at once.
  */
 export const createOAuthTokens = ({ db, bus, logger, baseUrl, now = Date.now }: OAuthTokensParts) => {
-  const uses = createTokenUses({
-    write: (grantId, usedAt) => noteGrantUse(db, grantId, usedAt),
-    onError: error => logger.warn({ err: error }, 'could not record the use of a grant'),
-    now,
-  })
-  const verifier = createTokenVerifier<TokenHolder>({
+  const { verify, close } = createTokenVerifier<TokenHolder>({
     bus,
     isToken: text => OPAQUE_TOKEN.test(text),
     find: async tokenHash => {
@@ -53,15 +47,10 @@ export const createOAuthTokens = ({ db, bus, logger, baseUrl, now = Date.now }: 
       if (issued === undefined || issued.audience !== serverUrl(baseUrl, issued.serverId)) return undefined
       return toHolder(issued)
     },
-    noteUse: ({ grantId }) => uses.note(grantId),
+    idOf: ({ grantId }) => grantId,
+    writeUse: (grantId, usedAt) => noteGrantUse(db, grantId, usedAt),
+    onError: error => logger.warn({ err: error }, 'could not record the use of a grant'),
     now,
   })
-  return {
-    verify: verifier.verify,
-    /** Stops listening for changes and writes pending uses. */
-    close: async (): Promise<void> => {
-      verifier.close()
-      await uses.settle()
-    },
-  }
+  return { verify, close }
 }

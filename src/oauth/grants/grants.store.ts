@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { NOTE_USE_EVERY_MS } from '../../identity/tokens/token-uses.ts'
+import { NOTE_USE_EVERY_MS } from '../../identity/tokens/token-verifier.ts'
 import type { Rows, Transaction } from '../../lib/db/client.ts'
 import { type IdPage, idPageQuery } from '../../lib/http/id-paging.ts'
 import { MCP_SCOPES, type McpScope } from '../../lib/kernel/mcp-scopes.ts'

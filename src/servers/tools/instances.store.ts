@@ -99,14 +99,12 @@ export const listInstancesOfTool = async (tx: Transaction, serverId: string, too
   return (await tx.instance.findMany({ where, orderBy: { name: 'asc' }, include: WITH_TOOL })).map(toInstance)
 }
 
-export const countInstancesOf = (tx: Transaction, serverId: string, toolId: string): Promise<number> =>
-  tx.instance.count({ where: { serverId, toolId } })
-
 export const listAllInstanceNames = async (tx: Transaction, serverId: string): Promise<string[]> =>
   (await tx.instance.findMany({ where: { serverId }, select: { name: true } })).map(({ name }) => name)
 
-export const countInstances = (tx: Transaction, serverId: string): Promise<number> =>
-  tx.instance.count({ where: { serverId } })
+/** Counts the instances of a server, or those of one tool. */
+export const countInstances = (tx: Transaction, serverId: string, toolId?: string): Promise<number> =>
+  tx.instance.count({ where: { serverId, ...definedFields({ toolId }) } })
 
 export type InstancePatch = Omit<z.infer<typeof UpdateInstance>, 'bindings'> & { bindings?: Bindings | undefined }
 

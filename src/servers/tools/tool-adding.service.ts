@@ -3,7 +3,7 @@ import { AppError } from '../../lib/kernel/errors.ts'
 import { RESERVED_TOOL_PREFIX } from '../../lib/kernel/names.ts'
 import { getServerFor, type ServerServiceParts } from '../servers.service.ts'
 import { assertRoomForTools, takeTool } from './instances.service.ts'
-import { countInstancesOf, listAllInstanceNames } from './instances.store.ts'
+import { countInstances, listAllInstanceNames } from './instances.store.ts'
 import * as store from './tool-picks.store.ts'
 
 export type ToolOffer = {
@@ -65,7 +65,7 @@ export const createToolAdding = ({
       const ids: string[] = []
       for (const { toolId, atWork } of new Map(picks.map(pick => [pick.toolId, pick])).values()) {
         const id = await takeTool(tx, server, toolId)
-        if (atWork === undefined || (await countInstancesOf(tx, serverId, id)) <= atWork) ids.push(id)
+        if (atWork === undefined || (await countInstances(tx, serverId, id)) <= atWork) ids.push(id)
       }
       await assertRoomForTools(tx, serverId, { more: ids.length, maxToolsPerServer })
       const names = await store.listToolNames(tx, ids)

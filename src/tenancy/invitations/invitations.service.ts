@@ -57,7 +57,7 @@ export const createInvitationService = ({ db, changes, counters, mailer, baseUrl
       await assertStillMay(tx, actor, organizationId, permissionOver(role))
       const organization = await getOrganization(tx, actor, organizationId)
       await assertNoMember(tx, organizationId, email)
-      const before = await store.findOpenInvitationTo(tx, organizationId, email, now)
+      const before = await store.findOpenInvitationOf(tx, organizationId, { email }, now)
       if (before !== undefined) await assertStillMay(tx, actor, organizationId, permissionOver(before.role))
       await assertRoom(tx, organizationId, email, now)
       const expiresAt = new Date(now.getTime() + INVITATION_DAYS * DAY_MS)
@@ -98,7 +98,7 @@ export const createInvitationService = ({ db, changes, counters, mailer, baseUrl
     /** Sends a new link to the same email for the same role, and invalidates the previous one. */
     renewInvitation: async (actor: Actor, organizationId: string, id: string): Promise<Invitation> => {
       assertMay(actor, organizationId, 'manage')
-      const invitation = orThrow(await store.findOpenInvitationById(db, organizationId, id, new Date()), noInvitation)
+      const invitation = orThrow(await store.findOpenInvitationOf(db, organizationId, { id }, new Date()), noInvitation)
       return invite(actor, organizationId, invitation)
     },
 
@@ -110,7 +110,10 @@ export const createInvitationService = ({ db, changes, counters, mailer, baseUrl
     withdrawInvitation: (actor: Actor, organizationId: string, id: string): Promise<void> =>
       changes.commit(async tx => {
         await assertStillMay(tx, actor, organizationId, 'manage')
-        const invitation = orThrow(await store.findOpenInvitationById(tx, organizationId, id, new Date()), noInvitation)
+        const invitation = orThrow(
+          await store.findOpenInvitationOf(tx, organizationId, { id }, new Date()),
+          noInvitation,
+        )
         await assertStillMay(tx, actor, organizationId, permissionOver(invitation.role))
         await store.removeInvitation(tx, id)
         const change = { role: invitation.role }

@@ -26,21 +26,14 @@ export const findOpenInvitation = async (
   return { ...toInvitation(row), organizationName: row.organization.name, invitedBy: sender?.email }
 }
 
-export const findOpenInvitationTo = async (
+/** Finds an open invitation of an organization by its ID or the email it was sent to. */
+export const findOpenInvitationOf = async (
   tx: Transaction,
   organizationId: string,
-  email: string,
+  by: { id: string } | { email: string },
   now: Date,
 ): Promise<Invitation | undefined> =>
-  mapFound(await tx.invitation.findFirst({ where: { organizationId, email, ...openAt(now) } }), toInvitation)
-
-export const findOpenInvitationById = async (
-  tx: Transaction,
-  organizationId: string,
-  id: string,
-  now: Date,
-): Promise<Invitation | undefined> =>
-  mapFound(await tx.invitation.findFirst({ where: { id, organizationId, ...openAt(now) } }), toInvitation)
+  mapFound(await tx.invitation.findFirst({ where: { ...by, organizationId, ...openAt(now) } }), toInvitation)
 
 export const listOpenInvitations = async (
   tx: Transaction,
