@@ -60,7 +60,7 @@ export const findInstance = async (
       where: { id, server: { organizationId: { in: [...organizationIds] }, removedAt: null } },
       include: { ...WITH_TOOL, server: { select: { organizationId: true } } },
     }),
-    row => ({ instance: toInstance(row), organizationId: row.server.organizationId }),
+    ({ server, ...row }) => ({ instance: toInstance(row), organizationId: server.organizationId }),
   )
 
 export const listInstances = async (tx: Transaction, serverId: string, page: IdPage): Promise<Instance[]> =>
