@@ -1,20 +1,16 @@
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { makeServer, signUp } from '../support/api-client.ts'
-import { startTestApp } from '../support/app.ts'
-import { echo, startFakeApi } from '../support/fake-api.ts'
+import { runFakeApi, runPatchbay } from '../support/world.ts'
+
+const patchbay = runPatchbay()
+const fake = runFakeApi()
 
 const Header = z.object({ name: z.string(), value: z.string() })
 const Kept = z.object({ url: z.string(), headers: z.array(Header), body: z.string() })
 const History = z.object({ items: z.tuple([z.object({ request: Kept })]) })
 
 it('keeps only the start of a long URL, of long headers, of many headers and of a long body in the history', async () => {
-  const patchbay = await startTestApp()
-  const fake = await startFakeApi(echo)
-  onTestFinished(async () => {
-    await patchbay.close()
-    await fake.close()
-  })
   const builder = await signUp(patchbay.origin)
   const headers = Array.from({ length: 20 }, (_, at) => ({ name: `x-${at}`, value: '{{string:header}}' }))
   const { serverId, instanceIds } = await makeServer(builder, [

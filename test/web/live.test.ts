@@ -125,8 +125,12 @@ describe.each(databaseKinds)('the live stream of a server on $kind', kind => {
 
   it('ends when the viewer signs out', async () => {
     const world = await makeWorld()
+    // The end of a session raises no event, so access is checked again every five seconds.
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'], shouldClearNativeTimers: true })
+    onTestFinished(() => void vi.useRealTimers())
     const stream = await watchAs(world)
     await world.browser.send('DELETE', '/session')
+    vi.advanceTimersByTime(5_000)
     await stream.next('over', z.object({}))
     await stream.closed
   })

@@ -43,7 +43,7 @@ describe.each(databaseKinds)('the migrations of $kind', { timeout: TIMEOUT_MS },
     expect(sql).toMatch(/ON DELETE CASCADE/)
   })
 
-  it('fail the comparison if the models cannot be read', () => {
+  it.runIf(kind === 'sqlite')('fail the comparison if the models cannot be read', () => {
     const schema = join(folder, 'none.prisma')
     expect(() => diffMigrations({ ...MIGRATIONS[kind], schema }, database.url)).toThrow()
   })

@@ -3,10 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished }
 import { z } from 'zod'
 import { callText, connect } from '../../servers/mcp.ts'
 import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
-import { startTestApp } from '../../support/app.ts'
 import { databaseKinds } from '../../support/databases.ts'
 import { answerJson, type FakeApi, type SeenRequest, startFakeApi } from '../../support/fake-api.ts'
-import { runPatchbay, runUser } from '../../support/world.ts'
+import { runPatchbay, runUser, startWorld } from '../../support/world.ts'
 
 const SECOND_MS = 1_000
 
@@ -489,13 +488,11 @@ describe('the response caches of two replicas', () => {
   it('are both cleared when the tool is changed at one of them', async () => {
     const postgres = databaseKinds.find(({ kind }) => kind === 'postgresql')
     if (postgres === undefined) throw new Error('there is no database to test on')
-    const database = await postgres.create()
-    onTestFinished(database.drop)
+    const here = await startWorld({ kind: postgres })
+    onTestFinished(here.close)
     const fake = await startFakeApi((_, response) => answerJson(response, { number: fake.seen.length }))
     onTestFinished(fake.close)
-    const here = await startTestApp({ databaseUrl: database.url })
-    onTestFinished(here.close)
-    const there = await startTestApp({ databaseUrl: database.url })
+    const there = await here.another()
     onTestFinished(there.close)
     const builder = await signUp(here.origin)
     const cached = { annotations: { readOnlyHint: true }, cacheSeconds: 3_600, cacheShared: true }

@@ -1,13 +1,13 @@
 import type { Client } from '@modelcontextprotocol/client'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { connect as connectOAuth, makeRequest, refresh, registerClient, tokensOf } from '../../oauth/support/client.ts'
 import { createVisitor } from '../../oauth/support/visitor.ts'
 import { callText, connect } from '../../servers/mcp.ts'
-import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
-import { startTestApp, type TestApp } from '../../support/app.ts'
-import { databaseKinds, type TestDatabase } from '../../support/databases.ts'
-import { answerJson, type FakeApi, startFakeApi } from '../../support/fake-api.ts'
+import { makeServer } from '../../support/api-client.ts'
+import { databaseKinds } from '../../support/databases.ts'
+import { answerJson } from '../../support/fake-api.ts'
+import { during, runFakeApi, runPatchbay, runUser } from '../../support/world.ts'
 
 const Cut = z.looseObject({ 'patchbay/answer': z.looseObject({ cacheId: z.string() }) })
 
@@ -23,33 +23,16 @@ const callForId = async (client: Client): Promise<string> => {
 const continueFrom = (client: Client, cacheId: string) =>
   callText(client, 'proxy_filter', { cache_id: cacheId, ...LAST })
 
-type Person = ApiClient & { email: string; userId: string }
-
 const postgres = databaseKinds.find(({ kind }) => kind === 'postgresql')
 if (postgres === undefined) throw new Error('there is no database to test on')
 
 // Both processes load the tables for counting tokens, which takes long on a busy machine.
 describe('a cut result at two replicas that share PostgreSQL', { timeout: 60_000 }, () => {
-  let database: TestDatabase
-  let here: TestApp
-  let there: TestApp
-  let fake: FakeApi
-  let owner: Person
-  let guest: Person
-  beforeAll(async () => {
-    database = await postgres.create()
-    fake = await startFakeApi((_request, response) => answerJson(response, ORDERS))
-    here = await startTestApp({ databaseUrl: database.url, env: { PATCHBAY_TRUST_PROXY: '127.0.0.0/8' } })
-    there = await startTestApp({ databaseUrl: database.url, env: { PATCHBAY_BASE_URL: here.origin } })
-    owner = await signUp(here.origin)
-    guest = await signUp(here.origin)
-  })
-  afterAll(async () => {
-    await there.close()
-    await here.close()
-    await fake.close()
-    await database.drop()
-  })
+  const here = runPatchbay({ kind: postgres, env: { PATCHBAY_TRUST_PROXY: '127.0.0.0/8' } })
+  const there = during(() => here.another())
+  const fake = runFakeApi((_request, response) => answerJson(response, ORDERS))
+  const owner = runUser(here)
+  const guest = runUser(here)
 
   const make = (server: Record<string, unknown>) =>
     makeServer(owner, [{ name: 'list_orders', method: 'GET', url: `${fake.origin}/orders` }], {

@@ -1,23 +1,18 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { linkIn } from '../../identity/mail.ts'
-import { startTestApp } from '../../support/app.ts'
 import { createPageBrowser, inputsOf } from '../../support/page-browser.ts'
-import { type SmtpServer, startSmtpServer } from '../../support/smtp-server.ts'
-import { runPatchbay } from '../../support/world.ts'
+import type { SmtpServer } from '../../support/smtp-server.ts'
+import { runPatchbay, startWorld } from '../../support/world.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
 
 const PASSWORD = 'correct horse battery staple'
 const NEW_PASSWORD = 'another horse another staple'
 
-const start = async () => {
-  const smtp = await startSmtpServer()
-  const app = await startTestApp({ env: { SMTP_URL: smtp.url } })
-  onTestFinished(async () => {
-    await app.close()
-    await smtp.close()
-  })
-  return { ...app, smtp }
+const start = async (env: Record<string, string> = {}) => {
+  const app = await startWorld({ hasMail: true, env })
+  onTestFinished(app.close)
+  return app
 }
 
 const newPerson = async ({ origin, smtp }: { origin: string; smtp: SmtpServer }, email = 'ada@example.com') => {
@@ -75,13 +70,8 @@ describe('the page of an emailed link', () => {
     const lines: string[] = []
     const write = vi.spyOn(process.stdout, 'write').mockImplementation(line => lines.push(String(line)) > 0)
     onTestFinished(() => write.mockRestore())
-    const smtp = await startSmtpServer()
-    const app = await startTestApp({ env: { SMTP_URL: smtp.url, PATCHBAY_LOG_LEVEL: 'trace' } })
-    onTestFinished(async () => {
-      await app.close()
-      await smtp.close()
-    })
-    const { welcome } = await newPerson({ ...app, smtp })
+    const app = await start({ PATCHBAY_LOG_LEVEL: 'trace' })
+    const { welcome } = await newPerson(app)
     const link = linkIn(welcome)
     const stranger = createPageBrowser(app.origin)
     await stranger.get(pathOf(link))
