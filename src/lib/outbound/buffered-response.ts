@@ -1,28 +1,9 @@
 import { decodeBody, parseContentEncoding } from './content-encoding.ts'
-import type { OutboundDispatcher, ResponseHead } from './dispatch.ts'
-import { abortProblem, type Problem, type ToError, timeoutProblem, tooLargeProblem } from './faults.ts'
-import type { OutboundRequest, OutboundResponse } from './outbound-request.ts'
+import type { ResponseHead } from './dispatch.ts'
+import { abortProblem, type Problem, tooLargeProblem } from './faults.ts'
+import type { OutboundResponse } from './outbound-request.ts'
 import type { PreparedRequest } from './prepared-request.ts'
-import type { Target } from './target.ts'
-
-const ONCE = { once: true }
-
-/** Calls `stop` after the timeout or when the signal aborts, unless the function that it returns is called before. */
-export const armStop = (
-  timeoutMs: number,
-  signal: OutboundRequest['signal'],
-  stop: (why: 'timeout' | 'aborted') => void,
-): (() => void) => {
-  const timer = setTimeout(stop, Math.max(1, timeoutMs), 'timeout')
-  timer.unref()
-  if (signal === undefined) return () => clearTimeout(timer)
-  const onAbort = () => stop('aborted')
-  signal.addEventListener('abort', onAbort, ONCE)
-  return () => {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', onAbort)
-  }
-}
+import { type StreamOptions, streamResponse } from './stream-response.ts'
 
 const hasNoBody = (method: string, status: number): boolean => method === 'HEAD' || status === 204 || status === 304
 
@@ -58,102 +39,58 @@ const createCollector = () => {
   }
 }
 
-/** Buffers one response, decoded. Limits are checked as early as possible, so that the rest is never read. */
-const createBufferedResponse = (method: string, { host, url }: Target, maxBytes: number) => {
-  const collector = createCollector()
-  let head: ResponseHead = { status: 0, statusText: '', headers: {} }
-  let encoding: string | undefined
+export type BufferOptions = Omit<StreamOptions, 'mayRetry' | 'abortError'> & {
+  /** After decompression. */
+  maxResponseBytes: number
+}
 
-  return {
-    /** Returns why the response is refused, if it is. */
-    start: (newHead: ResponseHead): Problem | undefined => {
-      head = newHead
-      const { status, headers } = head
-      if (hasNoBody(method, status)) return undefined
-      const parsed = parseContentEncoding(headers['content-encoding'])
+/** Sends one request and returns the complete response, decoded. Limits are checked as early as possible. */
+export const fetchBuffered = (
+  prepared: PreparedRequest,
+  { maxResponseBytes: maxBytes, ...options }: BufferOptions,
+): Promise<OutboundResponse> =>
+  new Promise((resolve, reject) => {
+    const { toError, timeoutMs, bodyIdleMs } = options
+    const { host, url } = prepared.target
+    const collector = createCollector()
+    let head: ResponseHead = { status: 0, statusText: '', headers: {} }
+    let encoding: string | undefined
+
+    const start = (received: ResponseHead): Problem | undefined => {
+      head = received
+      if (hasNoBody(prepared.method, head.status)) return undefined
+      const parsed = parseContentEncoding(head.headers['content-encoding'])
       if (!parsed.ok) return badEncoding(host, parsed.error)
       encoding = parsed.value
-      const length = Number(headers['content-length'])
+      const length = Number(head.headers['content-length'])
       if (length > maxBytes) return tooLargeProblem(host, maxBytes)
       if (length >= ASSEMBLED_BYTES && encoding === undefined) collector.assemble(length)
       return undefined
-    },
-    add: (chunk: Buffer): Problem | undefined =>
-      collector.add(chunk) > maxBytes ? tooLargeProblem(host, maxBytes) : undefined,
-    /** Returns the response, or a promise of it if it must be decoded. */
-    finish: (): OutboundResponse | Promise<OutboundResponse | Problem> => {
-      const { status, statusText, headers } = head
-      const raw = collector.body()
-      if (encoding === undefined || raw.length === 0) return { status, statusText, headers, body: raw, url }
-      const name = encoding
-      return decodeBody(name, raw, maxBytes).then(decoded => {
-        if (decoded.ok) return { status, statusText, headers, body: decoded.value, url }
-        return decoded.error === 'too_large'
-          ? tooLargeProblem(host, maxBytes)
-          : badEncoding(host, `a broken ${name} body`)
-      })
-    },
-  }
-}
-
-export type BufferOptions = {
-  dispatch: OutboundDispatcher['dispatch']
-  bodyIdleMs: number
-  /** Time left for the request. */
-  timeoutMs: number
-  /** After decompression. */
-  maxResponseBytes: number
-  signal: OutboundRequest['signal']
-  toError: ToError
-}
-
-/** Sends one request and returns the complete response. */
-export const fetchBuffered = (
-  { target, method, headers, body }: PreparedRequest,
-  { dispatch, bodyIdleMs, timeoutMs, maxResponseBytes, signal, toError }: BufferOptions,
-): Promise<OutboundResponse> =>
-  new Promise((resolve, reject) => {
-    const { host, origin, path } = target
-    const response = createBufferedResponse(method, target, maxResponseBytes)
-    const settle = (outcome: OutboundResponse | Problem): void => {
-      disarm()
-      if ('fault' in outcome) reject(toError(outcome))
-      else resolve(outcome)
     }
-    const cut = (problem: Problem): void => {
-      settle(problem)
-      call.abort()
+    const decode = async (name: string, raw: Buffer): Promise<void> => {
+      const decoded = await decodeBody(name, raw, maxBytes)
+      if (decoded.ok) resolve({ ...head, body: decoded.value, url })
+      else if (decoded.error === 'too_large') reject(toError(tooLargeProblem(host, maxBytes)))
+      else reject(toError(badEncoding(host, `a broken ${name} body`)))
     }
-    const request = {
-      origin,
-      host,
-      method,
-      path,
-      headers,
-      body: body ?? null,
-      mayRetry: true,
-      // A request that ends sooner anyway needs no idle timeout: each is a timer that outlives the response.
-      bodyIdleMs: timeoutMs > bodyIdleMs ? bodyIdleMs : 0,
-      upgrade: null,
-    }
-    const call = dispatch(request, {
-      onHead: head => {
-        const refusal = response.start(head)
-        if (refusal !== undefined) cut(refusal)
+    streamResponse(
+      prepared,
+      {
+        ...options,
+        mayRetry: true,
+        // A request that ends sooner anyway needs no idle timeout: each is a timer that outlives the response.
+        bodyIdleMs: timeoutMs > bodyIdleMs ? bodyIdleMs : 0,
+        abortError: () => toError(abortProblem),
       },
-      onData: chunk => {
-        const refusal = response.add(chunk)
-        if (refusal !== undefined) cut(refusal)
+      {
+        start,
+        add: chunk => (collector.add(chunk) > maxBytes ? tooLargeProblem(host, maxBytes) : undefined),
+        end: () => {
+          const raw = collector.body()
+          if (encoding === undefined || raw.length === 0) resolve({ ...head, body: raw, url })
+          else void decode(encoding, raw)
+        },
+        fail: reject,
       },
-      onEnd: () => {
-        const outcome = response.finish()
-        if (outcome instanceof Promise) void outcome.then(settle)
-        else settle(outcome)
-      },
-      onFault: settle,
-    })
-    const disarm = armStop(timeoutMs, signal, why =>
-      cut(why === 'timeout' ? timeoutProblem(host, call.phase()) : abortProblem),
     )
-    call.start()
   })

@@ -1,4 +1,4 @@
-import { armStop, fetchBuffered } from './buffered-response.ts'
+import { fetchBuffered } from './buffered-response.ts'
 import { createDispatcher, type DispatcherOptions } from './dispatch.ts'
 import {
   abortProblem,
@@ -11,9 +11,10 @@ import {
   tooLargeProblem,
 } from './faults.ts'
 import type { HttpClient, InProcessOrigin, OutboundRequest, OutboundResponse } from './outbound-request.ts'
-import { type PreparedRequest, prepareRequest } from './prepared-request.ts'
-import { performWithRedirects } from './redirects.ts'
-import { createTargetCheck, type Target } from './target.ts'
+import type { PreparedRequest } from './prepared-request.ts'
+import { createRedirector } from './redirects.ts'
+import { armStop } from './stream-response.ts'
+import type { Target } from './target.ts'
 
 export type HttpClientOptions = DispatcherOptions & {
   /** 0 returns every redirect as a response. */
@@ -40,7 +41,7 @@ const fetchInProcess = (
   new Promise((resolve, reject) => {
     const { host, url } = target
     const fail = (problem: Problem): void => reject(toError(problem))
-    const disarm = armStop(timeoutMs, signal, why =>
+    const { disarm } = armStop(timeoutMs, signal, why =>
       fail(why === 'timeout' ? timeoutProblem(host, 'sent') : abortProblem),
     )
     const succeed = (response: OutboundResponse): void => {
@@ -62,7 +63,7 @@ export const createHttpClient = (options: HttpClientOptions): HttpClient => {
   const { maxRedirects, bodyIdleMs = BODY_IDLE_MS, now = () => performance.now() } = options
   const inProcess = options.inProcess ?? new Map<string, InProcessOrigin>()
   const { dispatch, close } = createDispatcher(options)
-  const checkTarget = createTargetCheck()
+  const follow = createRedirector(maxRedirects)
   let isClosed = false
 
   const refusalOf = ({ origin }: Target, { mayReach, signal }: OutboundRequest): Problem | undefined => {
@@ -87,11 +88,7 @@ export const createHttpClient = (options: HttpClientOptions): HttpClient => {
         : fetchInProcess(inside, prepared, limits)
     }
 
-    const target = checkTarget(request.url)
-    if (!target.ok) throw toError(blocked(`${target.error}; correct the URL of the tool`))
-    const prepared = prepareRequest(request, target.value)
-    if (!prepared.ok) throw toError(blocked(`${prepared.error}; correct the tool`))
-    return performWithRedirects(prepared.value, { perform, maxRedirects, checkTarget, toError })
+    return follow(request, { perform, toError })
   }
 
   return {

@@ -1,5 +1,4 @@
-import type { buildConnector } from 'undici'
-import { Client, errors } from './undici.ts'
+import { type buildConnector, Client, errors } from 'undici'
 
 /** Maximum number of origins with open connections. Above it the one unused for longest loses its idle connections. */
 const MAX_ORIGINS = 256

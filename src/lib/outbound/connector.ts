@@ -1,7 +1,6 @@
 import { isIP, type LookupFunction, type Socket } from 'node:net'
-import type { buildConnector } from 'undici'
+import { buildConnector } from 'undici'
 import type { AddressPolicy } from './address-policy.ts'
-import { buildUndiciConnector } from './undici.ts'
 
 /** The policy refused a connection. `message` may be shown; `cause` may not, because it names the address of a host. */
 export class BlockedError extends Error {
@@ -48,7 +47,7 @@ export type ConnectorOptions = { policy: AddressPolicy; lookup: LookupFunction; 
  * HTTP/1.1 only. Certificates are always verified. Proxies in the environment are ignored.
  */
 export const createConnector = ({ policy, lookup, connectTimeoutMs }: ConnectorOptions): buildConnector.connector => {
-  const connect = buildUndiciConnector({
+  const connect = buildConnector({
     lookup: guardLookup(policy, lookup),
     timeout: connectTimeoutMs,
     autoSelectFamily: true,

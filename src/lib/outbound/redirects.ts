@@ -1,8 +1,9 @@
 import { failure, type Result } from '../kernel/result.ts'
 import type { ResponseHeaders } from './dispatch.ts'
 import { blocked, type Problem, type ToError } from './faults.ts'
+import type { OutboundRequest } from './outbound-request.ts'
 import { type PreparedRequest, prepareRequest } from './prepared-request.ts'
-import { parseRedirectTarget, type Target, type TargetCheck } from './target.ts'
+import { createTargetCheck, parseRedirectTarget, type Target } from './target.ts'
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 const isRedirect = (status: number): boolean => REDIRECTS.has(status)
@@ -14,9 +15,6 @@ const becomesGet = (status: number, method: string): boolean =>
 export type RedirectOptions<Response> = {
   /** Sends one request. Must refuse targets that are not allowed. */
   perform: (request: PreparedRequest) => Promise<Response>
-  /** 0 returns every redirect as a response. */
-  maxRedirects: number
-  checkTarget: TargetCheck
   toError: ToError
   /** Discards the response of a redirect. */
   discard?: (response: Response) => void
@@ -57,22 +55,32 @@ const tooManyRedirects = (host: string, maxRedirects: number): Problem => ({
   text: `${host} redirected again after ${maxRedirects} redirects (PATCHBAY_MAX_REDIRECTS); use the final address as the URL`,
 })
 
-/** Sends a request and follows redirects; each passes the same checks as the first request. Returns the last response. */
-export const performWithRedirects = async <Response extends { status: number; headers: Readonly<ResponseHeaders> }>(
-  first: PreparedRequest,
-  { perform, maxRedirects, checkTarget, toError, discard, keepsAcrossOrigins }: RedirectOptions<Response>,
-): Promise<Response> => {
-  let request = first
-  for (let redirects = 0; ; redirects++) {
-    const response = await perform(request)
-    const location = isRedirect(response.status) ? response.headers.location : undefined
-    if (location === undefined || maxRedirects === 0) return response
-    discard?.(response)
-    const { target } = request
-    if (redirects === maxRedirects) throw toError(tooManyRedirects(target.host, maxRedirects))
-    const to = parseRedirectTarget(target, location, checkTarget)
-    const next = to.ok ? redirectRequest(request, response.status, to.value, keepsAcrossOrigins) : to
-    if (!next.ok) throw toError(blocked(`${target.host} redirected where no request may go: ${next.error}`))
-    request = next.value
+/**
+ * Creates the function that sends a request and follows redirects; each passes the same checks as the first request. It
+ * returns the last response, and with `maxRedirects` of 0 every redirect.
+ */
+export const createRedirector = (maxRedirects: number) => {
+  const checkTarget = createTargetCheck()
+  return async <Response extends { status: number; headers: Readonly<ResponseHeaders> }>(
+    first: Pick<OutboundRequest, 'url' | 'method' | 'headers' | 'body'>,
+    { perform, toError, discard, keepsAcrossOrigins }: RedirectOptions<Response>,
+  ): Promise<Response> => {
+    const target = checkTarget(first.url)
+    if (!target.ok) throw toError(blocked(`${target.error}; correct the URL`))
+    const prepared = prepareRequest(first, target.value)
+    if (!prepared.ok) throw toError(blocked(`${prepared.error}; correct the request`))
+    let request = prepared.value
+    for (let redirects = 0; ; redirects++) {
+      const response = await perform(request)
+      const location = isRedirect(response.status) ? response.headers.location : undefined
+      if (location === undefined || maxRedirects === 0) return response
+      discard?.(response)
+      const { target: from } = request
+      if (redirects === maxRedirects) throw toError(tooManyRedirects(from.host, maxRedirects))
+      const to = parseRedirectTarget(from, location, checkTarget)
+      const next = to.ok ? redirectRequest(request, response.status, to.value, keepsAcrossOrigins) : to
+      if (!next.ok) throw toError(blocked(`${from.host} redirected where no request may go: ${next.error}`))
+      request = next.value
+    }
   }
 }

@@ -1,11 +1,11 @@
 import { createBodyStream } from './body-stream.ts'
 import { toResponse } from './bounded-fetch.ts'
 import { parseContentEncoding } from './content-encoding.ts'
-import { createDispatcher, type DispatcherOptions, type OutboundDispatcher, type ResponseHead } from './dispatch.ts'
-import { blocked, type Problem, type ToError, timeoutProblem, toOutboundError, tooLargeProblem } from './faults.ts'
-import { type PreparedRequest, prepareRequest } from './prepared-request.ts'
-import { performWithRedirects } from './redirects.ts'
-import { createTargetCheck } from './target.ts'
+import { createDispatcher, type DispatcherOptions, type ResponseHead } from './dispatch.ts'
+import { type Problem, type ToError, toOutboundError, tooLargeProblem } from './faults.ts'
+import type { PreparedRequest } from './prepared-request.ts'
+import { createRedirector } from './redirects.ts'
+import { type StreamOptions, streamResponse } from './stream-response.ts'
 
 type StreamLimits = {
   /** Until the response begins. */
@@ -60,91 +60,51 @@ const refusalOf = (host: string, { status, headers }: ResponseHead, maxBytes: nu
   return Number(headers['content-length']) > maxBytes ? tooLargeProblem(host, maxBytes) : undefined
 }
 
-type StreamOptions = StreamLimits & {
-  dispatch: OutboundDispatcher['dispatch']
-  signal: AbortSignal | undefined
-  toError: ToError
-}
+type FetchOptions = StreamLimits & Pick<StreamOptions, 'dispatch' | 'signal' | 'toError' | 'abortError'>
 
 /** Sends one request, once, and returns the response as soon as it begins. */
 const fetchStream = (
-  { target, method, headers, body }: PreparedRequest,
-  { dispatch, signal, toError, ...limits }: StreamOptions,
+  prepared: PreparedRequest,
+  { dispatch, signal, toError, abortError, ...limits }: FetchOptions,
 ): Promise<StreamingResponse> =>
   new Promise((resolve, reject) => {
-    const { host, origin, path } = target
-    let stream: ReturnType<typeof createBodyStream> | undefined
+    const { host } = prepared.target
+    let body: ReturnType<typeof createBodyStream> | undefined
 
-    const disarm = (): void => {
-      clearTimeout(headersTimer)
-      signal?.removeEventListener('abort', onAbort)
-    }
-    /** Fails the response, or the rest of its body. */
-    const fail = (error: unknown): void => {
-      disarm()
-      if (stream === undefined) reject(error)
-      else stream.fail(error)
-    }
-    const cut = (error: unknown): void => {
-      fail(error)
-      call.abort()
-    }
-    const cutFor = (problem: Problem): void => cut(toError(problem))
-    const onAbort = (): void => cut(signal?.reason)
-
-    const onHead = (head: ResponseHead): void => {
+    const start = (head: ResponseHead): Problem | undefined => {
       const isEvents = isEventStream(head)
       const refusal = refusalOf(host, head, isEvents ? Number.POSITIVE_INFINITY : limits.maxResponseBytes)
-      if (refusal !== undefined) {
-        cutFor(refusal)
-        return
-      }
-      clearTimeout(headersTimer)
+      if (refusal !== undefined) return refusal
+      call.endTimeout()
       const idleMs = isEvents ? limits.streamIdleMs : limits.bodyIdleMs
-      stream = createBodyStream({
+      body = createBodyStream({
         host,
         isEvents,
         maxBytes: limits.maxResponseBytes,
         idleMs,
-        onIdle: () => cutFor({ fault: 'timeout', text: `${host} fell silent for ${idleMs} ms in its response` }),
+        onIdle: () => call.cutFor({ fault: 'timeout', text: `${host} fell silent for ${idleMs} ms in its response` }),
         pause: call.pause,
         resume: call.resume,
-        onCancel: () => cut(READER_LEFT),
+        onCancel: () => call.cut(READER_LEFT),
       })
-      resolve({ ...head, body: stream.stream })
+      resolve({ ...head, body: body.stream })
+      return undefined
     }
-
-    const request = {
-      origin,
-      host,
-      method,
-      path,
-      headers,
-      body: body ?? null,
-      mayRetry: false,
-      bodyIdleMs: 0,
-      upgrade: null,
-    }
-    const call = dispatch(request, {
-      onHead,
-      onData: chunk => {
-        const refusal = stream?.add(chunk)
-        if (refusal !== undefined) cutFor(refusal)
+    const options = { dispatch, signal, toError, abortError, timeoutMs: limits.headersTimeoutMs }
+    // The idle timeout of the body is known only when the response begins.
+    const call = streamResponse(
+      prepared,
+      { ...options, mayRetry: false, bodyIdleMs: 0 },
+      {
+        start,
+        add: chunk => body?.add(chunk),
+        end: () => body?.end(),
+        fail: error => {
+          reject(error)
+          body?.fail(error)
+        },
       },
-      onEnd: () => {
-        disarm()
-        stream?.end()
-      },
-      onFault: problem => fail(toError(problem)),
-    })
-    const headersTimer = setTimeout(() => cutFor(timeoutProblem(host, call.phase())), limits.headersTimeoutMs)
-    headersTimer.unref()
-    if (signal?.aborted) {
-      onAbort()
-      return
-    }
-    signal?.addEventListener('abort', onAbort, { once: true })
-    call.start()
+    )
   })
 
 /** The only headers that may go to another origin: what form the response should have is no secret. */
@@ -166,21 +126,15 @@ const toRequest = (url: string | URL, { body, method = 'GET', headers: given }: 
 export const createStreamingFetch = (options: StreamingFetchOptions): StreamingFetch => {
   const { maxRedirects, now = () => performance.now() } = options
   const { dispatch, close } = createDispatcher(options)
-  const checkTarget = createTargetCheck()
+  const follow = createRedirector(maxRedirects)
 
   const fetch: StreamingFetch['fetch'] = async (url, init = {}) => {
     const startedAt = now()
     const toError: ToError = problem => toOutboundError(problem, now() - startedAt)
     const signal = init.signal ?? undefined
-    const request = toRequest(url, init)
-    const target = checkTarget(request.url)
-    if (!target.ok) throw toError(blocked(`${target.error}; correct the URL`))
-    const prepared = prepareRequest(request, target.value)
-    if (!prepared.ok) throw toError(blocked(`${prepared.error}; correct the headers`))
-    const response = await performWithRedirects(prepared.value, {
-      perform: next => fetchStream(next, { ...options, dispatch, signal, toError }),
-      maxRedirects,
-      checkTarget,
+    const abortError = (): unknown => signal?.reason
+    const response = await follow(toRequest(url, init), {
+      perform: next => fetchStream(next, { ...options, dispatch, signal, toError, abortError }),
       toError,
       discard: ({ body }) => void body.cancel(),
       keepsAcrossOrigins,
