@@ -262,7 +262,7 @@ describe('the inspector of a server', () => {
     const person = await signIn(owner.email)
     const first = await person.get(`/servers/${large.serverId}/inspector`)
     expect(first.html).toContain('2,000 tools')
-    expect(first.html).toContain('Page 1 of 40')
+    expect(first.html).toContain('1 to 50 of 2,000')
     expect(first.html).toContain('10 before these')
     expect(first.html.length).toBeLessThan(400_000)
     const last = await person.get(`/servers/${large.serverId}/inspector?page=40`)
