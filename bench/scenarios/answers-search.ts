@@ -1,6 +1,6 @@
 /** The time to search a result of 1 MB, with a new index and with an existing one. */
 import type { ResultDocument } from '../../src/lib/json/result-document.ts'
-import type { SearchParams } from '../../src/lib/search/params.ts'
+import type { SearchParams } from '../../src/lib/search/query.ts'
 import { searchIndex } from '../../src/lib/search/search.ts'
 import { buildIndex } from '../../src/lib/search/search-index.ts'
 import type { Bench } from '../bench.ts'

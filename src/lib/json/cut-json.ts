@@ -13,7 +13,7 @@ const CUT_ITEMS = 2
 const PUNCTUATION = 2
 
 /** Returns about how many characters the value has as JSON; stops counting above `limit`. */
-const sizeOf = (value: JsonValue, limit: number): number => {
+export const sizeOf = (value: JsonValue, limit: number): number => {
   if (typeof value === 'string') return value.length + PUNCTUATION
   if (typeof value !== 'object' || value === null) return String(value).length
   let size: number = PUNCTUATION

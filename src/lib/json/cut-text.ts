@@ -35,3 +35,7 @@ export const cutText = (text: string, maxCharacters: number, format: TextFormat)
   }
   return text.slice(0, end)
 }
+
+/** Returns the text, or its beginning and an ellipsis. */
+export const shorten = (text: string, maxCharacters: number): string =>
+  text.length > maxCharacters ? `${text.slice(0, maxCharacters)}…` : text

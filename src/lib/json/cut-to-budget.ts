@@ -1,11 +1,40 @@
+import type { JsonValue } from '../kernel/json.ts'
 import { countTokens } from '../tokens/tokens.ts'
 import { type Cut, cutJson } from './cut-json.ts'
-import { cutText } from './cut-text.ts'
+import { cutText, shorten } from './cut-text.ts'
 import { countLines, formatNumber } from './format-counts.ts'
-import { nameMembers } from './name-members.ts'
-import { renderPath } from './path.ts'
+import { follow, hasMembers, type Path, renderPath } from './path.ts'
 import { renderDocument } from './render-document.ts'
 import type { ResultDocument } from './result-document.ts'
+
+const MAX_NAMES = 12
+const MAX_NAME_CHARACTERS = 40
+/** Items whose members are listed: the others are usually alike. */
+const MAX_ITEMS = 20
+
+const cut = (text: string): string => shorten(text, MAX_NAME_CHARACTERS)
+
+const firstValues = (root: JsonValue, path: Path): readonly JsonValue[] =>
+  path.reduce<readonly JsonValue[]>(
+    (values, step) => values.flatMap(value => follow(value, step).slice(0, MAX_ITEMS)).slice(0, MAX_ITEMS),
+    [root],
+  )
+
+/** Lists in a few words the members of the objects at a path, or of the items of the arrays there. */
+const nameMembers = (root: JsonValue, path: Path, what: 'items' | 'members'): string => {
+  const values = firstValues(root, path)
+  const holders =
+    what === 'members' ? values : values.flatMap(value => (Array.isArray(value) ? value.slice(0, MAX_ITEMS) : []))
+  const names = new Set<string>()
+  for (const holder of holders) {
+    if (!hasMembers(holder)) continue
+    for (const name in holder) if (names.size <= MAX_NAMES) names.add(name)
+  }
+  if (names.size === 0) return ''
+  const shown = [...names].slice(0, MAX_NAMES).map(cut).join(', ')
+  const list = names.size > MAX_NAMES ? `${shown}, …` : shown
+  return what === 'items' ? `each has ${list}` : `all are ${list}`
+}
 
 /** The beginning of a result that is sent to a model. */
 export type CutDocument = {

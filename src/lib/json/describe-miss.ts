@@ -1,4 +1,5 @@
 import type { JsonValue } from '../kernel/json.ts'
+import { shorten } from './cut-text.ts'
 import { formatAmount } from './format-counts.ts'
 import { follow, hasMembers, type Path, renderPath } from './path.ts'
 
@@ -11,7 +12,6 @@ const MAX_VALUES = 2_000
 const MAX_NODES = 50_000
 const MAX_ELSEWHERE = 3
 
-/** Whether a path leads to anything. */
 export const matches = (root: JsonValue, path: Path): boolean => {
   // Containers below several matches of a `**` are visited once for each.
   const visited = path.map(() => new Set<JsonValue>())
@@ -28,8 +28,7 @@ export const matches = (root: JsonValue, path: Path): boolean => {
   return isMatch(root, 0)
 }
 
-const cut = (name: string): string =>
-  name.length > MAX_NAME_CHARACTERS ? `${name.slice(0, MAX_NAME_CHARACTERS)}…` : name
+const cut = (text: string): string => shorten(text, MAX_NAME_CHARACTERS)
 
 const describeValues = (values: readonly JsonValue[]): string => {
   const names = new Set<string>()

@@ -3,9 +3,8 @@ import { failure, type Result, success } from '../kernel/result.ts'
 import { describeMiss, matches } from './describe-miss.ts'
 import { type Page, pageLines, pageValue } from './paging.ts'
 import { type Path, parsePaths } from './path.ts'
-import type { PipelineStep } from './pipeline-step.ts'
 import { excludePaths, includePaths } from './project.ts'
-import type { ResultDocument, StepOutput } from './result-document.ts'
+import type { PipelineStep, ResultDocument, StepOutput } from './result-document.ts'
 
 export type FilterParams = {
   /** Paths such as `users[].name`, `meta.*`, `[0]`; none means everything. */
@@ -24,14 +23,8 @@ const MAX_MISSES_SHOWN = 5
 type JsonDocument = Extract<ResultDocument, { kind: 'json' }>
 type TextDocument = Extract<ResultDocument, { kind: 'text' }>
 
-const pageFrom = ({ limit, offset }: FilterParams): Result<Page | undefined, string> => {
-  if (limit === undefined && offset === undefined) return success(undefined)
-  if (limit !== undefined && (!Number.isInteger(limit) || limit < 1))
-    return failure('limit must be a whole number of at least 1.')
-  if (offset !== undefined && (!Number.isInteger(offset) || offset < 0))
-    return failure('offset must be a whole number of at least 0.')
-  return success({ limit, offset: offset ?? 0 })
-}
+const pageFrom = ({ limit, offset }: FilterParams): Page | undefined =>
+  limit === undefined && offset === undefined ? undefined : { limit, offset: offset ?? 0 }
 
 const describeMisses = (value: JsonValue, paths: readonly Path[]): readonly string[] => {
   const missed = paths.filter(path => !matches(value, path))
@@ -66,15 +59,14 @@ const apply = (document: ResultDocument, params: FilterParams): Result<StepOutpu
   const paths = parsePaths(params.fields ?? [])
   if (!paths.ok) return paths
   const page = pageFrom(params)
-  if (!page.ok) return page
-  if (document.kind === 'json') return success(filterJson(document, paths.value, page.value, params))
+  if (document.kind === 'json') return success(filterJson(document, paths.value, page, params))
   if (document.kind === 'binary')
     return failure(`The result is binary (${document.mediaType}), so there is nothing to filter.`)
   if (paths.value.length > 0)
     return failure(
       `The result is ${document.format}, which has no fields: search it, or page through its lines with limit and offset.`,
     )
-  return page.value === undefined ? success({ document, notes: [] }) : success(filterText(document, page.value))
+  return page === undefined ? success({ document, notes: [] }) : success(filterText(document, page))
 }
 
 /** Selects fields by paths, then a page. A path that matches nothing is noted, with what is there instead. */

@@ -5,7 +5,6 @@ export const countLines = (text: string): number => {
   return count
 }
 
-/** Formats `1,204`. */
 export const formatNumber = (count: number): string => count.toLocaleString('en')
 
 /** Formats `1 item`, `3 items`, `0 to 1,204 items`. */

@@ -18,7 +18,6 @@ const LINE_BYTES = 100
 export const heapOfJson = (characters: number, containers: number, lines = 1): number =>
   characters * CHARACTER_BYTES + containers * CONTAINER_BYTES + lines * LINE_BYTES
 
-/** Estimates the heap bytes of a table. */
 export const heapOfTable = (text: string): number => {
   let rows = 1
   let cells = 1

@@ -21,7 +21,6 @@ const countMembers = (value: JsonValue): number => {
 /** Why a text was not parsed as JSON; `message` is a clause. */
 export type JsonFailure = { reason: 'depth' | 'size' | 'syntax'; message: string }
 
-/** Parses one JSON text. */
 export const parseJsonText = (text: string): Result<ParsedJson, JsonFailure> => {
   const { deepest, containers, colons } = measureJson(text)
   if (deepest > MAX_DEPTH) {

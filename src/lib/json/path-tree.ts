@@ -2,7 +2,6 @@ import { indexOfName, type Path } from './path.ts'
 
 /** Several paths merged into a tree: what they select of a value, and of what is below it. */
 export type PathTree = {
-  /** Whether a path ends here and so selects the whole value. */
   isWhole: boolean
   members: Map<string, PathTree>
   items: Map<number, PathTree>
@@ -17,7 +16,6 @@ export type PathTree = {
   active: PathTree[]
 }
 
-/** The trees that apply to one value. */
 export type PathTrees = readonly PathTree[]
 
 type TreeOptions = Partial<Pick<PathTree, 'members' | 'isDeep' | 'indexOf'>>

@@ -1,10 +1,9 @@
 import type { Result } from '../kernel/result.ts'
-import type { SearchParams } from '../search/params.ts'
+import type { SearchParams } from '../search/query.ts'
 import { createSearch } from '../search/search.ts'
 import { type ExploreParams, explore } from './explore.ts'
 import { type FilterParams, filter } from './filter.ts'
-import type { PipelineStep } from './pipeline-step.ts'
-import type { PageInfo, ResultDocument, StepOutput } from './result-document.ts'
+import type { PageInfo, PipelineStep, ResultDocument, StepOutput } from './result-document.ts'
 
 /** The parameters of each step, in the order they run: each step gets the output of the one before. */
 export type PipelineSteps = {
@@ -16,7 +15,6 @@ export type PipelineSteps = {
 export type PipelineOutcome = {
   document: ResultDocument
   notes: readonly string[]
-  /** Set if the output of the last step is one page. */
   page: PageInfo | undefined
   errors: readonly { step: string; message: string }[]
   /** How many steps ran, failed ones included. */

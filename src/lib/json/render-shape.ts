@@ -1,3 +1,4 @@
+import { shorten } from './cut-text.ts'
 import { formatAmount, formatNumber } from './format-counts.ts'
 import { MAX_SAMPLES, type ValueShape } from './value-shape.ts'
 
@@ -8,8 +9,7 @@ const MAX_MEMBERS_SHOWN = 60
 const MAX_CHOICES = 8
 const INDENT = '  '
 
-const cut = (text: string): string =>
-  text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text
+const cut = (text: string): string => shorten(text, MAX_SHOWN_CHARACTERS)
 
 const quote = (text: string): string => JSON.stringify(cut(text))
 

@@ -1,4 +1,21 @@
 import type { JsonValue } from '../kernel/json.ts'
+import type { Result } from '../kernel/result.ts'
+
+/**
+ * A way to read from a result: filter, search, explore. Pure and synchronous; runs in a worker. A step may cache costly
+ * parts, such as an index, in a WeakMap by document: the same result and steps give the same document again.
+ */
+export type PipelineStep<Params> = {
+  /** Names the step in errors and notes. */
+  name: string
+  /** Whether these parameters ask for anything; if not, the step is skipped. */
+  isRequested: (params: Params) => boolean
+  /**
+   * Returns a new document for the next step, and notes for the model. The error is a sentence that says what is wrong
+   * with the parameters and what to send instead.
+   */
+  apply: (document: ResultDocument, params: Params) => Result<StepOutput, string>
+}
 
 /**
  * A parsed result: JSON as one value (the lines of NDJSON and the rows of CSV are items of an array), other text
@@ -14,15 +31,11 @@ export type StepOutput = {
   document: ResultDocument
   /** Sentences for the model: what a path did not match, what was left out. */
   notes: readonly string[]
-  /** Set if the document is one page of a list or of a text's lines. */
   page?: PageInfo | undefined
 }
 
-/** A page, which may be sent in part. */
 export type PageInfo = {
-  /** The note about it if all of it is sent. */
   note: string
-  /** Returns the note for the first `shown` items. */
   describe: (shown: number) => string
   /** Returns how many of its items, or whole lines, a beginning of the document contains. */
   countIn: (beginning: ResultDocument) => number

@@ -1,6 +1,7 @@
+import { sizeOf } from '../json/cut-json.ts'
 import { findExactNumber } from '../json/exact-numbers.ts'
 import { hasMembers } from '../json/path.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/json.ts'
+import type { JsonObject, JsonValue } from '../kernel/json.ts'
 import type { Span } from './matcher.ts'
 
 /** Shorter values are shown whole. */
@@ -46,7 +47,6 @@ const holds = (value: JsonValue, isMatch: IsMatch): boolean => {
   return value !== null && isMatch(String(value))
 }
 
-/** Returns the items with a match first, otherwise in the same order. */
 const matchesFirst = <T>(items: readonly T[], toValue: (item: T) => JsonValue, isMatch: IsMatch): readonly T[] => {
   const isHolding = items.map(item => holds(toValue(item), isMatch))
   return [...items.filter((_, index) => isHolding[index]), ...items.filter((_, index) => !isHolding[index])]
@@ -110,21 +110,4 @@ export const previewOf = (value: JsonValue, maxChars: number, isMatch?: IsMatch)
 }
 
 /** Whether a value has at most about `maxChars` of JSON; stops counting above that. */
-export const isWithin = (value: JsonValue, maxChars: number): boolean => {
-  let left = maxChars
-  const spend = (each: JsonValue): boolean => {
-    if (typeof each === 'string') left -= each.length + 2
-    else if (Array.isArray(each)) {
-      left -= 2
-      return each.every(spend)
-    } else if (isJsonObject(each)) {
-      left -= 2
-      for (const name of Object.keys(each)) {
-        left -= name.length + 4
-        if (left < 0 || !spend(each[name] ?? null)) return false
-      }
-    } else left -= 5
-    return left >= 0
-  }
-  return spend(value)
-}
+export const isWithin = (value: JsonValue, maxChars: number): boolean => sizeOf(value, maxChars) <= maxChars

@@ -30,7 +30,6 @@ const MAX_HITS = 10_000
 const CHARS_PER_CHECK = 8_192
 
 export type HitOptions = {
-  /** Whether a match may span lines. */
   multiline: boolean
   /** Whether each match is a hit; otherwise each matching line or text is one. */
   eachMatch: boolean
@@ -57,7 +56,6 @@ export const pickHits = (hits: readonly Hit[], most: number): { picked: readonly
   return { picked, covered }
 }
 
-/** Yields the lines of a text without line breaks. */
 export function* linesOf(text: string): Generator<Span> {
   for (let start = 0; start <= text.length; ) {
     const at = text.indexOf('\n', start)
@@ -67,7 +65,6 @@ export function* linesOf(text: string): Generator<Span> {
   }
 }
 
-/** Finds and counts the matches in all texts. */
 export const findHits = (texts: readonly string[], matcher: Matcher, options: HitOptions): Found => {
   const { multiline, eachMatch, isLate } = options
   const hits: Hit[] = []

@@ -1,3 +1,4 @@
+import { countLines } from '../json/format-counts.ts'
 import { hasMembers } from '../json/path.ts'
 import type { JsonObject, JsonValue } from '../kernel/json.ts'
 import { excerptOf, type IsMatch, isWithin, previewOf } from './excerpt.ts'
@@ -21,11 +22,7 @@ const MAX_RECORD_CHARS = 4_000
 /** A longer text is shown by its sentences instead of its record. */
 const PROSE_CHARS = 200
 
-const lineOf = (text: string, at: number): number => {
-  let line = 1
-  for (let next = text.indexOf('\n'); next !== -1 && next < at; next = text.indexOf('\n', next + 1)) line++
-  return line
-}
+const lineOf = (text: string, at: number): number => countLines(text.slice(0, at))
 
 /** Returns where in the text a hit matches. */
 export const locate = (hit: Hit, text: string, matcher: Matcher): Span | undefined => {

@@ -1,8 +1,41 @@
+import { shorten } from '../json/cut-text.ts'
+import { formatAmount, formatNumber } from '../json/format-counts.ts'
 import { failure, type Result, success } from '../kernel/result.ts'
+import { findHits } from './find-hits.ts'
 import type { Matcher } from './matcher.ts'
-import { MAX_TOP_K, type SearchMode } from './params.ts'
 import { parseRegex } from './regex.ts'
 import { substringMatcher } from './substring.ts'
+
+export const SEARCH_MODES = ['regex', 'bm25', 'fuzzy', 'context', 'text'] as const
+type SearchMode = (typeof SEARCH_MODES)[number]
+
+/** The parameters of a search, within the limits below. */
+export type SearchParams = {
+  /** The search runs only if this is set; at most MAX_PATTERN_CHARS. */
+  pattern?: string | undefined
+  /** By default `text`. */
+  mode?: SearchMode | undefined
+  /** Limits the search to paths such as `users[].name`; none means everything. */
+  fields?: readonly string[] | undefined
+  /** Number of matches shown, best or first ones; by default DEFAULT_TOP_K, at most MAX_TOP_K. */
+  topK?: number | undefined
+  /** Lines, neighbours or sentences shown on either side of a match, at most MAX_CONTEXT_LINES. */
+  contextLines?: number | undefined
+  /** Whether a match may span lines. */
+  multiline?: boolean | undefined
+  caseInsensitive?: boolean | undefined
+  /** Letters that may differ in mode `fuzzy`; by default a quarter, at most MAX_DISTANCE. */
+  maxDistance?: number | undefined
+}
+
+export const DEFAULT_TOP_K = 10
+/** Nobody reads more; the filter returns whole lists page by page. */
+export const MAX_TOP_K = 1_000
+export const MAX_CONTEXT_LINES = 50
+/** With more, nearly all short words would match each other. */
+export const MAX_DISTANCE = 10
+/** More than any honest pattern; the time per character grows with it. */
+export const MAX_PATTERN_CHARS = 1_000
 
 /** The validated parameters of a search, with defaults. */
 export type Query = {
@@ -29,15 +62,47 @@ export const createMatcher = (query: Query): Result<{ matcher: Matcher; notes: r
   })
 }
 
-const format = (count: number): string => count.toLocaleString('en')
-
-/** Returns a note if not all matches are shown. */
 export const describeCount = (total: number, shown: number, what: string, isAtLeast = false): readonly string[] => {
   if (shown >= total) return []
   const most = shown < MAX_TOP_K ? ' top_k shows more;' : ''
   return [
-    `${isAtLeast ? 'At least ' : ''}${format(total)} ${what}, of which ${format(shown)} are shown:${most} a narrower pattern or fields find fewer.`,
+    `${isAtLeast ? 'At least ' : ''}${formatNumber(total)} ${what}, of which ${formatNumber(shown)} are shown:${most} a narrower pattern or fields find fewer.`,
   ]
+}
+
+const MAX_QUOTED_CHARS = 80
+
+/** Says that nothing matches. `amount` values or lines were searched; `where` continues the sentence. */
+export const describeNoMatch = (pattern: string, amount: number, what: string, where = ''): string =>
+  `Nothing matches "${shorten(pattern, MAX_QUOTED_CHARS)}" in ${formatAmount(amount, amount, what)}${where}.`
+
+/** Returns a note if more of the texts match when case is ignored. `what` are the texts: values or lines. */
+export const hintCase = (texts: readonly string[], what: string, query: Query): readonly string[] => {
+  if (query.caseInsensitive) return []
+  const parsed = createMatcher({ ...query, caseInsensitive: true })
+  if (!parsed.ok) return []
+  const { multiline, isLate } = query
+  const { total } = findHits(texts, parsed.value.matcher, { multiline, eachMatch: false, isLate })
+  return total === 0 ? [] : [`${what} that match with case_insensitive: ${formatNumber(total)}.`]
+}
+
+/** Returns a note for each word that does not occur. */
+export const describeReplacements = (replacements: ReadonlyMap<string, readonly string[]>): readonly string[] =>
+  Array.from(replacements, ([word, others]) => `Nothing contains "${word}"; searched for ${others.join(', ')} instead.`)
+
+/** Characters of all matches together: more than a model reads at once. */
+const MAX_RESULTS_CHARS = 200_000
+
+/** Returns the first matches that fit together, at least one. */
+export const takeFitting = <T>(matches: Iterable<T>, charsOf: (match: T) => number): T[] => {
+  const taken: T[] = []
+  let chars = 0
+  for (const match of matches) {
+    chars += charsOf(match)
+    if (chars > MAX_RESULTS_CHARS && taken.length > 0) break
+    taken.push(match)
+  }
+  return taken
 }
 
 /** Returns notes about what may be missing, and what helps. */

@@ -1,5 +1,5 @@
 import { describeMiss, matches } from '../json/describe-miss.ts'
-import { formatAmount } from '../json/format-counts.ts'
+import { formatNumber } from '../json/format-counts.ts'
 import type { Path } from '../json/path.ts'
 import type { StepOutput } from '../json/result-document.ts'
 import type { JsonObject, JsonValue } from '../kernel/json.ts'
@@ -8,13 +8,20 @@ import { findHits, type Hit, pickHits } from './find-hits.ts'
 import { type Near, parseFuzzy } from './fuzzy.ts'
 import { locate, showRecord, toContextResults, toResult } from './json-matches.ts'
 import { fieldOf, pathOf } from './place-paths.ts'
-import { createMatcher, describeCount, describeGaps, type Query } from './query.ts'
+import {
+  createMatcher,
+  describeCount,
+  describeGaps,
+  describeNoMatch,
+  describeReplacements,
+  hintCase,
+  type Query,
+  takeFitting,
+} from './query.ts'
 import type { JsonIndex, ValueIndex } from './search-index.ts'
 import type { Place, SearchableText } from './searchable-texts.ts'
 import { foldPlural, splitWords } from './split-words.ts'
 
-/** Characters of all matches together, as JSON: more than a model reads at once. */
-const MAX_RESULTS_CHARS = 200_000
 /** Maximum values to make records of: more would exhaust the worker's memory. */
 const MAX_RANKED_VALUES = 1_000_000
 /** Names of fields listed if nothing was found. */
@@ -25,17 +32,11 @@ const toDocument = (value: JsonValue, notes: readonly string[]): StepOutput => (
   notes,
 })
 
+const NOTHING: JsonValue = { matches: 0, results: [] }
+
 /** Returns as many matches as fit. */
-const fitting = (results: Iterable<JsonObject>): JsonObject[] => {
-  const shown: JsonObject[] = []
-  let chars = 0
-  for (const result of results) {
-    chars += JSON.stringify(result).length
-    if (chars > MAX_RESULTS_CHARS && shown.length > 0) break
-    shown.push(result)
-  }
-  return shown
-}
+const fitting = (results: Iterable<JsonObject>): JsonObject[] =>
+  takeFitting(results, result => JSON.stringify(result).length)
 
 const describeNothing = (
   { values, names }: ValueIndex,
@@ -47,11 +48,10 @@ const describeNothing = (
     if (fields.size > MAX_FIELDS_LISTED) break
     if (typeof place.value !== 'object') fields.add(fieldOf(place))
   }
-  const told = [...fields].slice(0, MAX_FIELDS_LISTED).join(', ')
+  const listed = [...fields].slice(0, MAX_FIELDS_LISTED).join(', ')
   const more = fields.size > MAX_FIELDS_LISTED ? ', …' : ''
-  const there = fields.size > 0 ? `, of the fields ${told}${more}` : ''
-  const shown = pattern.length > 80 ? `${pattern.slice(0, 80)}…` : pattern
-  return [`Nothing matches "${shown}" in ${formatAmount(values.length, values.length, 'value')}${there}.`, ...hints]
+  const where = fields.size > 0 ? `, of the fields ${listed}${more}` : ''
+  return [describeNoMatch(pattern, values.length, 'value', where), ...hints]
 }
 
 /** Puts names first, because they are few, and reserves half of the places for values. */
@@ -83,10 +83,10 @@ const searchMatches = (index: ValueIndex, query: Query): Result<StepOutput, stri
   const total = inNames.total + inValues.total
   if (total === 0)
     return success(
-      toDocument({ matches: 0, results: [] }, [
+      toDocument(NOTHING, [
         ...notes,
         ...describeGaps(inValues),
-        ...describeNothing(index, query.pattern, hintCase(index, query)),
+        ...describeNothing(index, query.pattern, hintCase(index.valueTexts, 'Values', query)),
       ]),
     )
 
@@ -113,15 +113,6 @@ const searchMatches = (index: ValueIndex, query: Query): Result<StepOutput, stri
   )
 }
 
-const hintCase = (index: ValueIndex, query: Query): readonly string[] => {
-  if (query.caseInsensitive) return []
-  const parsed = createMatcher({ ...query, caseInsensitive: true })
-  if (!parsed.ok) return []
-  const options = { multiline: query.multiline, eachMatch: false, isLate: query.isLate }
-  const { total } = findHits(index.valueTexts, parsed.value.matcher, options)
-  return total === 0 ? [] : [`Values that match with case_insensitive: ${total.toLocaleString('en')}.`]
-}
-
 const searchFuzzy = (index: ValueIndex, query: Query): Result<StepOutput, string> => {
   const parsed = parseFuzzy(query.pattern, query.maxDistance)
   if (!parsed.ok) return parsed
@@ -140,7 +131,7 @@ const searchFuzzy = (index: ValueIndex, query: Query): Result<StepOutput, string
   const { maxDistance } = parsed.value
   if (found.length === 0) {
     const nothing = describeNothing(index, query.pattern, [`max_distance was ${maxDistance}.`])
-    return success(toDocument({ matches: 0, results: [] }, [...describeGaps({ isPartial }), ...nothing]))
+    return success(toDocument(NOTHING, [...describeGaps({ isPartial }), ...nothing]))
   }
   const best = found.sort((one, other) => one.near.distance - other.near.distance).slice(0, query.topK)
   const results = fitting(
@@ -160,17 +151,12 @@ const searchFuzzy = (index: ValueIndex, query: Query): Result<StepOutput, string
 
 const searchRanked = (index: ValueIndex, query: Query): Result<StepOutput, string> => {
   if (index.values.length > MAX_RANKED_VALUES) {
-    const many = `${index.values.length.toLocaleString('en')} values, too many to rank`
+    const many = `${formatNumber(index.values.length)} values, too many to rank`
     return failure(`There are ${many}: use mode "text" or "regex", or fields with fewer values.`)
   }
   const { records, ranking } = index.ranked()
   const { ranked, replacements } = ranking.rank(query.pattern)
-  const notes = Array.from(
-    replacements,
-    ([word, others]) => `Nothing contains "${word}"; searched for ${others.join(', ')} instead.`,
-  )
-  if (ranked.length === 0)
-    return success(toDocument({ matches: 0, results: [] }, describeNothing(index, query.pattern, [])))
+  if (ranked.length === 0) return success(toDocument(NOTHING, describeNothing(index, query.pattern, [])))
   const words = new Set([...splitWords(query.pattern), ...[...replacements.values()].flat()].map(foldPlural))
   const isMatch = (text: string) => splitWords(text).some(word => words.has(foldPlural(word)))
   const best = ranked.slice(0, query.topK)
@@ -184,8 +170,8 @@ const searchRanked = (index: ValueIndex, query: Query): Result<StepOutput, strin
   )
   return success(
     toDocument({ matches: ranked.length, results }, [
-      ...notes,
-      ...describeCount(ranked.length, results.length, `of ${ranking.size.toLocaleString('en')} records match`),
+      ...describeReplacements(replacements),
+      ...describeCount(ranked.length, results.length, `of ${formatNumber(ranking.size)} records match`),
     ]),
   )
 }
@@ -194,8 +180,7 @@ const searchRanked = (index: ValueIndex, query: Query): Result<StepOutput, strin
 export const searchJson = (index: JsonIndex, paths: readonly Path[], query: Query): Result<StepOutput, string> => {
   const missed = paths.filter(path => !matches(index.document.value, path))
   const misses = missed.map(path => describeMiss(index.document.value, path))
-  if (paths.length > 0 && missed.length === paths.length)
-    return success(toDocument({ matches: 0, results: [] }, misses))
+  if (paths.length > 0 && missed.length === paths.length) return success(toDocument(NOTHING, misses))
   const texts = index.within(paths)
   const found =
     query.mode === 'bm25'

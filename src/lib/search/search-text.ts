@@ -1,4 +1,4 @@
-import { formatAmount } from '../json/format-counts.ts'
+import { formatNumber } from '../json/format-counts.ts'
 import type { StepOutput } from '../json/result-document.ts'
 import { type Result, success } from '../kernel/result.ts'
 import { excerptOf } from './excerpt.ts'
@@ -6,12 +6,19 @@ import { findHits, type Hit, pickHits } from './find-hits.ts'
 import { parseFuzzy } from './fuzzy.ts'
 import { locate } from './json-matches.ts'
 import type { Matcher, Span } from './matcher.ts'
-import { createMatcher, describeCount, describeGaps, type Query } from './query.ts'
+import {
+  createMatcher,
+  describeCount,
+  describeGaps,
+  describeNoMatch,
+  describeReplacements,
+  hintCase,
+  type Query,
+  takeFitting,
+} from './query.ts'
 import type { TextIndex } from './search-index.ts'
 import { contextAround } from './sentences.ts'
 
-/** Characters of all matches together: more than a model reads at once. */
-const MAX_RESULTS_CHARS = 200_000
 /** Characters of the text's beginning shown if nothing was found. */
 const BEGINNING_CHARS = 200
 
@@ -20,32 +27,16 @@ const toDocument = (text: string, notes: readonly string[]): StepOutput => ({
   notes,
 })
 
-const format = (count: number): string => count.toLocaleString('en')
-
-const joinFitting = (blocks: readonly string[], separator: string): { text: string; shown: number } => {
-  let chars = 0
-  let shown = 0
-  for (const block of blocks) {
-    chars += block.length + separator.length
-    if (chars > MAX_RESULTS_CHARS && shown > 0) break
-    shown++
-  }
-  return { text: blocks.slice(0, shown).join(separator), shown }
-}
+const fitting = (blocks: readonly string[], separator: string): string[] =>
+  takeFitting(blocks, block => block.length + separator.length)
 
 const describeNothing = ({ document, lines }: TextIndex, pattern: string, hints: readonly string[]): StepOutput => {
-  const shown = pattern.length > 80 ? `${pattern.slice(0, 80)}…` : pattern
   const start = document.text.slice(0, BEGINNING_CHARS).trim()
   const begins =
     start === '' ? 'It is empty.' : `It begins: ${start}${document.text.length > BEGINNING_CHARS ? '…' : ''}`
-  return toDocument('', [
-    `Nothing matches "${shown}" in ${formatAmount(lines.length, lines.length, 'line')}.`,
-    ...hints,
-    begins,
-  ])
+  return toDocument('', [describeNoMatch(pattern, lines.length, 'line'), ...hints, begins])
 }
 
-/** Returns the index of the line at an offset. */
 const lineAt = (starts: readonly number[], at: number): number => {
   let low = 0
   let high = starts.length - 1
@@ -118,18 +109,6 @@ const renderContexts = (index: TextIndex, matches: readonly LineMatch[], sentenc
   return blocks
 }
 
-const hintCase = (index: TextIndex, query: Query): readonly string[] => {
-  if (query.caseInsensitive) return []
-  const parsed = createMatcher({ ...query, caseInsensitive: true })
-  if (!parsed.ok) return []
-  const { total } = findHits(index.lines, parsed.value.matcher, {
-    multiline: false,
-    eachMatch: false,
-    isLate: query.isLate,
-  })
-  return total === 0 ? [] : [`Lines that match with case_insensitive: ${format(total)}.`]
-}
-
 const searchMatches = (index: TextIndex, query: Query): Result<StepOutput, string> => {
   const parsed = createMatcher(query)
   if (!parsed.ok) return parsed
@@ -143,7 +122,7 @@ const searchMatches = (index: TextIndex, query: Query): Result<StepOutput, strin
   })
   const late = describeGaps(found)
   if (found.total === 0) {
-    const nothing = describeNothing(index, query.pattern, hintCase(index, query))
+    const nothing = describeNothing(index, query.pattern, hintCase(index.lines, 'Lines', query))
     return success({ ...nothing, notes: [...notes, ...late, ...nothing.notes] })
   }
   const { picked, covered } = eachMatch
@@ -154,7 +133,8 @@ const searchMatches = (index: TextIndex, query: Query): Result<StepOutput, strin
   const blocks = isContext
     ? renderContexts(index, shown, query.contextLines ?? 1)
     : renderLines(index.lines, shown, query.contextLines ?? 0)
-  const { text } = joinFitting(blocks, isContext ? '\n\n' : (query.contextLines ?? 0) > 0 ? '\n--\n' : '\n')
+  const separator = isContext ? '\n\n' : (query.contextLines ?? 0) > 0 ? '\n--\n' : '\n'
+  const text = fitting(blocks, separator).join(separator)
   // In a long line each match counts.
   const isEach = eachMatch || found.hits.some(({ passage }, at) => passage === found.hits[at - 1]?.passage)
   const what = isEach ? 'matches in all' : 'lines match'
@@ -181,7 +161,7 @@ const searchFuzzy = (index: TextIndex, query: Query): Result<StepOutput, string>
   }
   const shown = found.sort((one, other) => one.distance - other.distance).slice(0, query.topK)
   const blocks = shown.flatMap(match => renderLines(index.lines, [match], query.contextLines ?? 0))
-  const { text } = joinFitting(blocks, '\n')
+  const text = fitting(blocks, '\n').join('\n')
   return success(toDocument(text, [...describeCount(found.length, shown.length, 'lines match'), ...late]))
 }
 
@@ -196,13 +176,12 @@ const searchRanked = (index: TextIndex, query: Query): Result<StepOutput, string
     const where = firstLine === lastLine ? `line ${firstLine}` : `lines ${firstLine}-${lastLine}`
     return [`${where}, score ${score.toFixed(2)}:\n${index.document.text.slice(span.start, span.end).trim()}`]
   })
-  const { text, shown } = joinFitting(blocks, '\n\n')
-  const notes = Array.from(
-    replacements,
-    ([word, others]) => `Nothing contains "${word}"; searched for ${others.join(', ')} instead.`,
-  )
+  const shown = fitting(blocks, '\n\n')
   return success(
-    toDocument(text, [...notes, ...describeCount(ranked.length, shown, `of ${format(ranking.size)} paragraphs match`)]),
+    toDocument(shown.join('\n\n'), [
+      ...describeReplacements(replacements),
+      ...describeCount(ranked.length, shown.length, `of ${formatNumber(ranking.size)} paragraphs match`),
+    ]),
   )
 }
 

@@ -1,17 +1,7 @@
 import { parsePaths } from '../json/path.ts'
-import type { PipelineStep } from '../json/pipeline-step.ts'
-import type { ResultDocument, StepOutput } from '../json/result-document.ts'
+import type { PipelineStep, ResultDocument, StepOutput } from '../json/result-document.ts'
 import { failure, type Result } from '../kernel/result.ts'
-import {
-  DEFAULT_TOP_K,
-  MAX_CONTEXT_LINES,
-  MAX_DISTANCE,
-  MAX_PATTERN_CHARS,
-  MAX_TOP_K,
-  SEARCH_MODES,
-  type SearchParams,
-} from './params.ts'
-import type { Query } from './query.ts'
+import { DEFAULT_TOP_K, type Query, type SearchParams } from './query.ts'
 import { buildIndex, type SearchIndex } from './search-index.ts'
 import { searchJson } from './search-json.ts'
 import { searchText } from './search-text.ts'
@@ -22,7 +12,6 @@ const MAX_SEARCH_MS = 2_000
 /** Maximum duration on a busy machine. */
 const MAX_WAIT_MS = 10_000
 
-/** Returns the CPU time of this thread, in milliseconds. */
 const threadTimeMs = (): number => {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1_000
@@ -37,27 +26,13 @@ const startClock = (): (() => boolean) => {
   }
 }
 
-const checkNumber = (name: string, value: number | undefined, least: number, most: number): string | undefined =>
-  value === undefined || (Number.isInteger(value) && value >= least && value <= most)
-    ? undefined
-    : `${name} must be a whole number from ${least} to ${most.toLocaleString('en')}.`
-
-const refusalOf = ({ pattern, mode, topK, contextLines, maxDistance }: SearchParams): string | undefined => {
+const refusalOf = ({ pattern, mode }: SearchParams): string | undefined => {
   if (pattern === undefined || pattern === '') {
     return 'The pattern is empty. proxy_explore shows what there is to search.'
   }
-  if (pattern.length > MAX_PATTERN_CHARS) {
-    return `The pattern is too long: at most ${MAX_PATTERN_CHARS.toLocaleString('en')} characters.`
-  }
-  if (mode === 'bm25' && splitWords(pattern).length === 0) {
-    return 'Mode "bm25" ranks by words, and the pattern has none: use mode "text".'
-  }
-  if (mode !== undefined && !SEARCH_MODES.includes(mode)) return `mode must be one of ${SEARCH_MODES.join(', ')}.`
-  return (
-    checkNumber('top_k', topK, 1, MAX_TOP_K) ??
-    checkNumber('context_lines', contextLines, 0, MAX_CONTEXT_LINES) ??
-    checkNumber('max_distance', maxDistance, 0, MAX_DISTANCE)
-  )
+  return mode === 'bm25' && splitWords(pattern).length === 0
+    ? 'Mode "bm25" ranks by words, and the pattern has none: use mode "text".'
+    : undefined
 }
 
 const toQuery = ({ pattern = '', mode = 'text', ...params }: SearchParams): Query => ({

@@ -17,7 +17,6 @@ const lastBreakBefore = (text: string, from: number, to: number): number => {
   return found
 }
 
-/** Returns the paragraph around a match, within MAX_REACH_CHARS. */
 const paragraphAround = (text: string, span: Span): Span => {
   const from = Math.max(0, span.start - MAX_REACH_CHARS)
   const to = Math.min(text.length, span.end + MAX_REACH_CHARS)

@@ -11,7 +11,6 @@ export const splitWords = (text: string): readonly string[] => {
   return lower.match(IS_ASCII.test(lower) ? ASCII_WORD : WORD) ?? []
 }
 
-/** Returns where the words of a text are. */
 export const wordSpansOf = (text: string): readonly Span[] =>
   Array.from(text.matchAll(WORD), match => ({ start: match.index, end: match.index + match[0].length }))
 

@@ -1,9 +1,51 @@
 import { z } from 'zod'
+import { formatNumber } from '../../lib/http/pages/format.ts'
 import type { PipelineSteps } from '../../lib/json/pipeline.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
-import { MAX_PATTERN_CHARS } from '../../lib/search/params.ts'
-import { explainArguments } from './explain-arguments.ts'
+import { MAX_CONTEXT_LINES, MAX_DISTANCE, MAX_PATTERN_CHARS, MAX_TOP_K, SEARCH_MODES } from '../../lib/search/query.ts'
+import { listNames, quoteName } from '../../runtime/call/group-texts.ts'
+
+const KINDS: Readonly<Record<string, string>> = {
+  string: 'a text',
+  array: 'a list of texts',
+  object: 'an object',
+  boolean: 'true or false',
+  number: 'a whole number',
+  int: 'a whole number',
+}
+
+const UNITS: Readonly<Record<string, string>> = { string: 'character', array: 'item' }
+
+const bound = (origin: string, which: string, limit: number | bigint): string => {
+  const count = `${which} ${formatNumber(Number(limit))}`
+  const unit = UNITS[origin]
+  return unit === undefined ? `must be ${count}` : `must have ${count} ${unit}${Number(limit) === 1 ? '' : 's'}`
+}
+
+const describe = (issue: z.core.$ZodIssue): string => {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined ? 'is missing' : `must be ${KINDS[issue.expected] ?? issue.expected}`
+    case 'invalid_value':
+      return `must be one of ${issue.values.join(', ')}`
+    case 'too_small':
+      return bound(issue.origin, 'at least', issue.minimum)
+    case 'too_big':
+      return bound(issue.origin, 'at most', issue.maximum)
+    default:
+      return `is wrong: ${issue.message}`
+  }
+}
+
+/** Returns a sentence for each wrong argument, for the model that sent them. `issues` must include the input. */
+const explainArguments = (issues: readonly z.core.$ZodIssue[], known: readonly string[]): string =>
+  issues
+    .map(issue => {
+      if (issue.code !== 'unrecognized_keys') return `"${issue.path.join('.')}" ${describe(issue)}.`
+      return `There is no parameter ${issue.keys.map(quoteName).join(', ')}. ${listNames('The parameters', known)}`
+    })
+    .join(' ')
 
 /** Parameters of all three tools: a cached result, or a call that returns a new one. */
 const SOURCE = {
@@ -27,16 +69,16 @@ const SEARCH = {
   pattern: z.string().max(MAX_PATTERN_CHARS).describe('What to look for: words, or with mode regex an expression'),
   fields: PATHS.optional().describe('Only in these fields, such as users[].name'),
   mode: z
-    .enum(['regex', 'bm25', 'fuzzy', 'context', 'text'])
+    .enum(SEARCH_MODES)
     .optional()
     .describe(
       'text (the default): as it stands; regex: RE2; bm25: the records that fit best; fuzzy: with typing errors; context: the sentences around',
     ),
-  top_k: z.int().min(1).max(1_000).optional().describe('Matches at most'),
-  context_lines: z.int().min(0).max(50).optional().describe('Lines around each match'),
+  top_k: z.int().min(1).max(MAX_TOP_K).optional().describe('Matches at most'),
+  context_lines: z.int().min(0).max(MAX_CONTEXT_LINES).optional().describe('Lines around each match'),
   multiline: z.boolean().optional().describe('With regex: a match may go over line breaks'),
   case_insensitive: z.boolean().optional(),
-  max_distance: z.int().min(0).max(10).optional().describe('With fuzzy: characters that may differ'),
+  max_distance: z.int().min(0).max(MAX_DISTANCE).optional().describe('With fuzzy: characters that may differ'),
 }
 
 const EXPLORE = {

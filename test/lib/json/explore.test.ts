@@ -63,8 +63,6 @@ it('depth and samples are as requested', () => {
   expect(run(names, { samples: 21 }).match(/name/g)).toHaveLength(20)
   const kinds = JSON.stringify(Array.from({ length: 60 }, (_, index) => `kind ${index % 20}`))
   expect(run(kinds, { samples: 20 })).toContain('one of "kind 0", ')
-  expect(run(SHOP, { depth: 0 })).toContain('whole number')
-  expect(run(SHOP, { samples: 0.5 })).toContain('whole number')
 })
 
 it('an object with many similar members is described once for all of them', () => {

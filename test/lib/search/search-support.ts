@@ -1,6 +1,6 @@
 import type { ResultDocument } from '../../../src/lib/json/result-document.ts'
 import type { JsonValue } from '../../../src/lib/kernel/json.ts'
-import type { SearchParams } from '../../../src/lib/search/params.ts'
+import type { SearchParams } from '../../../src/lib/search/query.ts'
 import { createSearch } from '../../../src/lib/search/search.ts'
 
 export const json = (value: JsonValue): ResultDocument => ({ kind: 'json', value, format: 'json' })
