@@ -42,7 +42,7 @@ import type { EmbeddingLimits } from './tool-search/embeddings/tool-embeddings.t
 import { toolSearchPlugin } from './tool-search/plugin.ts'
 import { toolsPlugin } from './tools/plugin.ts'
 import { createStateDigest } from './upstreams/config/state-digest.ts'
-import type { ConnectionLimits } from './upstreams/connection/connection-limits.ts'
+import type { ConnectionLimits } from './upstreams/connection/shared-connection.ts'
 import { upstreamsPlugin } from './upstreams/plugin.ts'
 import type { Upstream, UpstreamState } from './upstreams/upstream.ts'
 

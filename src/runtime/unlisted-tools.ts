@@ -1,7 +1,6 @@
 import { removeHidden } from '../upstreams/catalogue/hidden-text.ts'
 import type { UpstreamSource } from '../upstreams/catalogue/present-tools.ts'
-import { presentedName } from '../upstreams/catalogue/presented-name.ts'
-import { isToolAllowed } from '../upstreams/catalogue/tool-patterns.ts'
+import { isToolAllowed, presentedName } from '../upstreams/catalogue/present-tools.ts'
 import type { UnlistedTools } from './call/compiled-server.ts'
 import type { CompiledTool } from './call/compiled-tool.ts'
 import { compileUpstreamTool, type UpstreamToolParts } from './compile-upstream-tools.ts'

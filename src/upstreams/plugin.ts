@@ -11,8 +11,7 @@ import type { Settings } from '../lib/process/settings.ts'
 import { VERSION } from '../lib/process/version.ts'
 import { createUpstreamCatalogues } from './catalogue/catalogues.ts'
 import { createUpstreamOffers, type UpstreamOffersParts } from './catalogue/upstream-offers.ts'
-import { createToolCounts } from './catalogue/upstream-tool-counts.ts'
-import type { ConnectionLimits } from './connection/connection-limits.ts'
+import type { ConnectionLimits } from './connection/shared-connection.ts'
 import { createStdioProcesses } from './connection/stdio-processes.ts'
 import { createUpstreamConnections } from './connection/upstream-connections.ts'
 import { createUpstreamOutages } from './connection/upstream-outages.ts'
@@ -113,9 +112,9 @@ export const upstreamsPlugin = (needs: UpstreamsNeeds, lifecycle: Lifecycle) => 
   })
   const reviews = createUpstreamReviews({ db, changes, catalogues, getServerFor: servers.getServerFor })
   const offers = createUpstreamOffers({
+    db,
     catalogues,
     reviews,
-    counts: createToolCounts({ db, catalogues, reviews }),
     listUpstreams: upstreams.listUpstreamsOfServer,
     listPassthroughTargets: upstreams.listUpstreamsPassedOnTo,
     findPresentation: upstreams.findPresentation,

@@ -10,8 +10,8 @@ import {
   type UpstreamConnection,
   type UpstreamParts,
 } from '../../src/upstreams/connection/connection.ts'
-import type { ConnectionLimits } from '../../src/upstreams/connection/connection-limits.ts'
 import type { ClientSetup, UpstreamClient } from '../../src/upstreams/connection/open-connection.ts'
+import type { ConnectionLimits } from '../../src/upstreams/connection/shared-connection.ts'
 import { createStdioProcesses, type StdioProcesses } from '../../src/upstreams/connection/stdio-processes.ts'
 import { UpstreamError } from '../../src/upstreams/connection/upstream-error.ts'
 import type { RemoteConfig, ResolvedConfig, StdioConfig, UpstreamState } from '../../src/upstreams/upstream.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isToolAllowed } from '../../src/upstreams/catalogue/tool-patterns.ts'
+import { isToolAllowed } from '../../src/upstreams/catalogue/present-tools.ts'
 import { fillText, keysIn, parseReferences } from '../../src/upstreams/config/references.ts'
 
 describe('the text of an argument', () => {

@@ -28,7 +28,6 @@ export type ChangesOptions = {
   logger: ChangesLog
 }
 
-/** Removes duplicate events. */
 const withoutRepeats = (events: readonly DomainEvent[]): readonly DomainEvent[] => [
   ...new Map(events.map(event => [JSON.stringify(event), event])).values(),
 ]

@@ -10,3 +10,19 @@ export const isOrigin = (text: string): boolean => {
 
 /** Prefix of Patchbay's own tools; other tools may not use it. */
 export const RESERVED_TOOL_PREFIX = 'proxy_'
+
+/** Whether a text starts with `first`, ends with `last` and has the pieces in between, in order and without overlap. */
+export const hasPiecesInOrder = (
+  text: string,
+  { first, pieces, last }: { first: string; pieces: readonly string[]; last: string },
+): boolean => {
+  if (!text.startsWith(first)) return false
+  let at = first.length
+  // The first match leaves the most text for the remaining pieces.
+  for (const piece of pieces) {
+    const found = text.indexOf(piece, at)
+    if (found === -1) return false
+    at = found + piece.length
+  }
+  return text.length - last.length >= at && text.endsWith(last)
+}

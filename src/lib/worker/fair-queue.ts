@@ -26,11 +26,12 @@ export type QueueLimits = {
 
 type Waiting = { group: string; start: () => void }
 
-const createCounts = () => {
+/** Counts by key. Keys whose count is 0 are forgotten. */
+export const createCounts = () => {
   const counts = new Map<string, number>()
   return {
     of: (key: string): number => counts.get(key) ?? 0,
-    add: (key: string, by: 1 | -1): void => {
+    add: (key: string, by: number): void => {
       const sum = (counts.get(key) ?? 0) + by
       if (sum === 0) counts.delete(key)
       else counts.set(key, sum)

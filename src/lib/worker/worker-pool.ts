@@ -166,7 +166,6 @@ export const createWorkerPool = <Jobs extends JobTable>(options: WorkerPoolOptio
   }
 
   return {
-    /** Returns a job of the table. */
     job: <Name extends keyof Jobs & string>(name: Name): Job<InputOf<Jobs[Name]>, OutputOf<Jobs[Name]>> => {
       const definition = jobs[name]
       if (definition === undefined) throw new Error(`there is no job ${name}`)

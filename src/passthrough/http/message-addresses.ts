@@ -1,3 +1,4 @@
+import { createCounts } from '../../lib/worker/fair-queue.ts'
 import type { Caller } from '../../servers/access/access.ts'
 import type { PassedTarget } from './request-target.ts'
 
@@ -39,25 +40,19 @@ const pathKey = (serverId: string, { suffix }: PassedTarget): string => `${serve
  * path is refused.
  */
 export const createMessageAddresses = () => {
-  /** Number of open streams by key. */
-  const streams = new Map<string, number>()
-  const add = (key: string, count: 1 | -1): void => {
-    const sum = (streams.get(key) ?? 0) + count
-    if (sum === 0) streams.delete(key)
-    else streams.set(key, sum)
-  }
+  const streams = createCounts()
   return {
     /** Reserves an address for its caller until the returned function is called. */
     claim: (serverId: string, address: PassedTarget, caller: Caller): (() => void) => {
       const keys = [pathKey(serverId, address), addressKey(serverId, caller?.userId ?? ANONYMOUS, address)]
-      for (const key of keys) add(key, 1)
+      for (const key of keys) streams.add(key, 1)
       return () => {
-        for (const key of keys) add(key, -1)
+        for (const key of keys) streams.add(key, -1)
       }
     },
     /** Whether this caller may post there. */
     isAllowed: (serverId: string, target: PassedTarget, caller: Caller): boolean =>
-      !streams.has(pathKey(serverId, target)) ||
-      [ANONYMOUS, caller?.userId ?? ANONYMOUS].some(user => streams.has(addressKey(serverId, user, target))),
+      streams.of(pathKey(serverId, target)) === 0 ||
+      [ANONYMOUS, caller?.userId ?? ANONYMOUS].some(user => streams.of(addressKey(serverId, user, target)) > 0),
   }
 }

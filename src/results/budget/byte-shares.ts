@@ -1,13 +1,13 @@
+import { createCounts } from '../../lib/worker/fair-queue.ts'
+
 /** Limits the bytes in use at once, by all owners together and by each one. */
 export const createByteShares = ({ maxBytes, maxBytesOfOwner }: { maxBytes: number; maxBytesOfOwner: number }) => {
-  const byOwner = new Map<string, number>()
+  const ofOwner = createCounts()
   let all = 0
 
   const add = (owner: string, bytes: number): void => {
     all += bytes
-    const sum = (byOwner.get(owner) ?? 0) + bytes
-    if (sum === 0) byOwner.delete(owner)
-    else byOwner.set(owner, sum)
+    ofOwner.add(owner, bytes)
   }
 
   /** Whether the bytes fit. Something larger than the limit is still admitted if nothing else is in use. */
@@ -16,7 +16,7 @@ export const createByteShares = ({ maxBytes, maxBytesOfOwner }: { maxBytes: numb
   return {
     /** Runs the work if its bytes fit; otherwise returns undefined without starting it. */
     during: async <T>(owner: string, bytes: number, work: () => Promise<T>): Promise<T | undefined> => {
-      if (!hasRoom(bytes, byOwner.get(owner) ?? 0, maxBytesOfOwner) || !hasRoom(bytes, all, maxBytes)) return undefined
+      if (!hasRoom(bytes, ofOwner.of(owner), maxBytesOfOwner) || !hasRoom(bytes, all, maxBytes)) return undefined
       add(owner, bytes)
       try {
         return await work()

@@ -1,3 +1,5 @@
+import { hasPiecesInOrder } from '../../lib/kernel/names.ts'
+
 /** Maximum length of a URI that is compared with templates, because callers are untrusted. */
 const MAX_URI_CHARS = 4_096
 /** Maximum number and length of the texts compared between a template's expressions: upstreams are untrusted. */
@@ -28,12 +30,5 @@ export const toTemplateShape = (template: string): TemplateShape => {
  */
 export const mayMatch = ({ first, pieces, last }: TemplateShape, uri: string): boolean => {
   if (last === undefined) return uri === first
-  if (uri.length > MAX_URI_CHARS || !uri.startsWith(first)) return false
-  let at = first.length
-  for (const piece of pieces) {
-    const found = uri.indexOf(piece, at)
-    if (found === -1) return false
-    at = found + piece.length
-  }
-  return uri.length - last.length >= at && uri.endsWith(last)
+  return uri.length <= MAX_URI_CHARS && hasPiecesInOrder(uri, { first, pieces, last })
 }

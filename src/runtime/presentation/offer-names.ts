@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../lib/kernel/json.ts'
 import type { UpstreamSource } from '../../upstreams/catalogue/present-tools.ts'
-import { presentedName } from '../../upstreams/catalogue/presented-name.ts'
+import { presentedName } from '../../upstreams/catalogue/present-tools.ts'
 import type { Upstream } from '../../upstreams/upstream.ts'
 import type { OfferedItem, OfferLists } from '../call/compiled-server.ts'
 

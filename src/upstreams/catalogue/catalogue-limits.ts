@@ -2,6 +2,9 @@
 export const MAX_LIST_PAGES = 200
 /** Per list of one upstream. */
 export const MAX_LIST_ITEMS = 5_000
+/** The tools of one client as JSON, and their pages; the rest is dropped. */
+export const MAX_CLIENT_LIST_CHARS = 2 * 1_024 * 1_024
+export const MAX_CLIENT_LIST_PAGES = 20
 /** For one tool, resource or prompt as JSON; the same as for a tool of ours. */
 export const MAX_ITEM_CHARS = 256 * 1_024
 /** For one output schema. Clients compile each of them. */
@@ -18,7 +21,6 @@ export const MAX_CATALOGUE_CHARS = 8 * 1_024 * 1_024
 export const MAX_SERVER_CATALOGUES_CHARS = 32 * 1_024 * 1_024
 /** Longest name of a tool or prompt, or URI. */
 export const MAX_ITEM_NAME_CHARS = 2_048
-/** Longer descriptions are cut. */
 export const MAX_DESCRIPTION_CHARS = 16 * 1_024
 export const MAX_FLAGS = 200
 

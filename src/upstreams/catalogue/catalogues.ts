@@ -1,7 +1,8 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Database } from '../../lib/db/client.ts'
 import type { Changes } from '../../lib/events/changes.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
-import type { UpstreamConnections } from '../connection/upstream-connections.ts'
+import { LIST_CHANGED, type UpstreamConnections } from '../connection/upstream-connections.ts'
 import { UpstreamError } from '../connection/upstream-error.ts'
 import type { Upstream } from '../upstream.ts'
 import type { StoredCatalogue } from './catalogue.ts'
@@ -15,17 +16,11 @@ export type CataloguesOptions = Pick<RefreshesOptions, 'onError'> & {
   connections: UpstreamConnections
 }
 
-const LIST_CHANGED = /^notifications\/(tools|resources|prompts)\/list_changed$/
-
 const disabled = () => new AppError('conflict', 'This upstream is disabled. Enable it before you refresh its lists.')
 
 /** Resolves when all have settled, or after `ms`. */
-const settleWithin = async (promises: readonly Promise<unknown>[], ms: number): Promise<void> => {
-  const timeUp = Promise.withResolvers<void>()
-  const timer = setTimeout(timeUp.resolve, ms)
-  await Promise.race([Promise.allSettled(promises), timeUp.promise])
-  clearTimeout(timer)
-}
+const settleWithin = (promises: readonly Promise<unknown>[], ms: number): Promise<unknown> =>
+  Promise.race([Promise.allSettled(promises), wait(ms, undefined, { ref: false })])
 
 /** The catalogues of upstreams, cached in memory and in the database, so that lists never wait for an upstream. */
 export const createUpstreamCatalogues = ({ db, changes, connections, onError }: CataloguesOptions) => {

@@ -9,7 +9,6 @@ import { holdsHidden, removeHidden } from './hidden-text.ts'
 
 export type ItemKind = Exclude<CatalogueFlag['kind'], 'upstream'>
 
-/** The member that identifies an item. */
 const IDENTIFIERS: Readonly<Record<ItemKind, string>> = {
   tool: 'name',
   prompt: 'name',

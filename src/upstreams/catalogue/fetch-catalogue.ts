@@ -7,7 +7,14 @@ import { maskSecrets } from '../connection/output-log.ts'
 import { UpstreamError } from '../connection/upstream-error.ts'
 import type { UpstreamFeatures } from '../upstream.ts'
 import type { Catalogue, CatalogueItem } from './catalogue.ts'
-import { MAX_CATALOGUE_CHARS, MAX_DESCRIPTION_CHARS, MAX_LIST_ITEMS, MAX_LIST_PAGES } from './catalogue-limits.ts'
+import {
+  MAX_CATALOGUE_CHARS,
+  MAX_CLIENT_LIST_CHARS,
+  MAX_CLIENT_LIST_PAGES,
+  MAX_DESCRIPTION_CHARS,
+  MAX_LIST_ITEMS,
+  MAX_LIST_PAGES,
+} from './catalogue-limits.ts'
 import { cleanItems, createFlags, type Flags, hideSecrets, type ItemKind } from './clean-items.ts'
 import { removeHidden } from './hidden-text.ts'
 import { dropBadOutputSchemas } from './output-schemas.ts'
@@ -31,14 +38,22 @@ const NOTHING: Fetched = { items: [], ttlMs: undefined }
 const shorter = (one: number | undefined, other: number | undefined): number | undefined =>
   one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
 
+const LIMITS = { maxPages: MAX_LIST_PAGES, maxChars: MAX_CATALOGUE_CHARS }
+const CLIENT_LIMITS = { maxPages: MAX_CLIENT_LIST_PAGES, maxChars: MAX_CLIENT_LIST_CHARS }
+
 /** Fetches all pages of a list. Each page has its own timeout. */
-const fetchList = async (connection: UpstreamConnection, list: ListName, flags: Flags): Promise<Fetched> => {
+const fetchList = async (
+  connection: UpstreamConnection,
+  list: ListName,
+  flags: Flags,
+  { maxPages, maxChars } = LIMITS,
+): Promise<Fetched> => {
   const items: JsonObject[] = []
   const flag = (message: string): void => flags.add({ kind: 'upstream', item: list, message })
   let chars = 0
   let ttlMs: number | undefined
   let cursor: string | undefined
-  for (let pages = 0; pages < MAX_LIST_PAGES; pages++) {
+  for (let pages = 0; pages < maxPages; pages++) {
     const params = cursor === undefined ? {} : { cursor }
     const page = await connection.run((client, options) =>
       client.request({ method: METHODS[list], params }, Page, options),
@@ -48,7 +63,7 @@ const fetchList = async (connection: UpstreamConnection, list: ListName, flags: 
     if (found.length < listed.length) flag('An item that is not an object was left out.')
     chars += JSON.stringify(found).length
     ttlMs = shorter(ttlMs, page.ttlMs)
-    if (chars > MAX_CATALOGUE_CHARS || items.length + found.length > MAX_LIST_ITEMS) {
+    if (chars > maxChars || items.length + found.length > MAX_LIST_ITEMS) {
       flag(`The list is too long. Only the first ${items.length} items are used.`)
       return { items, ttlMs }
     }
@@ -58,6 +73,13 @@ const fetchList = async (connection: UpstreamConnection, list: ListName, flags: 
   }
   flag(`The list does not end. Only the first ${items.length} items are used.`)
   return { items, ttlMs }
+}
+
+/** Fetches the tools that an upstream offers this client; there may be some that nobody else sees. */
+export const fetchClientTools = async (connection: UpstreamConnection): Promise<readonly CatalogueItem[]> => {
+  const flags = createFlags()
+  const { items } = await fetchList(connection, 'tools', flags, CLIENT_LIMITS)
+  return cleanItems('tool', items, flags, connection.secrets?.() ?? [])
 }
 
 /** Returns undefined and adds a flag if the upstream rejects the request; the other lists are still used. */

@@ -1,10 +1,42 @@
+import { createHash } from 'node:crypto'
+import { hasPiecesInOrder, TOOL_NAME } from '../../lib/kernel/names.ts'
 import type { Upstream } from '../upstream.ts'
 import type { CatalogueItem, StoredCatalogue } from './catalogue.ts'
 import { removeHidden } from './hidden-text.ts'
-import { presentedName } from './presented-name.ts'
-import { isToolAllowed } from './tool-patterns.ts'
 
-/** An upstream with its cached catalogue. */
+const MAX_NAME_CHARS = 64
+/** Enough that two names of one server do not collide. */
+const HASH_CHARS = 8
+
+/**
+ * Returns the name of an upstream's tool or prompt on the server: `{prefix}_{item}`. An invalid name is cleaned, cut
+ * and given a hash of the original, so that it stays stable and unique.
+ */
+export const presentedName = ({ name, config }: Pick<Upstream, 'name' | 'config'>, item: string): string => {
+  const prefix = config.prefix ?? name
+  const wanted = prefix === '' ? item : `${prefix}_${item}`
+  if (TOOL_NAME.test(wanted)) return wanted
+  const hash = createHash('sha256').update(wanted).digest('hex').slice(0, HASH_CHARS)
+  const plain = wanted.replaceAll(/[^A-Za-z0-9_-]+/g, '_').slice(0, MAX_NAME_CHARS - HASH_CHARS - 1)
+  return `${plain}_${hash}`
+}
+
+/** `*` in a pattern matches any characters, including none. */
+const matches = (pattern: string, name: string): boolean => {
+  const [first = '', ...rest] = pattern.split('*')
+  const last = rest.pop()
+  if (last === undefined) return name === pattern
+  return hasPiecesInOrder(name, { first, pieces: rest, last })
+}
+
+/** Applies `allow` (if given), then `deny`, to a tool's own name. */
+export const isToolAllowed = (
+  { allow, deny }: { allow?: readonly string[] | undefined; deny?: readonly string[] | undefined },
+  name: string,
+): boolean =>
+  (allow === undefined || allow.some(pattern => matches(pattern, name))) &&
+  !deny?.some(pattern => matches(pattern, name))
+
 export type UpstreamSource = { upstream: Upstream; stored: StoredCatalogue }
 
 /** `name` is the name that clients see. */

@@ -1,16 +1,19 @@
+import { LRUCache } from 'lru-cache'
+import type { Database } from '../../lib/db/client.ts'
 import { isJsonObject } from '../../lib/kernel/json.ts'
 import type { UpstreamReviews } from '../review/upstream-reviews.ts'
 import type { Upstream } from '../upstream.ts'
+import * as store from '../upstreams.store.ts'
+import { listCatalogueHashes } from './catalogue.store.ts'
 import type { CatalogueItem } from './catalogue.ts'
 import type { UpstreamCatalogues } from './catalogues.ts'
 import { removeHidden } from './hidden-text.ts'
-import { listSkippedItems, presentTools, type SkippedItem } from './present-tools.ts'
-import type { ToolCounts } from './upstream-tool-counts.ts'
+import { listAllowedTools, listSkippedItems, presentTools, type SkippedItem } from './present-tools.ts'
 
 export type UpstreamOffersParts = {
+  db: Database
   catalogues: Pick<UpstreamCatalogues, 'find'>
   reviews: Pick<UpstreamReviews, 'listLiveSources'>
-  counts: ToolCounts
   listUpstreams: (serverId: string) => Promise<readonly Upstream[]>
   /** The upstream of a passthrough server. */
   listPassthroughTargets: (serverId: string) => Promise<readonly Upstream[]>
@@ -34,50 +37,86 @@ const parametersOf = ({ declared: { inputSchema } }: CatalogueItem): string[] =>
   return isJsonObject(properties) ? Object.keys(properties).map(removeHidden) : []
 }
 
+/** Counts cached, by upstream and version. */
+const MAX_CACHED = 10_000
+
+/**
+ * Counts upstream tools for lists of servers, by server; servers without any are left out. A catalogue, which may be
+ * large, is only read again when it has changed.
+ */
+const createToolCounts = ({ db, catalogues, reviews }: UpstreamOffersParts) => {
+  const cache = new LRUCache<string, number>({ max: MAX_CACHED })
+
+  const countTools = async (upstream: Upstream, hash: string): Promise<number> => {
+    const key = `${upstream.id} ${hash} ${upstream.updatedAt.getTime()}`
+    const cached = cache.get(key)
+    if (cached !== undefined) return cached
+    const stored = (await catalogues.find([upstream])).get(upstream.id)
+    const count = stored === undefined ? 0 : listAllowedTools({ upstream, stored }).length
+    cache.set(key, count)
+    return count
+  }
+
+  const countReviewed = async (serverId: string): Promise<number> => {
+    const sources = await reviews.listLiveSources(serverId)
+    return sources.reduce((sum, { stored }) => sum + stored.catalogue.tools.length, 0)
+  }
+
+  return async (serverIds: readonly string[]): Promise<ReadonlyMap<string, number>> => {
+    const found = await store.listEnabledUpstreams(db, serverIds)
+    const hashes = await listCatalogueHashes(
+      db,
+      found.map(({ upstream }) => upstream.id),
+    )
+    const counts = new Map<string, number>()
+    for (const { upstream, isReviewed } of found) {
+      const { id, serverId } = upstream
+      if (isReviewed) {
+        if (!counts.has(serverId)) counts.set(serverId, await countReviewed(serverId))
+        continue
+      }
+      const hash = hashes.get(id)?.hash
+      if (hash !== undefined) counts.set(serverId, (counts.get(serverId) ?? 0) + (await countTools(upstream, hash)))
+    }
+    return counts
+  }
+}
+
 /** Describes what upstreams offer from cached catalogues, without contacting them. */
-export const createUpstreamOffers = ({
-  catalogues,
-  reviews,
-  counts,
-  listUpstreams,
-  listPassthroughTargets,
-  findPresentation,
-  listToolNames,
-}: UpstreamOffersParts) => ({
+export const createUpstreamOffers = (parts: UpstreamOffersParts) => ({
   /** Undefined if the catalogue was never fetched with the current configuration. */
-  find: async (upstream: Upstream) => (await catalogues.find([upstream])).get(upstream.id),
+  find: async (upstream: Upstream) => (await parts.catalogues.find([upstream])).get(upstream.id),
 
   /** By upstream, the items that clients do not see because their name is taken. */
   listSkipped: async (serverId: string): Promise<ReadonlyMap<string, readonly SkippedItem[]>> => {
     // Names can only collide in a flat list.
-    if ((await findPresentation(serverId)) !== 'flat') return new Map()
-    const sources = await reviews.listLiveSources(serverId)
-    const skipped = sources.length === 0 ? [] : listSkippedItems(sources, await listToolNames(serverId))
+    if ((await parts.findPresentation(serverId)) !== 'flat') return new Map()
+    const sources = await parts.reviews.listLiveSources(serverId)
+    const skipped = sources.length === 0 ? [] : listSkippedItems(sources, await parts.listToolNames(serverId))
     const byUpstream = Map.groupBy(skipped, ({ upstreamId }) => upstreamId)
     return new Map([...byUpstream].map(([id, own]) => [id, own.slice(0, MAX_SKIPPED)]))
   },
 
   /** All upstreams of a server by name, with the tools that clients see. The caller must check access. */
   listPresented: async (serverId: string): Promise<PresentedUpstream[]> => {
-    const upstreams = await listUpstreams(serverId)
+    const upstreams = await parts.listUpstreams(serverId)
     if (upstreams.length === 0) return []
-    const sources = await reviews.listLiveSources(serverId)
-    const heard = new Set(sources.map(({ upstream }) => upstream.id))
-    const { tools } = presentTools(sources, await listToolNames(serverId))
+    const sources = await parts.reviews.listLiveSources(serverId)
+    const fetched = new Set(sources.map(({ upstream }) => upstream.id))
+    const { tools } = presentTools(sources, await parts.listToolNames(serverId))
     const byUpstream = Map.groupBy(tools, ({ upstream }) => upstream.id)
     return upstreams.map(upstream => ({
       upstream,
-      hasCatalogue: heard.has(upstream.id),
+      hasCatalogue: fetched.has(upstream.id),
       tools: (byUpstream.get(upstream.id) ?? []).map(({ name, item }) => ({ name, parameters: parametersOf(item) })),
     }))
   },
 
   /** The upstream of a passthrough server. Its tools are not known here. */
   listPassthrough: async (serverId: string): Promise<PresentedUpstream[]> =>
-    (await listPassthroughTargets(serverId)).map(upstream => ({ upstream, hasCatalogue: true, tools: [] })),
+    (await parts.listPassthroughTargets(serverId)).map(upstream => ({ upstream, hasCatalogue: true, tools: [] })),
 
-  /** The number of upstream tools by server; servers without any are left out. */
-  countTools: counts,
+  countTools: createToolCounts(parts),
 })
 
 export type UpstreamOffers = ReturnType<typeof createUpstreamOffers>

@@ -29,7 +29,6 @@ type AskedClient = {
   userId: string | undefined
 }
 
-/** A client with a session. It is asked by requests. */
 export type SessionPeer = AskedClient & {
   kind: 'session'
   /** Rejects with the client's error response, or with the reason why it cannot be asked. */
@@ -62,7 +61,6 @@ export type CallLink = {
   onLog?: ((params: JsonObject) => void) | undefined
   /** The client's minimum log level; undefined if it never set one. */
   logLevel?: LogLevel | undefined
-  /** Present if the client can be asked. */
   peer?: ClientPeer | undefined
   /** How to send the request, unless over the shared connection. */
   through?: LinkedRequest | undefined

@@ -1,20 +1,12 @@
 import { CALLER_UNKNOWN } from '../oauth-client/account-messages.ts'
 import type { UpstreamState } from '../upstream.ts'
 import type { UpstreamConnection } from './connection.ts'
+import { createConnectionPool, type PooledConnection } from './connection-pool.ts'
 import { AccountError, UpstreamError } from './upstream-error.ts'
 
 /** For all upstreams together. Above it, the least recently used idle connection is closed. */
 const MAX_CALLER_CONNECTIONS = 500
-const IDLE_MS = 5 * 60_000
-const IDLE_CHECK_INTERVAL_MS = 60_000
-
-type CallerConnection = {
-  upstreamId: string
-  userId: string
-  connection: UpstreamConnection
-  activeCalls: number
-  usedAt: number
-}
+const TOO_MANY = 'Too many callers are using their own accounts right now. Try again soon.'
 
 export type CallerConnectionsOptions = {
   /** Creates a connection with this user's tokens, not yet opened; undefined if the upstream is gone. */
@@ -23,13 +15,9 @@ export type CallerConnectionsOptions = {
   assertConnected: (upstreamId: string, userId: string) => Promise<void>
   /** Returns a user with a working account who may still call the server, if possible `preferred`. */
   findLatestHolder: (upstreamId: string, preferred: string | undefined) => Promise<string | undefined>
-  maxConnections?: number
 }
 
 const gone = (): UpstreamError => new UpstreamError('aborted', 'The upstream is disabled or was removed.')
-const tooMany = (): UpstreamError =>
-  new UpstreamError('unavailable', 'Too many callers are using their own accounts right now. Try again soon.')
-
 const IDLE: UpstreamState = { kind: 'idle' }
 const NO_SECRETS: readonly string[] = []
 const noop = (): void => {}
@@ -39,56 +27,20 @@ const NO_PROGRESS = { token: '', stop: noop }
  * Connections to upstreams where each caller uses their own account: one per caller, opened by a call and closed when
  * idle. No response, notification or log of one caller reaches another.
  */
-export const createCallerConnections = ({
-  open,
-  assertConnected,
-  findLatestHolder,
-  maxConnections = MAX_CALLER_CONNECTIONS,
-}: CallerConnectionsOptions) => {
-  // Least recently used first.
-  const connections = new Map<string, CallerConnection>()
-  const closing = new Set<Promise<unknown>>()
-  const keyOf = (upstreamId: string, userId: string): string => `${upstreamId} ${userId}`
+export const createCallerConnections = ({ open, assertConnected, findLatestHolder }: CallerConnectionsOptions) => {
+  const pool = createConnectionPool()
 
-  const close = (caller: CallerConnection): void => {
-    connections.delete(keyOf(caller.upstreamId, caller.userId))
-    const ending: Promise<unknown> = caller.connection
-      .close()
-      .catch(noop)
-      .finally(() => closing.delete(ending))
-    closing.add(ending)
-  }
+  const find = (upstreamId: string, user: string): PooledConnection | undefined =>
+    pool.listOf(upstreamId).find(({ userId }) => userId === user)
 
-  const closeWhere = (matches: (caller: CallerConnection) => boolean): void => {
-    for (const caller of [...connections.values()]) if (matches(caller)) close(caller)
-  }
-
-  const idleTimer = setInterval(() => {
-    const before = Date.now() - IDLE_MS
-    closeWhere(({ activeCalls, usedAt }) => activeCalls === 0 && usedAt < before)
-  }, IDLE_CHECK_INTERVAL_MS)
-  idleTimer.unref()
-
-  const makeRoom = (): void => {
-    if (connections.size < maxConnections) return
-    const oldest = [...connections.values()].find(({ activeCalls }) => activeCalls === 0)
-    if (oldest === undefined) throw tooMany()
-    close(oldest)
-  }
-
-  const getOrOpen = (upstreamId: string, userId: string): CallerConnection => {
-    const key = keyOf(upstreamId, userId)
-    const known = connections.get(key)
-    if (known !== undefined) {
-      connections.delete(key)
-      connections.set(key, known)
-      return known
-    }
-    makeRoom()
+  const getOrOpen = (upstreamId: string, userId: string): PooledConnection => {
+    const known = find(upstreamId, userId)
+    if (known !== undefined) return known
+    pool.makeRoom(pool.list(), MAX_CALLER_CONNECTIONS, TOO_MANY)
     const connection = open(upstreamId, userId)
     if (connection === undefined) throw gone()
-    const caller: CallerConnection = { upstreamId, userId, connection, activeCalls: 0, usedAt: Date.now() }
-    connections.set(key, caller)
+    const caller = { upstreamId, userId, connection, activeRequests: 0, usedAt: Date.now() }
+    pool.add(caller)
     return caller
   }
 
@@ -99,7 +51,7 @@ export const createCallerConnections = ({
   ): Promise<T> => {
     await assertConnected(upstreamId, userId)
     const caller = getOrOpen(upstreamId, userId)
-    caller.activeCalls++
+    const end = pool.use(caller)
     try {
       return await work(caller.connection)
     } catch (error) {
@@ -107,8 +59,7 @@ export const createCallerConnections = ({
       if (error instanceof UpstreamError && error.kind === 'unauthorized') await assertConnected(upstreamId, userId)
       throw error
     } finally {
-      caller.activeCalls--
-      caller.usedAt = Date.now()
+      end()
     }
   }
 
@@ -136,10 +87,8 @@ export const createCallerConnections = ({
     close: async () => {},
   })
 
-  const findConnected = (upstreamId: string): CallerConnection | undefined =>
-    [...connections.values()].findLast(
-      caller => caller.upstreamId === upstreamId && caller.connection.state().kind === 'connected',
-    )
+  const findConnected = (upstreamId: string): PooledConnection | undefined =>
+    pool.listOf(upstreamId).findLast(({ connection }) => connection.state().kind === 'connected')
 
   return {
     /** The connection for one caller. For an anonymous caller every use fails with an explanation. */
@@ -150,7 +99,7 @@ export const createCallerConnections = ({
           if (userId === undefined) throw new AccountError(CALLER_UNKNOWN, undefined)
           return userId
         },
-        () => (userId === undefined ? undefined : connections.get(keyOf(upstreamId, userId))?.connection),
+        () => (userId === undefined ? undefined : find(upstreamId, userId)?.connection),
         () => (userId === undefined ? undefined : getOrOpen(upstreamId, userId).connection),
       ),
     /**
@@ -164,8 +113,8 @@ export const createCallerConnections = ({
         if (chosen !== undefined) return chosen
         throw new AccountError('No caller has connected an account yet, so its lists cannot be fetched.', undefined)
       }
-      const findChosen = (): CallerConnection | undefined =>
-        chosen === undefined ? findConnected(upstreamId) : connections.get(keyOf(upstreamId, chosen))
+      const findChosen = (): PooledConnection | undefined =>
+        chosen === undefined ? findConnected(upstreamId) : find(upstreamId, chosen)
       return createDelegate(
         upstreamId,
         choose,
@@ -173,20 +122,12 @@ export const createCallerConnections = ({
         () => undefined,
       )
     },
-    /** The state of the upstream as seen by any caller's connection. */
     stateOf: (upstreamId: string): UpstreamState | undefined => {
-      const states = [...connections.values()].flatMap(caller =>
-        caller.upstreamId === upstreamId ? caller.connection.state() : [],
-      )
+      const states = pool.listOf(upstreamId).map(({ connection }) => connection.state())
       return states.find(({ kind }) => kind === 'connected') ?? states.at(-1)
     },
-    closeUpstream: (upstreamId: string): void => closeWhere(caller => caller.upstreamId === upstreamId),
-    closeUser: (userId: string): void => closeWhere(caller => caller.userId === userId),
-    count: (): number => connections.size,
-    close: async (): Promise<void> => {
-      clearInterval(idleTimer)
-      closeWhere(() => true)
-      await Promise.allSettled(closing)
-    },
+    closeUpstream: (upstreamId: string): void => pool.closeWhere(caller => caller.upstreamId === upstreamId),
+    closeUser: (userId: string): void => pool.closeWhere(caller => caller.userId === userId),
+    close: pool.end,
   }
 }

@@ -1,25 +1,50 @@
 import type { Notification, RequestOptions } from '@modelcontextprotocol/client'
+import { createListeners } from '../../lib/events/listeners.ts'
+import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
 import { failure, success } from '../../lib/kernel/result.ts'
 import type { Authorizer } from '../oauth-client/authorizer.ts'
 import type { ResolvedConfig, UpstreamState } from '../upstream.ts'
-import { CONNECTION_LIMITS, type ConnectionLimits } from './connection-limits.ts'
-import { createListeners } from './listeners.ts'
-import { type ClientSetup, type OpenConnection, openConnection, type UpstreamClient } from './open-connection.ts'
+import {
+  type ClientSetup,
+  type OpenConnection,
+  openConnection,
+  type UpstreamClient,
+  untilAborted,
+} from './open-connection.ts'
 import { createOutputLog, type LogLine, maskSecrets } from './output-log.ts'
-import { createProgressTokens, type OnProgress } from './progress-tokens.ts'
 import type { RemoteNetwork } from './remote-transport.ts'
 import { findFault } from './sdk-errors.ts'
-import { createSharedConnection } from './shared-connection.ts'
+import { CONNECTION_LIMITS, type ConnectionLimits, createSharedConnection } from './shared-connection.ts'
 import type { StdioProcesses } from './stdio-processes.ts'
 import { UpstreamError } from './upstream-error.ts'
+
+/** Receives the params of `notifications/progress` without the token. */
+type OnProgress = (params: JsonObject) => void
+
+/** Routes the progress of each request on a connection to its caller, by tokens of our own. */
+const createProgressTokens = () => {
+  const listeners = new Map<string, OnProgress>()
+  let last = 0
+  return {
+    add: (listener: OnProgress): { token: string; stop: () => void } => {
+      const token = `p${++last}`
+      listeners.set(token, listener)
+      return { token, stop: () => void listeners.delete(token) }
+    },
+    /** Ignores unknown tokens: their requests are complete. */
+    dispatch: (params: unknown): void => {
+      if (!isJsonObject(params)) return
+      const { progressToken, _meta, ...step } = params
+      if (typeof progressToken === 'string') listeners.get(progressToken)?.(step)
+    },
+  }
+}
 
 /** What all upstream connections of one installation share. */
 export type UpstreamParts = {
   processes: StdioProcesses
   network: RemoteNetwork
-  /** Patchbay's name and version as sent to upstreams. */
   clientInfo: { name: string; version: string }
-  /** Overrides of the default limits. */
   limits?: Partial<ConnectionLimits>
 }
 
@@ -49,9 +74,7 @@ export type UpstreamConnection = {
    */
   run: <T>(operation: UpstreamOperation<T>, signal?: AbortSignal) => Promise<T>
   state: () => UpstreamState
-  /** The era of the last connection; undefined before the first. */
   era: () => 'legacy' | 'modern' | undefined
-  /** Returns an unsubscribe function. */
   onState: (listener: (state: UpstreamState) => void) => () => void
   /** Called for every notification except progress. Returns an unsubscribe function. */
   onNotification: (listener: (notification: Notification) => void) => () => void
@@ -71,15 +94,8 @@ const cancelled = (cause?: unknown): UpstreamError =>
   new UpstreamError('aborted', 'The call was cancelled.', cause === undefined ? {} : { cause })
 
 /** Lets one caller stop waiting; the shared work continues. */
-const waitFor = <T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
-  if (signal === undefined) return promise
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(cancelled())
-    if (signal.aborted) onAbort()
-    signal.addEventListener('abort', onAbort, { once: true })
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
-  })
-}
+const waitFor = <T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> =>
+  signal === undefined ? promise : untilAborted(promise, signal, () => cancelled())
 
 /** Resolves the configuration. Errors are reported unchanged. */
 const resolveConfig = async (resolve: UpstreamConnectionOptions['resolve']): Promise<ResolvedConfig> => {
@@ -100,7 +116,7 @@ export const createUpstreamConnection = (options: UpstreamConnectionOptions): Up
   const { parts, timeoutMs, isEager, setup = {}, authorizer } = options
   const limits: ConnectionLimits = { ...CONNECTION_LIMITS, ...parts.limits }
   const log = createOutputLog({ now: () => new Date() })
-  const notifications = createListeners<Notification>()
+  const notifications = createListeners<[Notification]>()
   const progress = createProgressTokens()
   let secrets: readonly string[] = []
   let isOlderEra = false

@@ -1,7 +1,6 @@
 import type { Client, ClientOptions, Notification, Transport } from '@modelcontextprotocol/client'
 import type { Authorizer } from '../oauth-client/authorizer.ts'
 import type { ResolvedConfig } from '../upstream.ts'
-import { boundDepth } from './bound-depth.ts'
 import { subscribeToListChanges } from './list-changes.ts'
 import { mcpClient } from './mcp-client.ts'
 import { maskSecrets, type OutputLog, stripHidden } from './output-log.ts'
@@ -9,6 +8,7 @@ import { createRemoteTransport, type RemoteNetwork } from './remote-transport.ts
 import { findFault } from './sdk-errors.ts'
 import type { StdioProcesses } from './stdio-processes.ts'
 import { createStdioTransport, type StdioLimits } from './stdio-transport.ts'
+import { boundDepth } from './transport-guards.ts'
 import { UpstreamError } from './upstream-error.ts'
 
 /** A connected client; `getProtocolEra()` tells which era the upstream speaks. */
@@ -155,20 +155,30 @@ const createClient = ({ clientInfo, setup, config, ...options }: OpenConnectionO
   return client
 }
 
-/** Rejects after `ms` or when the signal aborts. */
-const withTimeout = async <T>(promise: Promise<T>, ms: number, signal: AbortSignal): Promise<T> => {
+/** Settles as the promise does, or rejects when the signal aborts before. */
+export const untilAborted = async <T>(
+  promise: Promise<T>,
+  signal: AbortSignal,
+  toError: () => UpstreamError,
+): Promise<T> => {
   const end = Promise.withResolvers<never>()
-  const timer = setTimeout(() => end.reject(new UpstreamError('timeout', 'The time is up.')), ms)
-  const onAbort = (): void => end.reject(new UpstreamError('aborted', 'The connection was closed while connecting.'))
+  const onAbort = (): void => end.reject(toError())
   if (signal.aborted) onAbort()
   signal.addEventListener('abort', onAbort, { once: true })
   try {
     return await Promise.race([promise, end.promise])
   } finally {
-    clearTimeout(timer)
     signal.removeEventListener('abort', onAbort)
   }
 }
+
+/** Rejects after `ms` or when the signal aborts. */
+const withTimeout = <T>(promise: Promise<T>, ms: number, signal: AbortSignal): Promise<T> =>
+  untilAborted(promise, AbortSignal.any([signal, AbortSignal.timeout(ms)]), () =>
+    signal.aborted
+      ? new UpstreamError('aborted', 'The connection was closed while connecting.')
+      : new UpstreamError('timeout', 'The time is up.'),
+  )
 
 /** Of an upstream's error message. */
 const MAX_ERROR_CHARS = 300

@@ -1,8 +1,46 @@
 import { OutboundError, type OutboundFault } from '../../lib/outbound/outbound-request.ts'
 import type { StreamingFetch } from '../../lib/outbound/streaming-fetch.ts'
-import { isEventStream, watchStream } from './event-streams.ts'
-import type { OutputLimits } from './output-meter.ts'
+import { createOutputMeter, describeOutputLimit, type OutputLimits } from './output-meter.ts'
 import { AccountError, UpstreamError, type UpstreamFault } from './upstream-error.ts'
+
+const isEventStream = ({ headers }: Response): boolean =>
+  /^text\/event-stream\b/i.test(headers.get('content-type') ?? '')
+
+/**
+ * Passes on an event stream within its limits. Calls `onEnd` once when the stream ends or fails, but not when the
+ * reader cancels.
+ */
+const watchStream = (response: Response, limits: OutputLimits, onEnd: (cause: unknown) => void): Response => {
+  if (response.body === null) return response
+  const reader = response.body.getReader()
+  const exceedsLimit = createOutputMeter(limits)
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull: async controller => {
+        try {
+          const { done, value } = await reader.read()
+          if (done) {
+            controller.close()
+            onEnd(undefined)
+            return
+          }
+          if (exceedsLimit(value)) {
+            const limit = describeOutputLimit(limits)
+            throw new UpstreamError('too_large', `The upstream sent more than ${limit}.`)
+          }
+          controller.enqueue(value)
+        } catch (error) {
+          controller.error(error)
+          void reader.cancel(error).catch(() => {})
+          onEnd(error)
+        }
+      },
+      cancel: reason => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  )
+  return new Response(body, response)
+}
 
 /** Errors that mean the whole upstream is unreachable. */
 const OUT_OF_REACH: ReadonlySet<OutboundFault> = new Set([

@@ -1,13 +1,13 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Transport } from '@modelcontextprotocol/client'
 import { createStreamingFetch, type StreamingFetchOptions } from '../../lib/outbound/streaming-fetch.ts'
 import { createAuthorizedFetch } from '../oauth-client/authorized-fetch.ts'
 import type { Authorizer } from '../oauth-client/authorizer.ts'
 import type { RemoteConfig } from '../upstream.ts'
-import { boundDepth } from './bound-depth.ts'
 import { mcpClient } from './mcp-client.ts'
 import type { OutputLimits } from './output-meter.ts'
 import { createRemoteFetch } from './remote-fetch.ts'
-import { watchRequests } from './request-watch.ts'
+import { boundDepth, watchRequests } from './transport-guards.ts'
 import { UpstreamError } from './upstream-error.ts'
 
 /** The outbound guard and its limits. */
@@ -82,10 +82,8 @@ export const createRemoteTransport = (
     lastFault: remote.lastFault,
     close: async () => {
       if (http?.sessionId !== undefined && failure === undefined) {
-        const timeUp = Promise.withResolvers<void>()
-        const timer = setTimeout(timeUp.resolve, SESSION_END_TIMEOUT_MS)
-        await Promise.race([http.terminateSession().catch(() => {}), timeUp.promise])
-        clearTimeout(timer)
+        const ended = http.terminateSession().catch(() => {})
+        await Promise.race([ended, wait(SESSION_END_TIMEOUT_MS, undefined, { ref: false })])
       }
       failure ??= new UpstreamError('aborted', 'The connection was closed.')
       await transport.close()

@@ -1,10 +1,78 @@
 import { CircuitState, ConsecutiveBreaker, circuitBreaker, handleWhen, isBrokenCircuitError } from 'cockatiel'
+import { createListeners } from '../../lib/events/listeners.ts'
 import type { UpstreamState } from '../upstream.ts'
-import type { ConnectionLimits } from './connection-limits.ts'
-import { createIdleTimer } from './idle-timer.ts'
-import { createListeners } from './listeners.ts'
 import type { OpenConnection } from './open-connection.ts'
 import { UpstreamError } from './upstream-error.ts'
+
+export type ConnectionLimits = {
+  /** Delay before each retry; the last one repeats. */
+  retryDelaysMs: readonly number[]
+  /** After this many failures in a row calls no longer reconnect until the next retry is due. */
+  maxFailures: number
+  /** From the start of a process to its first response. */
+  startTimeoutMs: number
+  /** A process without a request for this long is stopped. */
+  idleMs: number
+  /** Of stdout and stderr together, within `outputWindowMs`. */
+  maxOutputBytes: number
+  outputWindowMs: number
+}
+
+export const CONNECTION_LIMITS: ConnectionLimits = {
+  retryDelaysMs: [2_000, 4_000, 8_000, 30_000],
+  maxFailures: 5,
+  // A command such as npx may have to download its package first.
+  startTimeoutMs: 30_000,
+  idleMs: 5 * 60_000,
+  // Far above any ordinary server, far below what would keep a core busy.
+  maxOutputBytes: 64 * 1_024 * 1_024,
+  outputWindowMs: 10_000,
+}
+
+type IdleTimerOptions = {
+  idleMs: number
+  /** Whether something is in progress that must not be interrupted. */
+  isBusy: () => boolean
+  onIdle: () => void
+}
+
+/** Calls `onIdle` after a time without activity, unless something is in progress. */
+const createIdleTimer = ({ idleMs, isBusy, onIdle }: IdleTimerOptions) => {
+  let timer: NodeJS.Timeout | undefined
+  let holdCount = 0
+
+  const check = (): void => {
+    timer = undefined
+    if (holdCount > 0 || isBusy()) touch()
+    else onIdle()
+  }
+  /** Restarts the time. */
+  const touch = (): void => {
+    if (timer !== undefined) {
+      timer.refresh()
+      return
+    }
+    timer = setTimeout(check, idleMs)
+    timer.unref()
+  }
+
+  return {
+    touch,
+    stop: (): void => {
+      clearTimeout(timer)
+      timer = undefined
+    },
+    /** Prevents idleness until released. */
+    hold: (): (() => void) => {
+      let isHeld = true
+      holdCount++
+      return () => {
+        if (isHeld) holdCount--
+        isHeld = false
+      }
+    },
+  }
+}
 
 /** A connection that lasted this long resets the count of failures. */
 const STABLE_MS = 30_000
@@ -21,7 +89,7 @@ const closedError = (): UpstreamError => new UpstreamError('aborted', 'The conne
 
 /** The connection shared by all callers. Opens it once for concurrent callers, retries it, and closes it when idle. */
 export const createSharedConnection = ({ open, isEager, limits, onIdleStop }: SharedConnectionOptions) => {
-  const stateListeners = createListeners<UpstreamState>()
+  const stateListeners = createListeners<[UpstreamState]>()
   const closing = new AbortController()
   const lastDelayMs = limits.retryDelaysMs.at(-1) ?? 0
   const breaker = circuitBreaker(

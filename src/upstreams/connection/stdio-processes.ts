@@ -32,9 +32,7 @@ export type StdioProcessesOptions = {
   directory: string
   /** The environment of every command, such as PATH and HOME. Nothing else of ours is passed on. */
   environment: Readonly<Record<string, string>>
-  /** Memory of one process and its children. */
   maxMemoryBytes?: number
-  /** Interval of the memory check. */
   memoryCheckIntervalMs?: number
   /** Time between SIGTERM and SIGKILL. */
   endGraceMs?: number

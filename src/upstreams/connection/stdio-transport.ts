@@ -6,7 +6,6 @@ import { createOutputMeter, describeOutputLimit, type OutputLimits } from './out
 import type { ProcessCommand, ProcessEnd, StdioProcess, StdioProcesses } from './stdio-processes.ts'
 import { UpstreamError } from './upstream-error.ts'
 
-/** Output limits are for stdout and stderr together. */
 export type StdioLimits = OutputLimits & {
   /** Of one line of stdout, which is one message. */
   maxMessageBytes: number

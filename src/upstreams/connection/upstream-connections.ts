@@ -1,5 +1,6 @@
 import type { Notification } from '@modelcontextprotocol/client'
 import type { EventBus } from '../../lib/events/event-bus.ts'
+import { createListeners } from '../../lib/events/listeners.ts'
 import type { Result } from '../../lib/kernel/result.ts'
 import type { ResolutionFault } from '../config/compiled-config.ts'
 import { EVERYBODY } from '../oauth-client/account.ts'
@@ -8,6 +9,7 @@ import type { Authorizer } from '../oauth-client/authorizer.ts'
 import { isPerCaller, type ResolvedConfig, restingState, type Upstream, type UpstreamState } from '../upstream.ts'
 import { createCallerConnections } from './caller-connections.ts'
 import { createUpstreamConnection, type UpstreamConnection, type UpstreamParts } from './connection.ts'
+import { createClosing } from './connection-pool.ts'
 import type { ClientSetup } from './open-connection.ts'
 import type { LogLine } from './output-log.ts'
 import { AccountError, UpstreamError } from './upstream-error.ts'
@@ -20,7 +22,6 @@ export type LoadedUpstream = {
   accountKey?: string | undefined
 }
 
-/** The accounts of upstreams that use OAuth. */
 export type AccountsOfConnections = {
   authorizerOf: (upstreamId: string, holder: string) => Authorizer
   /** Throws AccountError if the holder has no working account. */
@@ -53,10 +54,9 @@ const keyOf = ({ upstream, resolved, accountKey }: LoadedUpstream): string => {
   return JSON.stringify([connecting, accountKey])
 }
 
-/** The only notifications of a caller's own connection that concern everybody. */
-const LIST_CHANGED = /^notifications\/(tools|resources|prompts)\/list_changed$/
+/** Of the notifications of a caller's own connection, only these concern everybody. */
+export const LIST_CHANGED = /^notifications\/(tools|resources|prompts)\/list_changed$/
 
-/** The state of an upstream that lacks an account. */
 const missingAccountState = ({ upstream, resolved }: LoadedUpstream): UpstreamState | undefined =>
   resolved.ok || resolved.error.reason !== 'not_connected'
     ? undefined
@@ -76,22 +76,16 @@ export const createUpstreamConnections = ({
   const servers = new Map<string, Map<string, Entry>>()
   const byId = new Map<string, Entry>()
   const syncing = new Map<string, Promise<unknown>>()
-  const closing = new Set<Promise<unknown>>()
-  const notificationListeners = new Set<(upstream: Upstream, notification: Notification) => void>()
-  const stateListeners = new Set<(upstream: Upstream, state: UpstreamState) => void>()
-  const replacedListeners = new Set<(upstreamId: string) => void>()
-  const accessListeners = new Set<(userId: string) => void>()
+  const closing = createClosing()
+  const notifications = createListeners<[upstream: Upstream, notification: Notification]>()
+  const states = createListeners<[upstream: Upstream, state: UpstreamState]>()
+  const replacements = createListeners<[upstreamId: string]>()
+  const accessChanges = createListeners<[userId: string]>()
   let isClosed = false
 
   const closeEntry = ({ upstream, connection }: Entry): void => {
     callers.closeUpstream(upstream.id)
-    if (connection === undefined) return
-    // Errors are ignored: `processes` ends whatever is left.
-    const ending: Promise<unknown> = connection.close().then(
-      () => closing.delete(ending),
-      () => closing.delete(ending),
-    )
-    closing.add(ending)
+    if (connection !== undefined) closing.start(connection)
   }
 
   const createConnection = (entry: Entry, holder: string, setup?: ClientSetup): UpstreamConnection => {
@@ -114,12 +108,8 @@ export const createUpstreamConnections = ({
 
   const open = (entry: Entry): UpstreamConnection => {
     const connection = createConnection(entry, EVERYBODY)
-    connection.onNotification(notification => {
-      for (const listener of notificationListeners) listener(entry.upstream, notification)
-    })
-    connection.onState(state => {
-      for (const listener of stateListeners) listener(entry.upstream, state)
-    })
+    connection.onNotification(notification => notifications.notify(entry.upstream, notification))
+    connection.onState(state => states.notify(entry.upstream, state))
     return connection
   }
 
@@ -143,9 +133,8 @@ export const createUpstreamConnections = ({
     const entry = findEnabled(upstreamId)
     if (entry === undefined) return undefined
     const connection = createConnection(entry, userId)
-    connection.onNotification(notification => {
-      if (!LIST_CHANGED.test(notification.method)) return
-      for (const listener of notificationListeners) listener(entry.upstream, { method: notification.method })
+    connection.onNotification(({ method }) => {
+      if (LIST_CHANGED.test(method)) notifications.notify(entry.upstream, { method })
     })
     return connection
   }
@@ -221,7 +210,7 @@ export const createUpstreamConnections = ({
     if (after.size === 0) servers.delete(serverId)
     else servers.set(serverId, after)
     for (const [id, { upstream }] of after) if (upstream.config.isEager) find(id)
-    for (const id of closed) for (const listener of replacedListeners) listener(id)
+    for (const id of closed) replacements.notify(id)
   }
 
   /**
@@ -255,7 +244,7 @@ export const createUpstreamConnections = ({
     }),
     bus.subscribe('access_changed', ({ userId }) => {
       callers.closeUser(userId)
-      for (const listener of accessListeners) listener(userId)
+      accessChanges.notify(userId)
     }),
     bus.subscribe('resync', async () => {
       for (const serverId of [...servers.keys()]) await sync(serverId)
@@ -291,21 +280,12 @@ export const createUpstreamConnections = ({
     },
     /** The process's output and events; empty without a connection. */
     logOf: (upstreamId: string): readonly LogLine[] => byId.get(upstreamId)?.connection?.log() ?? [],
-    onNotification: (listener: (upstream: Upstream, notification: Notification) => void): void => {
-      notificationListeners.add(listener)
-    },
-    onState: (listener: (upstream: Upstream, state: UpstreamState) => void): void => {
-      stateListeners.add(listener)
-    },
+    onNotification: notifications.add,
+    onState: states.add,
     /** Called when a connection was closed because its upstream changed. `find` returns the new one, if any. */
-    onReplaced: (listener: (upstreamId: string) => void): void => {
-      replacedListeners.add(listener)
-    },
+    onReplaced: replacements.add,
     /** Called when a user's accounts may have changed and their connections are closed. */
-    onAccessChanged: (listener: (userId: string) => void): void => {
-      accessListeners.add(listener)
-    },
-    /** Connects the eager upstreams. */
+    onAccessChanged: accessChanges.add,
     start: async (): Promise<void> => {
       for (const serverId of await listEagerServerIds()) await sync(serverId)
     },
@@ -316,7 +296,7 @@ export const createUpstreamConnections = ({
       await Promise.allSettled(syncing.values())
       for (const entry of byId.values()) closeEntry(entry)
       await callers.close()
-      await Promise.allSettled(closing)
+      await closing.settle()
       await parts.processes.close()
     },
   }

@@ -1,4 +1,5 @@
 import type { EventBus } from '../../lib/events/event-bus.ts'
+import { createListeners } from '../../lib/events/listeners.ts'
 import type { Upstream, UpstreamState } from '../upstream.ts'
 import type { UpstreamConnections } from './upstream-connections.ts'
 
@@ -18,14 +19,13 @@ const toOutage = ({ why, ownWords = why }: Extract<UpstreamState, { kind: 'faile
  */
 export const createUpstreamOutages = ({ connections, bus }: UpstreamOutagesOptions) => {
   const failures = new Map<string, Outage & { serverId: string }>()
-  const listeners = new Set<(serverId: string) => void>()
+  const changes = createListeners<[serverId: string]>()
 
   connections.onState(({ id, serverId }, state) => {
     const before = failures.get(id)?.why
     if (state.kind === 'failed') failures.set(id, { serverId, ...toOutage(state) })
     else if (state.kind === 'connected') failures.delete(id)
-    if (failures.get(id)?.why === before) return
-    for (const listener of listeners) listener(serverId)
+    if (failures.get(id)?.why !== before) changes.notify(serverId)
   })
   // The configuration changed, so the failure no longer counts.
   bus.subscribe('upstream_changed', ({ upstreamId }) => {
@@ -43,9 +43,7 @@ export const createUpstreamOutages = ({ connections, bus }: UpstreamOutagesOptio
       return state.kind === 'connecting' ? failures.get(upstream.id) : undefined
     },
     /** Called with the server whose upstream failed, failed for another reason, or recovered. */
-    onChange: (listener: (serverId: string) => void): void => {
-      listeners.add(listener)
-    },
+    onChange: changes.add,
   }
 }
 

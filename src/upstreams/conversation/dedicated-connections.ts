@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
 import type { CatalogueItem } from '../catalogue/catalogue.ts'
 import type { ClientPeer } from '../connection/call-link.ts'
 import type { UpstreamConnection } from '../connection/connection.ts'
+import { createConnectionPool, type PooledConnection } from '../connection/connection-pool.ts'
 import type { ClientSetup } from '../connection/open-connection.ts'
 import type { UpstreamConnections } from '../connection/upstream-connections.ts'
 import { UpstreamError } from '../connection/upstream-error.ts'
@@ -14,11 +15,7 @@ import type { Pauses } from './send-with-link.ts'
 const MAX_DEDICATED_CONNECTIONS = 50
 /** Per user. All anonymous callers count as one. */
 const MAX_PER_USER = 25
-/** Open questions to one client. */
 const MAX_OPEN_QUESTIONS = 20
-/** Idle time after which a connection is closed. */
-const IDLE_MS = 5 * 60_000
-const IDLE_CHECK_INTERVAL_MS = 60_000
 
 /** The client that a connection belongs to, and what it can be asked. */
 export type ConnectionOwner = Pick<ClientPeer, 'key' | 'capabilities' | 'userId'>
@@ -39,17 +36,13 @@ export type DedicatedConnection = {
   tools: readonly CatalogueItem[] | undefined
 }
 
-type Entry = DedicatedConnection & {
-  key: string
-  userId: string | undefined
-  upstreamId: string
-  activeRequests: number
-  usedAt: number
-  /** Cancels the open questions. */
-  openQuestions: Set<AbortController>
-  /** Whether the client was ever asked anything; its answers may still be held by the upstream. */
-  hasAsked: boolean
-}
+type Entry = DedicatedConnection &
+  PooledConnection & {
+    key: string
+    openQuestions: Set<AbortController>
+    /** Whether the client was ever asked anything; its answers may still be held by the upstream. */
+    hasAsked: boolean
+  }
 
 /** A connection borrowed for one request. `release` returns it and says whether the request was completed. */
 export type BorrowedConnection = { entry: DedicatedConnection; release: (how: 'ended' | 'given up') => void }
@@ -80,42 +73,13 @@ const ask = async (entry: Entry, capabilities: JsonObject, method: string, param
 export const createDedicatedConnections = (
   connections: Pick<UpstreamConnections, 'onAccessChanged' | 'onReplaced' | 'openDedicated' | 'upstreamOf'>,
 ) => {
-  const byUpstream = new Map<string, Set<Entry>>()
-  const closing = new Set<Promise<unknown>>()
-
-  const close = (entry: Entry): void => {
-    const all = byUpstream.get(entry.upstreamId)
-    all?.delete(entry)
-    if (all?.size === 0) byUpstream.delete(entry.upstreamId)
-    const ending: Promise<unknown> = entry.connection
-      .close()
-      .catch(() => {})
-      .finally(() => closing.delete(ending))
-    closing.add(ending)
-  }
-  const closeWhere = (matches: (entry: Entry) => boolean): void => {
-    for (const all of [...byUpstream.values()]) for (const entry of [...all]) if (matches(entry)) close(entry)
-  }
-
-  /** Closes the least recently used connection if the limit is reached. */
-  const makeRoom = (all: readonly Entry[], max: number): void => {
-    if (all.length < max) return
-    const [oldest] = all.filter(({ activeRequests }) => activeRequests === 0).sort((a, b) => a.usedAt - b.usedAt)
-    if (oldest !== undefined) {
-      close(oldest)
-      return
-    }
-    const why = `All ${max} connections for single clients are in use. Try again soon.`
-    throw new UpstreamError('unavailable', why)
-  }
+  const pool = createConnectionPool<Entry>()
+  const whyFull = (max: number): string => `All ${max} connections for single clients are in use. Try again soon.`
 
   const open = (upstreamId: string, { key, capabilities, userId }: ConnectionOwner): Entry => {
-    const others = [...(byUpstream.get(upstreamId) ?? [])]
-    makeRoom(
-      others.filter(other => other.userId === userId),
-      MAX_PER_USER,
-    )
-    makeRoom(others, MAX_DEDICATED_CONNECTIONS)
+    const ofUser = pool.listOf(upstreamId).filter(other => other.userId === userId)
+    pool.makeRoom(ofUser, MAX_PER_USER, whyFull(MAX_PER_USER))
+    pool.makeRoom(pool.listOf(upstreamId), MAX_DEDICATED_CONNECTIONS, whyFull(MAX_DEDICATED_CONNECTIONS))
     const setup: ClientSetup = {
       capabilities,
       prepare: client => {
@@ -141,21 +105,19 @@ export const createDedicatedConnections = (
     connection.onNotification(({ method, params }) => {
       if (FORWARDED.has(method) && isJsonObject(params)) entry.audience?.notify(method, maskTokens(entry, params))
     })
-    const all = byUpstream.get(upstreamId) ?? new Set<Entry>()
-    byUpstream.set(upstreamId, all.add(entry))
+    pool.add(entry)
     return entry
   }
 
   const use = (entry: Entry): BorrowedConnection => {
-    entry.activeRequests += 1
+    const end = pool.use(entry)
     let isReleased = false
     return {
       entry,
       release: how => {
         if (isReleased) return
         isReleased = true
-        entry.activeRequests -= 1
-        entry.usedAt = Date.now()
+        end()
         // Without this, the client would keep working on a question that nobody needs answered.
         if (how === 'given up' && entry.activeRequests === 0) for (const cancel of entry.openQuestions) cancel.abort()
       },
@@ -166,60 +128,49 @@ export const createDedicatedConnections = (
   const isReusable = (entry: Entry, how: 'ended' | 'given up'): boolean =>
     how === 'ended' && (entry.userId !== undefined || !entry.hasAsked)
 
-  const idleTimer = setInterval(() => {
-    const before = Date.now() - IDLE_MS
-    closeWhere(({ activeRequests, usedAt }) => activeRequests === 0 && usedAt < before)
-  }, IDLE_CHECK_INTERVAL_MS)
-  idleTimer.unref()
-  connections.onReplaced(upstreamId => closeWhere(entry => entry.upstreamId === upstreamId))
+  connections.onReplaced(upstreamId => pool.closeWhere(entry => entry.upstreamId === upstreamId))
   /** The upstream's session belongs to the account that started it. */
   const usesOwnAccount = ({ upstreamId }: Entry): boolean => {
     const upstream = connections.upstreamOf(upstreamId)
     return upstream === undefined || isPerCaller(upstream.config)
   }
-  connections.onAccessChanged(userId => closeWhere(entry => entry.userId === userId && usesOwnAccount(entry)))
+  connections.onAccessChanged(userId => pool.closeWhere(entry => entry.userId === userId && usesOwnAccount(entry)))
 
   return {
     /** The connection of a client with a session, for all its requests. Throws UpstreamError. */
     share: (upstreamId: string, client: ConnectionOwner): BorrowedConnection => {
-      const known = [...(byUpstream.get(upstreamId) ?? [])].find(entry => entry.key === client.key)
+      const known = pool.listOf(upstreamId).find(entry => entry.key === client.key)
       return use(known ?? open(upstreamId, client))
     },
     /**
      * A connection for a single request, so that everything asked on it belongs to that request. Throws UpstreamError.
      */
     borrow: (upstreamId: string, client: ConnectionOwner): BorrowedConnection => {
-      const mine = [...(byUpstream.get(upstreamId) ?? [])].filter(entry => entry.key === client.key)
+      const mine = pool.listOf(upstreamId).filter(entry => entry.key === client.key)
       const entry = mine.find(({ activeRequests }) => activeRequests === 0) ?? open(upstreamId, client)
       const { release } = use(entry)
       return {
         entry,
         release: how => {
           release(how)
-          if (!isReusable(entry, how)) close(entry)
+          if (!isReusable(entry, how)) pool.close(entry)
         },
       }
     },
     /** The tools that the upstream offers this client; empty until they are known. */
     toolsOf: (upstreamId: string, key: string): readonly CatalogueItem[] =>
-      [...(byUpstream.get(upstreamId) ?? [])].find(entry => entry.key === key)?.tools ?? [],
+      pool.listOf(upstreamId).find(entry => entry.key === key)?.tools ?? [],
     notifyAll: (key: string, method: string): void => {
-      for (const all of byUpstream.values()) {
-        for (const entry of all) {
-          if (entry.key !== key || entry.connection.state().kind !== 'connected') continue
-          entry.connection
-            .get()
-            .then(client => client.notification({ method }))
-            .catch(() => {})
-        }
+      for (const entry of pool.list()) {
+        if (entry.key !== key || entry.connection.state().kind !== 'connected') continue
+        entry.connection
+          .get()
+          .then(client => client.notification({ method }))
+          .catch(() => {})
       }
     },
     /** Closes the connections of a client that is gone. */
-    closeClient: (key: string): void => closeWhere(entry => entry.key === key),
-    close: async (): Promise<void> => {
-      clearInterval(idleTimer)
-      closeWhere(() => true)
-      await Promise.allSettled(closing)
-    },
+    closeClient: (key: string): void => pool.closeWhere(entry => entry.key === key),
+    close: pool.end,
   }
 }

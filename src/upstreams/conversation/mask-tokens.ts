@@ -11,7 +11,6 @@ const tokensOf = ({ connection }: Shown): readonly string[] => connection.secret
 /** Masks the account tokens that this connection used. */
 export const maskTokens = (own: Shown, said: JsonObject): JsonObject => hideSecrets(said, tokensOf(own))
 
-/** Masks tokens in a result or an error response. */
 export const maskTokensInOutcome = async (own: Shown, outcome: Promise<JsonObject>): Promise<JsonObject> => {
   try {
     return maskTokens(own, await outcome)

@@ -18,7 +18,6 @@ type OpenCall = {
   id: string
   /** What the upstream asked, by keys of ours. */
   questions: Map<string, Question>
-  /** Resolves when the upstream asks for something. */
   hasAsked: PromiseWithResolvers<void>
   outcome: Promise<JsonObject>
   stop: AbortController

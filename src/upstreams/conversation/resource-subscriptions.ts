@@ -2,7 +2,6 @@ import type { UpstreamConnections } from '../connection/upstream-connections.ts'
 import { UpstreamError } from '../connection/upstream-error.ts'
 import { createResourceWatch, type OnUpdated, type ResourceWatch } from './resource-watch.ts'
 
-/** Subscriptions to upstreams' resources over the shared connections. */
 export const createResourceSubscriptions = (
   connections: Pick<UpstreamConnections, 'find' | 'onNotification' | 'onState' | 'onReplaced'>,
 ) => {

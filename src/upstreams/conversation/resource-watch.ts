@@ -1,14 +1,12 @@
 import type { McpSubscription } from '@modelcontextprotocol/client'
 import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
-import { AnyResult } from '../connection/any-result.ts'
 import type { UpstreamConnection } from '../connection/connection.ts'
+import { AnyResult } from '../connection/mcp-client.ts'
 import type { UpstreamClient } from '../connection/open-connection.ts'
 import { UpstreamError } from '../connection/upstream-error.ts'
 
-/** Receives the params of `notifications/resources/updated`. */
 export type OnUpdated = (params: JsonObject) => void
 
-/** A resource with at least one subscriber. */
 type Subscription = {
   listeners: Set<OnUpdated>
   /** The connection of the last subscription. */
@@ -113,7 +111,6 @@ export const createResourceWatch = ({ find, onEmpty }: ResourceWatchOptions) => 
     entry.isAccepted = true
   }
 
-  /** Restores lost subscriptions. */
   const restoreLost = async (): Promise<void> => {
     if (subscriptions.size === 0) return
     const connection = hold()

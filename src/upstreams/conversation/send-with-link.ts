@@ -2,11 +2,49 @@ import type { RequestOptions } from '@modelcontextprotocol/client'
 import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
 import type { CallLink, ClientPeer, SendLinked } from '../connection/call-link.ts'
 import type { UpstreamConnection } from '../connection/connection.ts'
+import { mcpClient } from '../connection/mcp-client.ts'
 import type { UpstreamClient } from '../connection/open-connection.ts'
 import { UpstreamError } from '../connection/upstream-error.ts'
-import { createActivityTimeout } from './activity-timeout.ts'
 import { assertSupported, type InputRequest, toOlderRequest } from './input-requests.ts'
-import { lowerLogLevel } from './log-levels.ts'
+import { lowerLogLevel } from './upstream-logs.ts'
+
+/** Longest duration of a request, however much progress it reports or questions it asks. */
+const MAX_REQUEST_MS = 30 * 60_000
+
+/**
+ * A timeout that restarts on activity: `touch` restarts it, `pause` stops it. Pass `options` to the client's method.
+ */
+const createActivityTimeout = ({ timeout = MAX_REQUEST_MS, signal, ...rest }: RequestOptions) => {
+  const controller = new AbortController()
+  let pauses = 0
+  const giveUp = (): void => {
+    if (pauses > 0) timer.refresh()
+    // The SDK's own timeout error, to distinguish it from a cancellation.
+    else {
+      const { SdkError, SdkErrorCode } = mcpClient()
+      controller.abort(new SdkError(SdkErrorCode.RequestTimeout, 'Request timed out', { timeout }))
+    }
+  }
+  const timer = setTimeout(giveUp, timeout)
+  const onAbort = (): void => controller.abort(signal?.reason)
+  if (signal?.aborted) onAbort()
+  signal?.addEventListener('abort', onAbort, { once: true })
+  return {
+    options: { ...rest, timeout: MAX_REQUEST_MS, signal: controller.signal },
+    touch: (): void => void timer.refresh(),
+    pause: (): (() => void) => {
+      pauses++
+      return () => {
+        pauses--
+        timer.refresh()
+      }
+    },
+    end: (): void => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', onAbort)
+    },
+  }
+}
 
 /** The result type that asks the client to repeat its request with more input (2026-07-28). */
 export const INPUT_REQUIRED = 'input_required'
@@ -46,7 +84,6 @@ const listRequestedInput = (inputRequests: unknown, { capabilities }: ClientPeer
     return [key, inputRequest]
   })
 
-/** Asks a client with a session for each requested input. */
 const askForInput = async (
   peer: ClientPeer & { kind: 'session' },
   inputRequests: unknown,

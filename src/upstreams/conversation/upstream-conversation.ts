@@ -1,7 +1,7 @@
+import { fetchClientTools } from '../catalogue/fetch-catalogue.ts'
 import type { CallLink, LinkedRequest, SessionPeer, StatelessPeer } from '../connection/call-link.ts'
 import type { UpstreamConnections } from '../connection/upstream-connections.ts'
 import { UpstreamError } from '../connection/upstream-error.ts'
-import { fetchClientTools } from './client-tools.ts'
 import { createDedicatedConnections, type DedicatedConnection } from './dedicated-connections.ts'
 import { maskTokensInOutcome } from './mask-tokens.ts'
 import { createOpenCalls } from './open-calls.ts'

@@ -1,14 +1,32 @@
 import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
-import type { CallLink, LogLevel } from '../connection/call-link.ts'
+import { type CallLink, LOG_LEVELS, type LogLevel } from '../connection/call-link.ts'
+import type { UpstreamClient } from '../connection/open-connection.ts'
 import type { UpstreamConnections } from '../connection/upstream-connections.ts'
-import { lowerLogLevel } from './log-levels.ts'
+
+/** The level that each connection of the older era was set to. */
+const currentLevel = new WeakMap<UpstreamClient, LogLevel>()
+
+/** Short, because the call waits for it. */
+const SET_LEVEL_TIMEOUT_MS = 2_000
+
+/**
+ * Sets the log level of an upstream of the older era. All clients share the connection's level, so it is only ever
+ * lowered, and each client filters. A level that the upstream rejects is not requested again.
+ */
+export const lowerLogLevel = async (client: UpstreamClient, level: LogLevel | undefined): Promise<void> => {
+  if (level === undefined || client.getProtocolEra() !== 'legacy') return
+  if (client.getServerCapabilities()?.logging === undefined) return
+  const before = currentLevel.get(client)
+  if (before !== undefined && LOG_LEVELS.indexOf(before) <= LOG_LEVELS.indexOf(level)) return
+  currentLevel.set(client, level)
+  await client.setLoggingLevel(level, { timeout: SET_LEVEL_TIMEOUT_MS }).catch(() => {})
+}
 
 type OnLog = (params: JsonObject) => void
 
 /** How long after a call messages may still belong to it. */
 const LATE_MESSAGE_MS = 2_000
 
-/** The recent calls of one upstream. */
 type RecentCalls = {
   inProgress: Set<CallLink>
   /** The client of the call that just ended; undefined if there were several. */

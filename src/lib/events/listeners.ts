@@ -1,18 +1,18 @@
 /** Calls each listener, even if another one throws. */
-export const createListeners = <T>() => {
-  const listeners = new Set<(value: T) => void>()
+export const createListeners = <Args extends readonly unknown[]>() => {
+  const listeners = new Set<(...args: Args) => void>()
   return {
     /** Returns an unsubscribe function. */
-    add: (listener: (value: T) => void): (() => void) => {
+    add: (listener: (...args: Args) => void): (() => void) => {
       listeners.add(listener)
       return () => {
         listeners.delete(listener)
       }
     },
-    notify: (value: T): void => {
+    notify: (...args: Args): void => {
       for (const listener of listeners) {
         try {
-          listener(value)
+          listener(...args)
         } catch (error) {
           // Reported as an unhandled error instead of getting lost.
           queueMicrotask(() => {

@@ -1,0 +1,111 @@
+import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/client'
+import { UpstreamError } from './upstream-error.ts'
+
+/** JSON-RPC 2.0 §5.1. */
+const INVALID_REQUEST = -32_600
+const INTERNAL_ERROR = -32_603
+
+const streamEnded = (): UpstreamError =>
+  new UpstreamError('protocol', 'The upstream closed the stream before it responded. Try again.')
+
+/**
+ * Ends requests over Streamable HTTP that the SDK would leave to their timeout: one whose stream ended without a
+ * response gets an error, and a cancelled one in the older era is aborted. Call it before the client connects, since it
+ * keeps existing listeners. `takeFault` returns what broke the last stream. The error's data is an UpstreamError, which
+ * no upstream can produce.
+ */
+export const watchRequests = (transport: Transport, takeFault: () => UpstreamError | undefined): void => {
+  const open = new Map<RequestId, AbortController | undefined>()
+  const send = transport.send.bind(transport)
+  transport.onmessage = message => {
+    if (!('method' in message) && message.id !== undefined) open.delete(message.id)
+  }
+
+  transport.send = async (message, options) => {
+    if (!('method' in message)) return send(message, options)
+    if (!('id' in message)) {
+      await send(message, options)
+      const cancelled = message.method === 'notifications/cancelled' ? message.params?.requestId : undefined
+      if (typeof cancelled === 'string' || typeof cancelled === 'number') open.get(cancelled)?.abort()
+      return
+    }
+    const { id } = message
+    const stop = options?.requestSignal === undefined ? new AbortController() : undefined
+    open.set(id, stop)
+    const onRequestStreamEnd = (): void => {
+      options?.onRequestStreamEnd?.()
+      if (!open.delete(id) || options?.onRequestStreamEnd !== undefined) return
+      const error = {
+        code: INTERNAL_ERROR,
+        message: 'the stream ended before the response',
+        data: takeFault() ?? streamEnded(),
+      }
+      transport.onmessage?.({ jsonrpc: '2.0', id, error })
+    }
+    try {
+      await send(message, { ...options, requestSignal: options?.requestSignal ?? stop?.signal, onRequestStreamEnd })
+    } catch (error) {
+      open.delete(id)
+      throw error
+    }
+  }
+}
+
+/** Nesting of one message. Ordinary messages have a few dozen levels; the code that reads them here is recursive. */
+const MAX_MESSAGE_DEPTH = 256
+
+const isDeeperThan = (value: unknown, room: number): boolean => {
+  if (typeof value !== 'object' || value === null) return false
+  if (room === 0) return true
+  const members: unknown[] = Array.isArray(value) ? value : Object.values(value)
+  return members.some(member => isDeeperThan(member, room - 1))
+}
+
+const tooDeep = (): UpstreamError =>
+  new UpstreamError('protocol', `The upstream sent JSON that is nested more than ${MAX_MESSAGE_DEPTH} levels deep.`)
+
+/**
+ * Stops messages that are nested too deeply, since serializing them again would exhaust the stack. A response becomes
+ * an error with an UpstreamError as its data, which no upstream can produce; a request is rejected; anything else is
+ * dropped. Call it before anything listens.
+ */
+export const boundDepth = (transport: Transport): void => {
+  type Listener = NonNullable<Transport['onmessage']>
+  let listener: Listener | undefined
+  /** Listeners call earlier listeners; this avoids checking a message twice. */
+  let checked: JSONRPCMessage | undefined
+
+  const reject = (message: JSONRPCMessage): void => {
+    if (!('id' in message) || message.id === undefined) return
+    const { id } = message
+    if (!('method' in message)) {
+      const data = tooDeep()
+      listener?.({ jsonrpc: '2.0', id, error: { code: INTERNAL_ERROR, message: data.message, data } })
+      return
+    }
+    const error = {
+      code: INVALID_REQUEST,
+      message: `Invalid Request: nested more than ${MAX_MESSAGE_DEPTH} levels deep`,
+    }
+    transport.send({ jsonrpc: '2.0', id, error }).catch(() => {})
+  }
+  const guard =
+    (next: Listener): Listener =>
+    (message, extra) => {
+      if (message !== checked && isDeeperThan(message, MAX_MESSAGE_DEPTH)) {
+        reject(message)
+        return
+      }
+      checked = message
+      next(message, extra)
+    }
+
+  Object.defineProperty(transport, 'onmessage', {
+    configurable: true,
+    enumerable: true,
+    get: () => listener,
+    set: (given: Listener | undefined) => {
+      listener = given && guard(given)
+    },
+  })
+}
