@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { createOriginPolicy } from '../lib/http/origins.ts'
-import { wishesWebSocket } from '../lib/http/websocket-wish.ts'
+import { isWebSocketUpgrade } from '../lib/http/websocket-upgrade.ts'
 import { listenForUpgrades, type Upgrade } from '../passthrough/proxy/upgrades.ts'
 import type { CompiledPassthrough } from '../runtime/call/compiled-passthrough.ts'
 import { type Authorize, createAdmission } from './admission.ts'
@@ -184,7 +184,7 @@ export const mcpRoutes =
     listenForUpgrades(app.server, upgrade => {
       const { incoming, raw, ignore } = upgrade
       // Node may report requests to upgrade to any protocol here, not only to WebSocket.
-      const serverId = wishesWebSocket(incoming) ? SERVER_PATH.exec(incoming.url ?? '')?.[1] : undefined
+      const serverId = isWebSocketUpgrade(incoming) ? SERVER_PATH.exec(incoming.url ?? '')?.[1] : undefined
       if (serverId === undefined) {
         ignore()
         return

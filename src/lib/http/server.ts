@@ -13,7 +13,7 @@ import { readerConstraint } from './reader.ts'
 import { respondAfterLargeBodies } from './unread-body.ts'
 import { MAX_HEADER_BYTES, respondToUnreadableRequest } from './unreadable-requests.ts'
 import { serializerCompiler, validatorCompiler } from './validation.ts'
-import { wishesWebSocket } from './websocket-wish.ts'
+import { isWebSocketUpgrade } from './websocket-upgrade.ts'
 
 /** Time for all headers of a request to arrive; slower clients only occupy sockets. */
 const HEADERS_TIMEOUT_MS = 10_000
@@ -71,7 +71,7 @@ export const createHttpServer = (options: HttpServerOptions): HttpServer => {
       maxHeaderSize: MAX_HEADER_BYTES,
       keepAlive: true,
       keepAliveInitialDelay: KEEP_ALIVE_DELAY_MS,
-      shouldUpgradeCallback: wishesWebSocket,
+      shouldUpgradeCallback: isWebSocketUpgrade,
     },
     routerOptions: { maxParamLength: MAX_PATH_PARAMETER_CHARACTERS, constraints: { reader: readerConstraint } },
     clientErrorHandler: respondToUnreadableRequest,
