@@ -98,9 +98,13 @@ export const createUpstreamService = ({
   const keepAuth = async (
     tx: Transaction,
     upstreamId: string,
-    { before, wish, after }: { before: UpstreamAuth | undefined; wish: AuthInput | undefined; after: UpstreamAuth },
+    {
+      before,
+      requested,
+      after,
+    }: { before: UpstreamAuth | undefined; requested: AuthInput | undefined; after: UpstreamAuth },
   ): Promise<StoredAccount[]> => {
-    const secret = toSecretChange(before, wish, after)
+    const secret = toSecretChange(before, requested, after)
     const isBrought = clientIdOf(before) !== undefined || clientIdOf(after) !== undefined
     if (secret !== 'kept' && isBrought)
       await clients.saveConfigured(tx, upstreamId, secret === 'none' ? undefined : secret)
@@ -159,13 +163,13 @@ export const createUpstreamService = ({
 
   return {
     createUpstream: async (actor: Actor, serverId: string, input: UpstreamInput): Promise<UpstreamWithGlobals> => {
-      const { name, description, enabled, responseTokens = {}, toolAnswers = {}, ...wish } = input
+      const { name, description, enabled, responseTokens = {}, toolAnswers = {}, ...requested } = input
       const upstream = await changes
         .commit(async (tx, announce) => {
           const server = await servers.getServerFor(tx, actor, serverId, 'build')
-          if (wish.transport === 'stdio') assertMayRunCommands(actor, { allowStdio })
-          assertPassable(server, { transport: wish.transport, others: await store.countUpstreams(tx, serverId) })
-          const config = assertConfig(checkInput(wish, { maxTimeoutMs }))
+          if (requested.transport === 'stdio') assertMayRunCommands(actor, { allowStdio })
+          assertPassable(server, { transport: requested.transport, others: await store.countUpstreams(tx, serverId) })
+          const config = assertConfig(checkInput(requested, { maxTimeoutMs }))
           assertToolAnswers(toolAnswers)
           await assertNoSecretAtRisk(tx, serverId, config)
           await assertRoom(tx, serverId)
@@ -177,7 +181,7 @@ export const createUpstreamService = ({
             responseTokens,
             toolAnswers,
           })
-          await keepAuth(tx, made.id, { before: undefined, wish: wish.auth, after: config.auth })
+          await keepAuth(tx, made.id, { before: undefined, requested: requested.auth, after: config.auth })
           await auditNewUpstream(tx, actor, server, made)
           announce({ type: 'upstream_changed', upstreamId: made.id, serverId })
           return made
@@ -213,21 +217,21 @@ export const createUpstreamService = ({
       change: UpstreamChange,
       unchanged: Unchanged = {},
     ): Promise<UpstreamWithGlobals> => {
-      const { name, description, enabled, responseTokens, toolAnswers, ...wishChange } = change
+      const { name, description, enabled, responseTokens, toolAnswers, ...requestedChange } = change
       const { upstream, gone } = await changes
         .commit(async (tx, announce) => {
           const { before, server } = await getForChange(tx, actor, id)
           assertUnchangedSince(before, unchanged)
-          const wish = applyChange(before.config, wishChange)
-          assertPassable(server, { transport: wish.transport, others: 0 })
-          if (wish.transport === 'stdio' && before.config.transport !== 'stdio') {
+          const requested = applyChange(before.config, requestedChange)
+          assertPassable(server, { transport: requested.transport, others: 0 })
+          if (requested.transport === 'stdio' && before.config.transport !== 'stdio') {
             assertMayRunCommands(actor, { allowStdio })
           }
           const wanted = {
             name: name ?? before.name,
             description: description === undefined ? before.description : (description ?? undefined),
             isEnabled: enabled ?? before.isEnabled,
-            config: assertConfig(checkInput(wish, { maxTimeoutMs })),
+            config: assertConfig(checkInput(requested, { maxTimeoutMs })),
             responseTokens: responseTokens === undefined ? before.responseTokens : (responseTokens ?? {}),
             toolAnswers: toolAnswers === undefined ? before.toolAnswers : (toolAnswers ?? {}),
           }
@@ -235,7 +239,7 @@ export const createUpstreamService = ({
           if (startsNewCommand(before, wanted)) assertMayRunCommands(actor, { allowStdio })
           await assertNoSecretAtRisk(tx, before.serverId, wanted.config)
           const after = await store.updateUpstream(tx, id, wanted)
-          const auth = { before: before.config.auth, wish: wish.auth, after: wanted.config.auth }
+          const auth = { before: before.config.auth, requested: requested.auth, after: wanted.config.auth }
           const gone = await keepAuth(tx, id, auth)
           await auditChangedUpstream(tx, actor, server, { before, after })
           announce({ type: 'upstream_changed', upstreamId: id, serverId: before.serverId })

@@ -37,8 +37,8 @@ export const createEmailChange = (parts: EmailChangeParts) => {
      * Gives no hint whether another account has the new email; only an email to that address tells. Throws like
      * `prove`.
      */
-    requestEmailChange: async (actor: Actor, wish: { email: string; password: string }): Promise<void> => {
-      const { email, password } = wish
+    requestEmailChange: async (actor: Actor, requested: { email: string; password: string }): Promise<void> => {
+      const { email, password } = requested
       if (email === actor.email) {
         const errors = [{ path: 'email', message: 'is already yours' }]
         throw new AppError('invalid_request', 'This is already the email of your account.', { errors })

@@ -90,9 +90,9 @@ export type Home =
 const nameAfter = (email: string): string => email.slice(0, email.lastIndexOf('@'))
 
 /** Returns the only organization of an installation with PATCHBAY_TENANCY=single, if it exists yet. */
-const findSingle = async (tx: Transaction, wished: string | undefined) => {
+const findSingle = async (tx: Transaction, requested: string | undefined) => {
   const single = await store.findOldestOrganization(tx, undefined)
-  if (single === undefined || wished === undefined || wished === single.name) return single
+  if (single === undefined || requested === undefined || requested === single.name) return single
   throw new AppError(
     'invalid_request',
     `This installation has a single organization, "${single.name}" (PATCHBAY_TENANCY=single).`,
@@ -107,11 +107,11 @@ const foundOrganization = async (tx: Transaction, name: string, ownerId: string)
 
 const settleIn = async (tx: Transaction, user: User, home: Home, tenancy: SignUpPolicy['tenancy']): Promise<Joined> => {
   if (home.kind === 'invited') return { ...(await home.accept(tx, user)), isNew: false }
-  const wished = home.kind === 'joined' ? home.name : undefined
+  const requested = home.kind === 'joined' ? home.name : undefined
   const isJoining = tenancy === 'single' || home.kind === 'joined'
   const find = tenancy === 'single' ? findSingle : store.findOldestOrganization
-  const existing = isJoining ? await find(tx, wished) : undefined
-  if (existing === undefined) return foundOrganization(tx, wished ?? nameAfter(user.email), user.id)
+  const existing = isJoining ? await find(tx, requested) : undefined
+  if (existing === undefined) return foundOrganization(tx, requested ?? nameAfter(user.email), user.id)
   await store.addMember(tx, { organizationId: existing.id, userId: user.id, role: 'builder' })
   return { ...existing, isNew: false, role: 'builder' }
 }

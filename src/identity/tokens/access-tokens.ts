@@ -40,20 +40,20 @@ export const issueToken = async (
 }
 
 /** Returns the requested scopes, or all of the actor's. Throws `forbidden` for scopes that the actor lacks. */
-const scopesFor = (actor: Actor, wished: readonly Scope[] | undefined): Scope[] => {
-  const lacking = wished?.find(scope => !actor.scopes.has(scope))
+const scopesFor = (actor: Actor, requested: readonly Scope[] | undefined): Scope[] => {
+  const lacking = requested?.find(scope => !actor.scopes.has(scope))
   if (lacking !== undefined) {
     throw new AppError('forbidden', `A token without the scope "${lacking}" cannot create a token that has it.`)
   }
-  return SCOPES.filter(scope => (wished === undefined ? actor.scopes.has(scope) : wished.includes(scope)))
+  return SCOPES.filter(scope => (requested === undefined ? actor.scopes.has(scope) : requested.includes(scope)))
 }
 
 const noToken = () => new AppError('not_found', 'There is no such token.')
 
 /** Operations on the user's own tokens. Those of other users are treated as missing. */
 export const createAccessTokens = ({ db, changes, now }: { db: Database; changes: Changes; now: () => number }) => ({
-  createToken: (actor: Actor, wish: TokenInput): Promise<NewAccessToken> => {
-    const allowed = { ...wish, scopes: scopesFor(actor, wish.scopes) }
+  createToken: (actor: Actor, requested: TokenInput): Promise<NewAccessToken> => {
+    const allowed = { ...requested, scopes: scopesFor(actor, requested.scopes) }
     return changes.commit(tx => issueToken(tx, actor.userId, allowed, now(), actor))
   },
 

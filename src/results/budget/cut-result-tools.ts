@@ -161,9 +161,12 @@ export const compileCutResultTools = (parts: CutResultToolParts): CompiledTool[]
     }
   }
 
-  const grant = async (wish: Result<InspectionRequest, string>, context: CallContext): Promise<Inspected & Called> => {
-    if (!wish.ok) return unseen(errorResult(boundError(wish.error)))
-    const { source, steps } = wish.value
+  const grant = async (
+    request: Result<InspectionRequest, string>,
+    context: CallContext,
+  ): Promise<Inspected & Called> => {
+    if (!request.ok) return unseen(errorResult(boundError(request.error)))
+    const { source, steps } = request.value
     const fetched = await (source.kind === 'kept' ? fetchKept(source.cacheId, context) : fetchFresh(source, context))
     const { cost } = fetched
     if (fetched.kind === 'result') return { ...unseen(fetched.result), cost }
@@ -178,9 +181,9 @@ export const compileCutResultTools = (parts: CutResultToolParts): CompiledTool[]
     const read = (given: JsonValue | undefined): Result<InspectionRequest, string> =>
       readInspectionRequest(name, hasGroups, given)
     const isReadOnlyCall = (given: JsonValue | undefined): boolean => {
-      const wish = read(given)
-      if (!wish.ok || wish.value.source.kind === 'kept') return true
-      const { group, tool, args } = wish.value.source
+      const request = read(given)
+      if (!request.ok || request.value.source.kind === 'kept') return true
+      const { group, tool, args } = request.value.source
       const found = findTool(group, tool)
       return found.ok && onlyReads(found.value, args)
     }
