@@ -19,7 +19,7 @@ import type { ParameterType, TemplateParameter } from './template.ts'
 /** What a builder declares about a parameter besides its type. */
 export type ParameterMeta = {
   description?: string | undefined
-  enum?: readonly JsonValue[] | undefined
+  enum?: JsonValue[] | undefined
   default?: JsonValue | undefined
   example?: JsonValue | undefined
   minimum?: number | undefined

@@ -1,39 +1,56 @@
-import type { JsonObject } from '../lib/kernel/json.ts'
-import type { ParameterMeta } from '../templates/parameter-check.ts'
-import type { ResultShaping } from './response/result-shaping.ts'
+import { z } from 'zod'
+import { StoredResponse } from './response/response-rules.ts'
 
 /** MCP tool annotations (specification, server/tools), which override what the HTTP method implies. */
-export type ToolAnnotations = {
-  title?: string | undefined
-  readOnlyHint?: boolean | undefined
-  destructiveHint?: boolean | undefined
-  idempotentHint?: boolean | undefined
-  openWorldHint?: boolean | undefined
-}
+const ToolAnnotations = z.object({
+  title: z.string().optional(),
+  readOnlyHint: z.boolean().optional(),
+  destructiveHint: z.boolean().optional(),
+  idempotentHint: z.boolean().optional(),
+  openWorldHint: z.boolean().optional(),
+})
+export type ToolAnnotations = z.infer<typeof ToolAnnotations>
+
+export const StoredParameter = z.object({
+  description: z.string().optional(),
+  enum: z.array(z.json()).optional(),
+  default: z.json().optional(),
+  example: z.json().optional(),
+  minimum: z.number().optional(),
+  maximum: z.number().optional(),
+  pattern: z.string().optional(),
+})
+
+/**
+ * The document in `Tool.definition`, with everything that no query needs. Parsed on reading, so that an invalid row
+ * fails there.
+ */
+export const ToolDocument = z.object({
+  method: z.string(),
+  url: z.string(),
+  headers: z.array(z.object({ name: z.string(), value: z.string() })),
+  body: z.string().optional(),
+  timeoutMs: z.int().optional(),
+  parameters: z.record(z.string(), StoredParameter),
+  /** Replaces the schema derived from the parameters, for what types, enums and limits cannot express. */
+  inputSchema: z.record(z.string(), z.json()).optional(),
+  outputSchema: z.record(z.string(), z.json()).optional(),
+  annotations: ToolAnnotations.optional(),
+  /** Origins that a secret may be sent to if a parameter decides the origin. If set, no other origin is called. */
+  allowedOrigins: z.array(z.string()).optional(),
+  /** Changes made to its results before they are sent. */
+  response: StoredResponse.optional(),
+  /** How long a result of a read-only tool is cached for calls that make the same request. */
+  cacheSeconds: z.int().optional(),
+  /** Whether all callers share a cached result; otherwise only the caller who caused it gets it. */
+  cacheShared: z.boolean().optional(),
+})
 
 /** What a builder writes: an HTTP request template and the metadata of its parameters. */
-export type ToolDefinition = {
+export type ToolDefinition = z.infer<typeof ToolDocument> & {
   name: string
   title?: string | undefined
   description?: string | undefined
-  method: string
-  url: string
-  headers: readonly { name: string; value: string }[]
-  body?: string | undefined
-  timeoutMs?: number | undefined
-  parameters: Readonly<Record<string, ParameterMeta>>
-  /** Replaces the schema derived from the parameters, for what types, enums and limits cannot express. */
-  inputSchema?: JsonObject | undefined
-  outputSchema?: JsonObject | undefined
-  annotations?: ToolAnnotations | undefined
-  /** Origins that a secret may be sent to if a parameter decides the origin. If set, no other origin is called. */
-  allowedOrigins?: readonly string[] | undefined
-  /** Changes made to its results before they are sent. */
-  response?: ResultShaping | undefined
-  /** How long a result of a read-only tool is cached for calls that make the same request. */
-  cacheSeconds?: number | undefined
-  /** Whether all callers share a cached result; otherwise only the caller who caused it gets it. */
-  cacheShared?: boolean | undefined
 }
 
 export type Tool = ToolDefinition & {

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { readOnlyField, readOnlyTimes } from '../lib/http/pages/read-only.ts'
-import { absentable, nameUpTo, orNull, timeSchema } from '../lib/http/schemas.ts'
+import { absentable, absentableFields, nameUpTo, nullishFields, orNull, timeSchema } from '../lib/http/schemas.ts'
 import { isOrigin, TOOL_NAME, TOOL_NAME_RULE } from '../lib/kernel/names.ts'
 import { cacheRules } from './response/cache-rules.ts'
 import { ResponseRules } from './response/response-rules.ts'
+import { StoredParameter } from './tool.ts'
 
 const toolName = z.string().regex(TOOL_NAME, TOOL_NAME_RULE)
 
@@ -58,8 +59,6 @@ const optional = {
 
 export const CreateTool = z.strictObject({
   name: toolName,
-  title: absentable(optional.title),
-  description: absentable(optional.description),
   method: z
     .string()
     .trim()
@@ -68,16 +67,8 @@ export const CreateTool = z.strictObject({
     .transform(text => text.toUpperCase()),
   url: z.string().min(1),
   headers: z.array(z.strictObject({ name: z.string(), value: z.string() })).default([]),
-  body: absentable(optional.body),
-  timeoutMs: absentable(optional.timeoutMs),
   parameters: z.record(z.string(), parameterMeta).default({}),
-  inputSchema: absentable(optional.inputSchema),
-  outputSchema: absentable(optional.outputSchema),
-  annotations: absentable(optional.annotations),
-  allowedOrigins: absentable(optional.allowedOrigins),
-  response: absentable(optional.response),
-  cacheSeconds: absentable(optional.cacheSeconds),
-  cacheShared: absentable(optional.cacheShared),
+  ...absentableFields(optional),
 })
 
 /** In a change, null removes an optional field and a missing field stays. */
@@ -86,21 +77,11 @@ export const UpdateTool = z.strictObject({
   toolkitId: readOnlyField,
   ...readOnlyTimes,
   name: CreateTool.shape.name.optional(),
-  title: optional.title.nullish(),
-  description: optional.description.nullish(),
   method: CreateTool.shape.method.optional(),
   url: CreateTool.shape.url.optional(),
   headers: CreateTool.shape.headers.unwrap().optional(),
-  body: optional.body.nullish(),
-  timeoutMs: optional.timeoutMs.nullish(),
   parameters: CreateTool.shape.parameters.unwrap().optional(),
-  inputSchema: optional.inputSchema.nullish(),
-  outputSchema: optional.outputSchema.nullish(),
-  annotations: optional.annotations.nullish(),
-  allowedOrigins: optional.allowedOrigins.nullish(),
-  response: optional.response.nullish(),
-  cacheSeconds: optional.cacheSeconds.nullish(),
-  cacheShared: optional.cacheShared.nullish(),
+  ...nullishFields(optional),
 })
 
 const visibility = z.enum(['private', 'public'], 'must be private or public')
@@ -142,13 +123,7 @@ const ParameterView = z.object({
   type: z.string(),
   required: z.boolean(),
   places: z.array(z.object({ kind: z.string(), field: z.string(), line: z.int(), column: z.int() })),
-  description: z.string().optional(),
-  enum: z.array(z.json()).optional(),
-  default: z.json().optional(),
-  example: z.json().optional(),
-  minimum: z.number().optional(),
-  maximum: z.number().optional(),
-  pattern: z.string().optional(),
+  ...StoredParameter.shape,
 })
 
 export const ToolView = z.object({

@@ -1,85 +1,98 @@
-import type { ResultShaping } from '../tools/response/result-shaping.ts'
+import { z } from 'zod'
+import { StoredResponse } from '../tools/response/response-rules.ts'
 
 export const UPSTREAM_TRANSPORTS = ['stdio', 'http', 'sse'] as const
 export type UpstreamTransport = (typeof UPSTREAM_TRANSPORTS)[number]
 
 /** Which kinds of items are passed on. A request for a kind that is off gets an error that names it. */
-export type UpstreamFeatures = { tools: boolean; resources: boolean; prompts: boolean }
+const UpstreamFeatures = z.object({ tools: z.boolean(), resources: z.boolean(), prompts: z.boolean() })
+export type UpstreamFeatures = z.infer<typeof UpstreamFeatures>
+
+const texts = z.record(z.string(), z.string())
 
 /** A command on this machine, run without a shell. Every text may contain `{{global}}`. */
-export type StdioConfig = {
-  transport: 'stdio'
-  command: string
-  args: readonly string[]
+const StdioConfig = z.object({
+  transport: z.literal('stdio'),
+  command: z.string(),
+  args: z.array(z.string()),
   /** The process's whole environment, apart from what is needed to find the command. */
-  env: Readonly<Record<string, string>>
-  cwd?: string | undefined
-}
+  env: texts,
+  cwd: z.string().optional(),
+})
+export type StdioConfig = z.infer<typeof StdioConfig>
 
 /**
  * A remote server: Streamable HTTP, or the HTTP+SSE transport of 2024-11-05. URL and header values may contain
  * `{{global}}`.
  */
-export type RemoteConfig = {
-  transport: 'http' | 'sse'
-  url: string
+const RemoteConfig = z.object({
+  transport: z.enum(['http', 'sse']),
+  url: z.string(),
   /** Further URLs of the same server, for load balancing on a passthrough server. Other servers use only the first. */
-  urls?: readonly string[] | undefined
-  headers: Readonly<Record<string, string>>
-}
+  urls: z.array(z.string()).optional(),
+  headers: texts,
+})
+export type RemoteConfig = z.infer<typeof RemoteConfig>
 
 /** Authorization at a remote upstream, in addition to headers. */
-export type UpstreamAuth =
-  | { type: 'none' }
-  | {
-      /** An account connected there. Its secrets are stored separately. */
-      type: 'oauth'
-      /** One account for all callers, or each caller's own. */
-      per: 'server' | 'caller'
-      /** A client registered by hand; by default Patchbay registers itself. */
-      clientId?: string | undefined
-      /** The scopes to request; by default those that the upstream asks for. */
-      scopes?: readonly string[] | undefined
-    }
+const UpstreamAuth = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('none') }),
+  z.object({
+    /** An account connected there. Its secrets are stored separately. */
+    type: z.literal('oauth'),
+    /** One account for all callers, or each caller's own. */
+    per: z.enum(['server', 'caller']),
+    /** A client registered by hand; by default Patchbay registers itself. */
+    clientId: z.string().optional(),
+    /** The scopes to request; by default those that the upstream asks for. */
+    scopes: z.array(z.string()).optional(),
+  }),
+])
+export type UpstreamAuth = z.infer<typeof UpstreamAuth>
 
-/** Settings for every transport. */
-export type UpstreamSettings = {
+/** For every transport. */
+const settings = {
   /** Per operation. */
-  timeoutMs: number
+  timeoutMs: z.number(),
   /** Whether to connect at once instead of with the first call. */
-  isEager: boolean
-  features: UpstreamFeatures
+  isEager: z.boolean(),
+  features: UpstreamFeatures,
   /** Patterns of tool names, `*` for any characters. If present, only matching tools are passed on. */
-  allow?: readonly string[] | undefined
+  allow: z.array(z.string()).optional(),
   /** Patterns of tools that are never passed on, even if `allow` matches. */
-  deny?: readonly string[] | undefined
+  deny: z.array(z.string()).optional(),
   /** Prefix of its tools' names; by default the upstream's name. */
-  prefix?: string | undefined
-  auth: UpstreamAuth
+  prefix: z.string().optional(),
+  auth: UpstreamAuth,
 }
+
+export const UpstreamConfig = z.discriminatedUnion('transport', [
+  StdioConfig.extend(settings),
+  RemoteConfig.extend(settings),
+])
+export type UpstreamConfig = z.infer<typeof UpstreamConfig>
 
 type OAuth = Extract<UpstreamAuth, { type: 'oauth' }>
 
 export const isOAuth = (auth: UpstreamAuth | undefined): auth is OAuth => auth?.type === 'oauth'
 
 /** Whether each caller uses their own account. */
-export const isPerCaller = ({ auth }: Pick<UpstreamSettings, 'auth'>): boolean =>
+export const isPerCaller = ({ auth }: Pick<UpstreamConfig, 'auth'>): boolean =>
   auth.type === 'oauth' && auth.per === 'caller'
 
-export type UpstreamConfig = (StdioConfig | RemoteConfig) & UpstreamSettings
-
 /** How the results of one of its tools are shaped and cached, as for tools of ours. */
-export type ToolAnswers = {
-  response?: ResultShaping | undefined
+export const ToolAnswers = z.object({
+  response: StoredResponse.optional(),
   /**
    * How long a result is cached, in seconds. Only for read-only tools, as declared by the upstream or by `readOnly`.
    */
-  cacheSeconds?: number | undefined
+  cacheSeconds: z.int().optional(),
   /** Whether all callers share the cache. */
-  cacheShared?: boolean | undefined
+  cacheShared: z.boolean().optional(),
   /** The builder states that the tool changes nothing. */
-  readOnly?: boolean | undefined
-}
+  readOnly: z.boolean().optional(),
+})
+export type ToolAnswers = z.infer<typeof ToolAnswers>
 
 /** An existing MCP server attached to one of our servers. */
 export type Upstream = {

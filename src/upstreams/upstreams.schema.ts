@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { readOnlyField, readOnlyTimes } from '../lib/http/pages/read-only.ts'
-import { absentable, orNull, timeSchema } from '../lib/http/schemas.ts'
+import { absentable, absentableFields, nullishFields, orNull, timeSchema } from '../lib/http/schemas.ts'
 import { RESERVED_TOOL_PREFIX, TOOL_NAME, TOOL_NAME_RULE } from '../lib/kernel/names.ts'
 import { responseTokens } from '../tools/response/response-tokens.ts'
 import { authView, authWish } from './auth.schema.ts'
@@ -84,24 +84,11 @@ export const CreateUpstream = z.strictObject({
   name: prefix,
   description: absentable(description),
   transport,
-  command: absentable(optional.command),
-  args: absentable(optional.args),
-  env: absentable(optional.env),
-  cwd: absentable(optional.cwd),
-  url: absentable(optional.url),
-  urls: absentable(optional.urls),
-  headers: absentable(optional.headers),
-  auth: absentable(optional.auth),
-  eager: absentable(optional.eager),
-  features: absentable(optional.features),
-  allow: absentable(optional.allow),
-  deny: absentable(optional.deny),
-  timeoutMs: absentable(optional.timeoutMs),
-  prefix: absentable(optional.prefix),
-  enabled: absentable(optional.enabled),
-  responseTokens: absentable(optional.responseTokens),
-  toolAnswers: absentable(optional.toolAnswers),
+  ...absentableFields(optional),
 })
+
+export type UpstreamInput = Pick<z.infer<typeof CreateUpstream>, 'name' | 'transport'> &
+  Partial<z.infer<typeof CreateUpstream>>
 
 /** In an update, `null` resets an optional field and a missing one stays as it is. */
 export const UpdateUpstream = z.strictObject({
@@ -117,24 +104,12 @@ export const UpdateUpstream = z.strictObject({
   name: prefix.optional(),
   description: description.nullish(),
   transport: transport.optional(),
-  command: optional.command.nullish(),
-  args: optional.args.nullish(),
-  env: optional.env.nullish(),
-  cwd: optional.cwd.nullish(),
-  url: optional.url.nullish(),
-  urls: optional.urls.nullish(),
-  headers: optional.headers.nullish(),
-  auth: optional.auth.nullish(),
-  eager: optional.eager.nullish(),
+  ...nullishFields(optional),
   features: optional.features.nullish().describe('missing ones stay as they are'),
-  allow: optional.allow.nullish(),
-  deny: optional.deny.nullish(),
-  timeoutMs: optional.timeoutMs.nullish(),
-  prefix: optional.prefix.nullish(),
   enabled: optional.enabled.optional(),
-  responseTokens: optional.responseTokens.nullish(),
-  toolAnswers: optional.toolAnswers.nullish(),
 })
+
+export type UpstreamChange = z.infer<typeof UpdateUpstream>
 
 const state = z.object({
   kind: z.enum(['idle', 'connecting', 'connected', 'failed', 'disabled']),

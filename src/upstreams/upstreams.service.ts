@@ -6,7 +6,7 @@ import { AppError } from '../lib/kernel/errors.ts'
 import type { Permission } from '../lib/kernel/roles.ts'
 import { hasToolAnswers, withTool } from './catalogue/tool-answers.ts'
 import { type AuthInput, toSecretChange } from './config/auth-input.ts'
-import { applyChange, checkInput, type UpstreamConfigChange, type UpstreamConfigInput } from './config/config-input.ts'
+import { applyChange, checkInput } from './config/config-input.ts'
 import { listWarnings } from './config/plain-http.ts'
 import { compileConfig, listGlobals } from './config/resolve-config.ts'
 import { assertMayRunCommands, startsNewCommand } from './config/stdio-permission.ts'
@@ -27,6 +27,7 @@ import {
   rethrowTaken,
   type Unchanged,
 } from './upstream-refusals.ts'
+import type { UpstreamChange, UpstreamInput } from './upstreams.schema.ts'
 import * as store from './upstreams.store.ts'
 
 /** What upstreams need from their servers. */
@@ -50,22 +51,6 @@ export type UpstreamServiceParts = {
   /** Whether upstreams may be commands on this machine. */
   allowStdio: boolean
   maxTimeoutMs: number
-}
-
-export type UpstreamInput = UpstreamConfigInput & {
-  name: string
-  description?: string | undefined
-  enabled?: boolean | undefined
-  responseTokens?: Upstream['responseTokens'] | undefined
-  toolAnswers?: Upstream['toolAnswers'] | undefined
-}
-
-export type UpstreamChange = UpstreamConfigChange & {
-  name?: string | undefined
-  description?: string | null | undefined
-  enabled?: boolean | undefined
-  responseTokens?: Upstream['responseTokens'] | null | undefined
-  toolAnswers?: Upstream['toolAnswers'] | null | undefined
 }
 
 /** Settings for one tool, by the upstream's own name. Without `responseTokens` the server's limit applies. */

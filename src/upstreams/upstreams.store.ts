@@ -1,72 +1,21 @@
 import { z } from 'zod'
-import type { Transaction } from '../lib/db/client.ts'
+import type { Rows, Transaction } from '../lib/db/client.ts'
 import { type IdPage, idPageQuery } from '../lib/http/id-paging.ts'
-import type { JsonObject } from '../lib/kernel/json.ts'
-import { StoredAnswersByTool } from './catalogue/tool-answers.ts'
-import type { Upstream, UpstreamConfig, UpstreamTransport } from './upstream.ts'
+import { isJsonObject, type JsonObject } from '../lib/kernel/json.ts'
+import { mapFound, withoutNulls } from '../lib/kernel/missing.ts'
+import { ToolAnswers, type Upstream, UpstreamConfig } from './upstream.ts'
 
-const texts = z.record(z.string(), z.string())
-const settings = {
-  timeoutMs: z.number(),
-  isEager: z.boolean(),
-  features: z.object({ tools: z.boolean(), resources: z.boolean(), prompts: z.boolean() }),
-  allow: z.array(z.string()).optional(),
-  deny: z.array(z.string()).optional(),
-  prefix: z.string().optional(),
-  auth: z.discriminatedUnion('type', [
-    z.object({ type: z.literal('none') }),
-    z.object({
-      type: z.literal('oauth'),
-      per: z.enum(['server', 'caller']),
-      clientId: z.string().optional(),
-      scopes: z.array(z.string()).optional(),
-    }),
-  ]),
-}
-const StoredStdio = z.object({
-  command: z.string(),
-  args: z.array(z.string()),
-  env: texts,
-  cwd: z.string().optional(),
-  ...settings,
-})
-const StoredRemote = z.object({ url: z.string(), urls: z.array(z.string()).optional(), headers: texts, ...settings })
-
-const toConfig = (transport: UpstreamTransport, stored: unknown): UpstreamConfig =>
-  transport === 'stdio' ? { transport, ...StoredStdio.parse(stored) } : { transport, ...StoredRemote.parse(stored) }
+const ResponseTokens = z.record(z.string(), z.number())
+const AnswersByTool = z.record(z.string(), ToolAnswers)
 
 /** Drops undefined members. */
 const toJson = (value: object): JsonObject => z.record(z.string(), z.json()).parse(JSON.parse(JSON.stringify(value)))
 
-const toStored = ({ transport: _transport, ...config }: UpstreamConfig): JsonObject => toJson(config)
-
-type UpstreamRow = {
-  id: string
-  serverId: string
-  name: string
-  description: string | null
-  transport: UpstreamTransport
-  config: unknown
-  responseTokens: unknown
-  toolAnswers: unknown
-  isEnabled: boolean
-  createdAt: Date
-  updatedAt: Date
-}
-
-const ResponseTokens = z.record(z.string(), z.number()).nullable()
-
-const toUpstream = ({ transport, config, description, ...row }: UpstreamRow): Upstream => ({
-  id: row.id,
-  serverId: row.serverId,
-  name: row.name,
-  description: description ?? undefined,
-  isEnabled: row.isEnabled,
-  config: toConfig(transport, config),
-  responseTokens: ResponseTokens.parse(row.responseTokens) ?? {},
-  toolAnswers: StoredAnswersByTool.parse(row.toolAnswers) ?? {},
-  createdAt: row.createdAt,
-  updatedAt: row.updatedAt,
+const toUpstream = ({ transport, config, responseTokens, toolAnswers, ...row }: Rows.Upstream): Upstream => ({
+  ...withoutNulls(row),
+  config: UpstreamConfig.parse(isJsonObject(config) ? { ...config, transport } : config),
+  responseTokens: ResponseTokens.parse(responseTokens ?? {}),
+  toolAnswers: AnswersByTool.parse(toolAnswers ?? {}),
 })
 
 /** Only of existing servers in these organizations. Also returns the server's organization. */
@@ -79,13 +28,13 @@ export const findUpstream = async (
     where: { id, server: { organizationId: { in: [...organizationIds] }, removedAt: null } },
     include: { server: { select: { organizationId: true } } },
   })
-  return row === null ? undefined : { upstream: toUpstream(row), organizationId: row.server.organizationId }
+  return mapFound(row, ({ server, ...own }) => ({ upstream: toUpstream(own), organizationId: server.organizationId }))
 }
 
 /** Without an access check, for connections. */
 export const findUpstreamOfAnybody = async (tx: Transaction, id: string): Promise<Upstream | undefined> => {
   const row = await tx.upstream.findFirst({ where: { id, server: { removedAt: null } } })
-  return row === null ? undefined : toUpstream(row)
+  return mapFound(row, toUpstream)
 }
 
 export const listUpstreams = async (tx: Transaction, serverId: string, page: IdPage): Promise<Upstream[]> =>
@@ -122,7 +71,7 @@ export const listEnabledUpstreams = async (
     where: { serverId: { in: [...serverIds] }, isEnabled: true, server: ANSWERED },
     include: { server: { select: { reviewUpstreamChanges: true } } },
   })
-  return rows.map(row => ({ upstream: toUpstream(row), isReviewed: row.server.reviewUpstreamChanges }))
+  return rows.map(({ server, ...own }) => ({ upstream: toUpstream(own), isReviewed: server.reviewUpstreamChanges }))
 }
 
 /** Undefined if the server has no upstream. */
@@ -152,15 +101,18 @@ export type UpstreamContent = Pick<
   'name' | 'description' | 'isEnabled' | 'config' | 'responseTokens' | 'toolAnswers'
 >
 
-const toData = ({ name, description, isEnabled, config, responseTokens, toolAnswers }: UpstreamContent) => ({
-  name,
-  description: description ?? null,
-  isEnabled,
-  transport: config.transport,
-  config: toStored(config),
-  responseTokens: { ...responseTokens },
-  toolAnswers: toJson(toolAnswers),
-})
+const toData = ({ name, description, isEnabled, config, responseTokens, toolAnswers }: UpstreamContent) => {
+  const { transport, ...stored } = config
+  return {
+    name,
+    description: description ?? null,
+    isEnabled,
+    transport,
+    config: toJson(stored),
+    responseTokens: { ...responseTokens },
+    toolAnswers: toJson(toolAnswers),
+  }
+}
 
 export const createUpstream = async (tx: Transaction, serverId: string, content: UpstreamContent): Promise<Upstream> =>
   toUpstream(await tx.upstream.create({ data: { serverId, ...toData(content) } }))

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { definedFields } from '../../lib/kernel/missing.ts'
 import { RESERVED_TOOL_PREFIX, TOOL_NAME } from '../../lib/kernel/names.ts'
-import type { UpstreamInput } from '../../upstreams/upstreams.service.ts'
+import type { UpstreamInput } from '../../upstreams/upstreams.schema.ts'
 import type { ConfigVariable } from './config-text.ts'
 import { type FoundServer, mapPlace } from './found-server.ts'
 import { type HiddenText, hideSecrets, type SecretPart } from './hide-secrets.ts'

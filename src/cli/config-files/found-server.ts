@@ -6,7 +6,7 @@ export type Place<Text> =
   | {
       transport: 'stdio'
       command: Text
-      args: readonly Text[]
+      args: Text[]
       env: Readonly<Record<string, Text>>
       cwd: Text | undefined
     }
@@ -42,8 +42,8 @@ export type FoundServer = {
   isEnabled: boolean
   place: FoundPlace
   description: string | undefined
-  allow: readonly string[] | undefined
-  deny: readonly string[] | undefined
+  allow: string[] | undefined
+  deny: string[] | undefined
   timeoutMs: number | undefined
   /** Which kinds of features to pass on. All if left out. */
   features?: UpstreamFeatures | undefined

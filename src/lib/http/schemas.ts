@@ -8,6 +8,22 @@ export const serverParams = z.object({ uuid: uuidParam })
 /** Makes a field optional on creation. Treats null as missing, since responses use null for missing values. */
 export const absentable = <T extends z.ZodType>(schema: T) => schema.nullish().transform(value => value ?? undefined)
 
+type Fields = Readonly<Record<string, z.ZodType>>
+
+/** Makes all fields optional on creation, as `absentable` does. */
+export function absentableFields<T extends Fields>(
+  fields: T,
+): { [Name in keyof T]: ReturnType<typeof absentable<T[Name]>> }
+export function absentableFields(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, absentable(schema)]))
+}
+
+/** Makes all fields optional in a change, where null removes the value. */
+export function nullishFields<T extends Fields>(fields: T): { [Name in keyof T]: z.ZodOptional<z.ZodNullable<T[Name]>> }
+export function nullishFields(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, schema.nullish()]))
+}
+
 /** A time in API responses: ISO 8601 in UTC. */
 export const timeSchema = z.date()
 

@@ -8,7 +8,7 @@ export type ResultShaping = {
   /** Converts an HTML page, and each JSON string that contains HTML. */
   htmlToMarkdown?: boolean | undefined
   /** Paths to remove, such as `items[].links`. */
-  dropFields?: readonly string[] | undefined
+  dropFields?: string[] | undefined
   /** Replaces the result with what the expression returns for its JSON. */
   transform?: { language: TransformLanguage; expression: string } | undefined
   /** Longest string in characters; a longer one is cut, with a note. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { FieldError } from '../../lib/kernel/errors.ts'
 import { cacheRules } from '../../tools/response/cache-rules.ts'
-import { ResponseRules, responseErrors, StoredResponse } from '../../tools/response/response-rules.ts'
+import { ResponseRules, responseErrors } from '../../tools/response/response-rules.ts'
 import { MAX_NAMED_TOOLS } from '../limits.ts'
 import type { ToolAnswers, Upstream } from '../upstream.ts'
 
@@ -27,14 +27,6 @@ export const ToolAnswersRules = z.strictObject({
       'the builder states that the tool changes nothing: users who may only read can call it, and its results may be cached',
     ),
 })
-
-const StoredToolAnswers = z.object({
-  response: StoredResponse.optional(),
-  cacheSeconds: z.int().optional(),
-  cacheShared: z.boolean().optional(),
-  readOnly: z.boolean().optional(),
-})
-export const StoredAnswersByTool = z.record(z.string(), StoredToolAnswers).nullable()
 
 const NOTHING: ToolAnswers = {}
 

@@ -1,16 +1,10 @@
+import type { z } from 'zod'
 import type { FieldError } from '../../lib/kernel/errors.ts'
+import type { authWish } from '../auth.schema.ts'
 import type { UpstreamAuth, UpstreamTransport } from '../upstream.ts'
 
-/** Requested authorization of an upstream. A missing secret stays as it is, `null` removes it. */
-export type AuthInput =
-  | { type: 'none' }
-  | {
-      type: 'oauth'
-      per?: 'server' | 'caller' | null | undefined
-      clientId?: string | null | undefined
-      clientSecret?: string | null | undefined
-      scopes?: readonly string[] | null | undefined
-    }
+/** A missing secret stays as it is, `null` removes it. */
+export type AuthInput = z.infer<typeof authWish>
 
 /** Leaves out the secret, which is stored separately. */
 export const toAuth = (input: AuthInput = { type: 'none' }): UpstreamAuth => {

@@ -118,7 +118,7 @@ const renderUrl = (url: CompiledTemplate, readGlobal: (key: string) => string): 
 const renderUrls = (
   urls: readonly CompiledTemplate[],
   readGlobal: (key: string) => string,
-): Result<readonly string[], ResolutionFault> => {
+): Result<string[], ResolutionFault> => {
   const filled: string[] = []
   for (const url of urls) {
     const rendered = renderUrl(url, readGlobal)

@@ -1,33 +1,10 @@
 import type { FieldError } from '../../lib/kernel/errors.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import { DEFAULT_UPSTREAM_TIMEOUT_MS, MAX_UPSTREAM_CONFIG_BYTES } from '../limits.ts'
-import type { RemoteConfig, StdioConfig, UpstreamConfig, UpstreamFeatures, UpstreamTransport } from '../upstream.ts'
-import { type AuthInput, checkAuth, toAuth } from './auth-input.ts'
+import type { RemoteConfig, StdioConfig, UpstreamConfig, UpstreamTransport } from '../upstream.ts'
+import type { UpstreamChange, UpstreamInput } from '../upstreams.schema.ts'
+import { checkAuth, toAuth } from './auth-input.ts'
 import { compileConfig } from './resolve-config.ts'
-
-/** The requested connection settings; fields of all transports side by side. A missing field has its default. */
-export type UpstreamConfigInput = {
-  transport: UpstreamTransport
-  command?: string | undefined
-  args?: readonly string[] | undefined
-  env?: Readonly<Record<string, string>> | undefined
-  cwd?: string | undefined
-  url?: string | undefined
-  urls?: readonly string[] | undefined
-  headers?: Readonly<Record<string, string>> | undefined
-  auth?: AuthInput | undefined
-  eager?: boolean | undefined
-  features?: Partial<Record<keyof UpstreamFeatures, boolean | undefined>> | undefined
-  allow?: readonly string[] | undefined
-  deny?: readonly string[] | undefined
-  timeoutMs?: number | undefined
-  prefix?: string | undefined
-}
-
-/** Changed fields; `null` resets an optional one. */
-export type UpstreamConfigChange = {
-  [Name in keyof UpstreamConfigInput]?: UpstreamConfigInput[Name] | null | undefined
-}
 
 const OF_STDIO = ['command', 'args', 'env', 'cwd'] as const
 const OF_REMOTE = ['url', 'urls', 'headers'] as const
@@ -44,6 +21,12 @@ const INPUT_FIELDS = [
   'prefix',
 ] as const
 
+/** The requested connection settings; fields of all transports side by side. A missing field has its default. */
+export type UpstreamConfigInput = Pick<UpstreamInput, 'transport' | (typeof INPUT_FIELDS)[number]>
+
+/** Changed fields; `null` resets an optional one. */
+type UpstreamConfigChange = Pick<UpstreamChange, keyof UpstreamConfigInput>
+
 /** Fields that the transport does not have. */
 const fieldsNotOf = (transport: UpstreamTransport) => (transport === 'stdio' ? OF_REMOTE : OF_STDIO)
 
@@ -59,7 +42,7 @@ const checkFields = (input: UpstreamConfigInput): FieldError[] => {
 }
 
 /** An empty list means no list: as patterns it would allow nothing, for which there is the tools feature. */
-const nonEmptyList = (list: readonly string[] | undefined): readonly string[] | undefined =>
+const nonEmptyList = (list: string[] | undefined): string[] | undefined =>
   list === undefined || list.length === 0 ? undefined : list
 
 const transportPart = (input: UpstreamConfigInput): StdioConfig | RemoteConfig =>

@@ -3,8 +3,8 @@ import { parseInput } from '../../lib/http/validation.ts'
 import { AppError, type FieldError } from '../../lib/kernel/errors.ts'
 import { readWholeNumber } from '../../lib/kernel/whole-number.ts'
 import type { Upstream, UpstreamConfig } from '../../upstreams/upstream.ts'
-import { CreateUpstream } from '../../upstreams/upstreams.schema.ts'
-import type { UpstreamChange, UpstreamInput } from '../../upstreams/upstreams.service.ts'
+import { CreateUpstream, type UpstreamChange, type UpstreamInput } from '../../upstreams/upstreams.schema.ts'
+
 import { AUTH_LABELS, AuthForm, NEW_AUTH, readAuth, typedAuthOf } from './auth-form.ts'
 import {
   HEADER_LINES,
