@@ -1,25 +1,5 @@
 import type { ExecutionRecord } from './execution-record.ts'
 
-/** A record as a flat row in the order of `EXECUTION_COLUMNS`. */
-export type ExecutionRow = [
-  id: string,
-  serverId: string,
-  instanceId: string | null,
-  tool: string,
-  userId: string | null,
-  client: string | null,
-  /** Milliseconds since the epoch. */
-  startedAt: number,
-  durationMs: number,
-  outcome: 'ok' | 'error',
-  status: number | null,
-  requestBytes: number,
-  responseBytes: number,
-  error: string | null,
-  /** JSON. */
-  request: string | null,
-]
-
 export const EXECUTION_COLUMNS = [
   'id',
   'serverId',
@@ -41,19 +21,22 @@ export const EXECUTION_COLUMNS = [
 const toStorable = (text: string): string =>
   text.isWellFormed() && !text.includes('\0') ? text : text.toWellFormed().replaceAll('\0', '\ufffd')
 
-export const toExecutionRow = (record: ExecutionRecord): ExecutionRow => [
-  record.id,
-  record.serverId,
-  record.instanceId ?? null,
-  toStorable(record.tool),
-  record.userId ?? null,
-  record.client === undefined ? null : toStorable(record.client),
-  record.startedAt.getTime(),
-  record.durationMs,
-  record.outcome,
-  record.status ?? null,
-  record.requestBytes,
-  record.responseBytes,
-  record.error === undefined ? null : toStorable(record.error),
-  record.request === undefined ? null : JSON.stringify(record.request),
-]
+/** Returns a record as a flat row in the order of `EXECUTION_COLUMNS`. */
+export const toExecutionRow = (record: ExecutionRecord) =>
+  [
+    record.id,
+    record.serverId,
+    record.instanceId ?? null,
+    toStorable(record.tool),
+    record.userId ?? null,
+    record.client === undefined ? null : toStorable(record.client),
+    record.startedAt.getTime(),
+    record.durationMs,
+    record.outcome,
+    record.status ?? null,
+    record.requestBytes,
+    record.responseBytes,
+    record.error === undefined ? null : toStorable(record.error),
+    record.request === undefined ? null : JSON.stringify(record.request),
+  ] as const
+export type ExecutionRow = ReturnType<typeof toExecutionRow>

@@ -2,7 +2,7 @@ import { formHole, textHole } from './encodings.ts'
 import { planJson } from './json-template.ts'
 import { MAX_BODY_TEMPLATE_CHARS } from './limits.ts'
 import { buildPairs, checkEscapes, checkPairs } from './pairs-template.ts'
-import type { FieldPlan } from './plan.ts'
+import { type FieldPlan, refusedPlan } from './plan.ts'
 import { line } from './render.ts'
 import { type Scan, type ScanOptions, scanTemplate } from './scan.ts'
 import type { BodyKind } from './template.ts'
@@ -40,12 +40,6 @@ const planText = ({ holed, places }: Scan): FieldPlan => ({
   build: partOf => line(holed, 0, partOf),
 })
 
-const refused = (scan: Scan, message: string, offset = 0): FieldPlan => ({
-  holes: scan.places.map(() => undefined),
-  faults: [{ offset, message }],
-  build: () => () => undefined,
-})
-
 const planWithoutType = (body: string): BodyPlan => {
   const scan = scanBody(body, 'keep')
   const json = planJson(scan)
@@ -67,6 +61,6 @@ export const planBody = (body: string, contentType: string | undefined): BodyPla
   const json = planJson(scan)
   const plan = json.ok
     ? json.value
-    : refused(scan, `the body is not valid JSON: ${json.error.message}`, json.error.offset)
+    : refusedPlan(scan, [{ offset: json.error.offset, message: `the body is not valid JSON: ${json.error.message}` }])
   return { kind, scan, plan, contentType: JSON_TYPE }
 }

@@ -26,5 +26,12 @@ export type FieldPlan = {
   build: (partOf: (place: number) => Part) => Part
 }
 
+/** Returns the plan of a field that cannot be used. */
+export const refusedPlan = (scan: Scan, faults: readonly Fault[]): FieldPlan => ({
+  holes: scan.places.map(() => undefined),
+  faults,
+  build: () => () => undefined,
+})
+
 /** A field of a template, such as `body`, with its text and plan. */
 export type Field = { field: string; scan: Scan; plan: FieldPlan }

@@ -1,7 +1,7 @@
 import { type AfterBase, baseHole } from './base-url.ts'
 import { hostHole, pathHole, queryHole } from './encodings.ts'
 import { buildPairs, checkEscapes, checkPairs } from './pairs-template.ts'
-import type { FieldPlan, Hole, Part } from './plan.ts'
+import { type FieldPlan, type Hole, type Part, refusedPlan } from './plan.ts'
 import { line, sequence } from './render.ts'
 import { countHoles, type Fault, HOLE, type Scan } from './scan.ts'
 import type { RenderError } from './template.ts'
@@ -96,9 +96,7 @@ const buildUrl = (scan: Scan, shape: UrlShape, canonical: CanonicalUrl, partOf: 
 }
 
 const refused = (scan: Scan, faults: readonly Fault[]): UrlPlan => ({
-  holes: scan.places.map(() => undefined),
-  faults,
-  build: () => () => undefined,
+  ...refusedPlan(scan, faults),
   fixedOrigin: undefined,
 })
 

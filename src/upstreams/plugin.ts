@@ -115,9 +115,6 @@ export const upstreamsPlugin = (needs: UpstreamsNeeds, lifecycle: Lifecycle) => 
     db,
     catalogues,
     reviews,
-    listUpstreams: upstreams.listUpstreamsOfServer,
-    listPassthroughTargets: upstreams.listUpstreamsPassedOnTo,
-    findPresentation: upstreams.findPresentation,
     listToolNames: servers.listToolNames,
   })
   return {

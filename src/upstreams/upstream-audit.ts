@@ -10,52 +10,29 @@ import type { Upstream, UpstreamConfig } from './upstream.ts'
 /** The server as an audit entry names it. */
 export type NamedServer = { id: string; name: string; organizationId: string }
 
-const entryOf = (actor: Actor, server: NamedServer, action: AuditAction, { id, name }: Upstream) => ({
-  action,
-  actor,
-  organizationId: server.organizationId,
-  target: { type: 'upstream', id, name },
-})
-
 const toOrigin = (url: string): string => URL.parse(url)?.origin ?? 'set by a global'
 
 /** Leaves out arguments and paths, which may contain a secret. */
-const whereOf = (config: UpstreamConfig): JsonObject =>
+export const whereOf = (config: UpstreamConfig): JsonObject =>
   config.transport === 'stdio'
     ? { transport: config.transport, command: config.command }
     : { transport: config.transport, origin: toOrigin(config.url) }
 
-const ofServer = ({ id, name }: NamedServer): JsonObject => ({ server: { id, name } })
-
-export const auditNewUpstream = (
+/** Records what an actor did to an upstream. */
+export const auditUpstream = (
   tx: Transaction,
   actor: Actor,
   server: NamedServer,
-  upstream: Upstream,
+  action: AuditAction,
+  { id, name }: Upstream,
+  change: JsonObject = {},
 ): Promise<void> =>
   writeAudit(tx, {
-    ...entryOf(actor, server, 'upstream.created', upstream),
-    change: { ...ofServer(server), ...whereOf(upstream.config) },
-  })
-
-export const auditRemovedUpstream = (
-  tx: Transaction,
-  actor: Actor,
-  server: NamedServer,
-  upstream: Upstream,
-): Promise<void> =>
-  writeAudit(tx, { ...entryOf(actor, server, 'upstream.removed', upstream), change: ofServer(server) })
-
-/** `isOwn`: a caller's own account, not the shared one. */
-export const auditAccount = (
-  tx: Transaction,
-  actor: Actor,
-  server: NamedServer,
-  { upstream, action, isOwn }: { upstream: Upstream; action: 'connected' | 'disconnected'; isOwn: boolean },
-): Promise<void> =>
-  writeAudit(tx, {
-    ...entryOf(actor, server, `upstream.${action}`, upstream),
-    change: { ...ofServer(server), account: isOwn ? 'own' : 'shared' },
+    action,
+    actor,
+    organizationId: server.organizationId,
+    target: { type: 'upstream', id, name },
+    change: { server: { id: server.id, name: server.name }, ...change },
   })
 
 /** An upstream may have thousands of tools and chooses their names. */
@@ -65,16 +42,10 @@ const MAX_NAME_CHARS = 100
 const toShownName = (name: string): string => removeHidden(name).slice(0, MAX_NAME_CHARS).toWellFormed()
 
 /** Lists the first tools by the upstream's own names, without hidden characters. */
-export const auditApprovedTools = (
-  tx: Transaction,
-  actor: Actor,
-  server: NamedServer,
-  { upstream, tools }: { upstream: Upstream; tools: readonly string[] },
-): Promise<void> =>
-  writeAudit(tx, {
-    ...entryOf(actor, server, 'upstream.tools_approved', upstream),
-    change: { ...ofServer(server), count: tools.length, tools: tools.slice(0, MAX_NAMED_TOOLS).map(toShownName) },
-  })
+export const describeApproved = (tools: readonly string[]): JsonObject => ({
+  count: tools.length,
+  tools: tools.slice(0, MAX_NAMED_TOOLS).map(toShownName),
+})
 
 /** Everything that can change about an upstream, with the names of the API. */
 const facetsOf = ({
@@ -105,6 +76,6 @@ export const auditChangedUpstream = async (
   const fields = changedFields(before, after)
   if (fields.length === 0) return
   const [from, to] = [whereOf(before.config), whereOf(after.config)]
-  const change: JsonObject = { ...ofServer(server), fields, ...(isDeepStrictEqual(from, to) ? {} : { from, to }) }
-  await writeAudit(tx, { ...entryOf(actor, server, 'upstream.changed', after), change })
+  const change = { fields, ...(isDeepStrictEqual(from, to) ? {} : { from, to }) }
+  await auditUpstream(tx, actor, server, 'upstream.changed', after, change)
 }

@@ -1,5 +1,6 @@
 import type { Database } from '../lib/db/client.ts'
 import { AppError } from '../lib/kernel/errors.ts'
+import { orThrow } from '../lib/kernel/missing.ts'
 import { failure, type Result } from '../lib/kernel/result.ts'
 import type { DecryptedGlobals, ResolutionFault } from './config/compiled-config.ts'
 import { resolveConfig } from './config/resolve-config.ts'
@@ -40,19 +41,18 @@ export const createUpstreamLoading = ({ db, openGlobals, allowStdio }: UpstreamL
     return failure({ reason: 'not_allowed', message })
   }
 
+  /** Resolves the current configuration, including secrets, for connections only. Throws `not_found`. */
+  const resolveUpstream = async (id: string): Promise<Result<ResolvedConfig, ResolutionFault>> => {
+    const upstream = orThrow(await store.findUpstreamOfAnybody(db, id), noUpstream)
+    return resolve(upstream, await openGlobals(upstream.serverId))
+  }
+
   return {
-    /** Resolves the current configuration, including secrets, for connections only. Throws `not_found`. */
-    resolveUpstream: async (id: string): Promise<Result<ResolvedConfig, ResolutionFault>> => {
-      const upstream = await store.findUpstreamOfAnybody(db, id)
-      if (upstream === undefined) throw noUpstream()
-      return resolve(upstream, await openGlobals(upstream.serverId))
-    },
+    resolveUpstream,
 
     /** Like `resolveUpstream`, but throws `conflict` if the configuration cannot be resolved. */
     getResolved: async (id: string): Promise<ResolvedConfig> => {
-      const upstream = await store.findUpstreamOfAnybody(db, id)
-      if (upstream === undefined) throw noUpstream()
-      const resolved = resolve(upstream, await openGlobals(upstream.serverId))
+      const resolved = await resolveUpstream(id)
       if (resolved.ok) return resolved.value
       throw new AppError('conflict', resolved.error.message)
     },

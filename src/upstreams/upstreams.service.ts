@@ -17,7 +17,7 @@ import type { Revocations } from './oauth-client/revocations.ts'
 import type { UpstreamClients } from './oauth-client/upstream-clients.ts'
 import { assertPassable } from './passthrough-rules.ts'
 import { isOAuth, type ToolAnswers, type Upstream, type UpstreamAuth, type UpstreamConfig } from './upstream.ts'
-import { auditChangedUpstream, auditNewUpstream, auditRemovedUpstream, type NamedServer } from './upstream-audit.ts'
+import { auditChangedUpstream, auditUpstream, type NamedServer, whereOf } from './upstream-audit.ts'
 import {
   assertConfig,
   assertToolAnswers,
@@ -167,7 +167,7 @@ export const createUpstreamService = ({
             toolAnswers,
           })
           await keepAuth(tx, made.id, { before: undefined, requested: requested.auth, after: config.auth })
-          await auditNewUpstream(tx, actor, server, made)
+          await auditUpstream(tx, actor, server, 'upstream.created', made, whereOf(config))
           announce({ type: 'upstream_changed', upstreamId: made.id, serverId })
           return made
         })
@@ -264,21 +264,12 @@ export const createUpstreamService = ({
         const { before, server } = await getForChange(tx, actor, id)
         const accounts = await takeAccountsOf(tx, id)
         await store.removeUpstream(tx, id)
-        await auditRemovedUpstream(tx, actor, server, before)
+        await auditUpstream(tx, actor, server, 'upstream.removed', before)
         announce({ type: 'upstream_changed', upstreamId: id, serverId: before.serverId })
         return accounts
       })
       revocations.revokeInBackground(gone)
     },
-
-    /** Without an access check, for pages of a server that the caller may see. Sorted by name. */
-    listUpstreamsOfServer: (serverId: string): Promise<Upstream[]> => store.listUpstreamsOfAnybody(db, serverId),
-
-    /** The same for a passthrough server. */
-    listUpstreamsPassedOnTo: (serverId: string): Promise<Upstream[]> => store.listUpstreamsPassedOnTo(db, serverId),
-
-    /** Undefined if the server has no upstream. */
-    findPresentation: (serverId: string): Promise<string | undefined> => store.findPresentation(db, serverId),
 
     /** For an action with side effects; requires the permission to change the upstream. */
     getUpstreamForUse: async (actor: Actor, id: string): Promise<Upstream> => {

@@ -35,8 +35,8 @@ export const upstreamAccountRoutes: FastifyPluginAsyncZod<Parts> = async (app, {
     return {
       ...account,
       // Users who lost access must not learn the current names.
-      upstream: { id: account.upstreamId, name: mayUse ? account.upstreamName : null },
-      server: { id: account.serverId, name: mayUse ? account.serverName : null },
+      upstream: { id: account.upstreamId, name: mayUse ? account.upstream.name : null },
+      server: { id: account.upstream.server.id, name: mayUse ? account.upstream.server.name : null },
       connectUrl: mayUse ? `${baseUrl}${connectPath(account.upstreamId)}` : null,
       brokenSince: account.brokenAt,
     }

@@ -5,11 +5,12 @@ import { writeHead } from '../../mcp/http-exchange.ts'
 import { ERROR } from '../../mcp/protocol.ts'
 import { type Refusal, refusal } from '../../mcp/rpc-response.ts'
 import { SESSION_HEADER } from '../../mcp/sessions/session-requirements.ts'
+import { isGatewayError } from '../proxy/reverse-proxy.ts'
 import type { Slot } from '../route/balancer.ts'
 import { suffixOf } from '../route/target.ts'
 import { replaceEndpoint } from './endpoint-event.ts'
 import type { ForwardedRequest } from './forwarded-request.ts'
-import { credentialsRefusal, isGatewayError, isUnauthorized } from './refusals.ts'
+import { credentialsRefusal, isUnauthorized } from './refusals.ts'
 import { buildResponseHeaders, readLocation } from './response-headers.ts'
 
 /** A valid reason phrase (RFC 9112 §4). */

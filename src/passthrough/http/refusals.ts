@@ -6,11 +6,8 @@ import type { PassthroughRoute } from '../route/passthroughs.ts'
 
 /** The upstream, or a proxy before it, rejects its credentials. */
 const UNAUTHORIZED: ReadonlySet<number> = new Set([401, 407])
-/** Statuses with which a gateway reports that nothing is behind it. */
-const GATEWAY_ERRORS: ReadonlySet<number> = new Set([502, 503, 504])
 
 export const isUnauthorized = (status: number): boolean => UNAUTHORIZED.has(status)
-export const isGatewayError = (status: number): boolean => GATEWAY_ERRORS.has(status)
 
 /** A client that received 401 would get another token from our authorization server, in vain. */
 export const credentialsRefusal = (status: number): Refusal =>

@@ -37,6 +37,7 @@ export type ProxyRequest = {
 
 /** Statuses with which a gateway reports that nothing is behind it. */
 const GATEWAY_ERRORS: ReadonlySet<number> = new Set([502, 503, 504])
+export const isGatewayError = (status: number): boolean => GATEWAY_ERRORS.has(status)
 
 /**
  * Creates the reverse proxy: it streams requests and responses with backpressure. Callers decide which headers go out
@@ -120,7 +121,7 @@ export const createReverseProxy = (options: Omit<DispatcherOptions, 'maxSockets'
           body: undefined,
           headTimeoutMs: timeoutMs,
           onHead: ({ status }) => {
-            resolve(!GATEWAY_ERRORS.has(status))
+            resolve(!isGatewayError(status))
             return undefined
           },
           onBytes: () => {},

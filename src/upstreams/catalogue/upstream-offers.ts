@@ -14,10 +14,6 @@ export type UpstreamOffersParts = {
   db: Database
   catalogues: Pick<UpstreamCatalogues, 'find'>
   reviews: Pick<UpstreamReviews, 'listLiveSources'>
-  listUpstreams: (serverId: string) => Promise<readonly Upstream[]>
-  /** The upstream of a passthrough server. */
-  listPassthroughTargets: (serverId: string) => Promise<readonly Upstream[]>
-  findPresentation: (serverId: string) => Promise<string | undefined>
   /** Names of the server's own tools, which take precedence. */
   listToolNames: (serverId: string) => Promise<readonly string[]>
 }
@@ -90,7 +86,7 @@ export const createUpstreamOffers = (parts: UpstreamOffersParts) => ({
   /** By upstream, the items that clients do not see because their name is taken. */
   listSkipped: async (serverId: string): Promise<ReadonlyMap<string, readonly SkippedItem[]>> => {
     // Names can only collide in a flat list.
-    if ((await parts.findPresentation(serverId)) !== 'flat') return new Map()
+    if ((await store.findPresentation(parts.db, serverId)) !== 'flat') return new Map()
     const sources = await parts.reviews.listLiveSources(serverId)
     const skipped = sources.length === 0 ? [] : listSkippedItems(sources, await parts.listToolNames(serverId))
     const byUpstream = Map.groupBy(skipped, ({ upstreamId }) => upstreamId)
@@ -99,7 +95,7 @@ export const createUpstreamOffers = (parts: UpstreamOffersParts) => ({
 
   /** All upstreams of a server by name, with the tools that clients see. The caller must check access. */
   listPresented: async (serverId: string): Promise<PresentedUpstream[]> => {
-    const upstreams = await parts.listUpstreams(serverId)
+    const upstreams = await store.listUpstreamsOfAnybody(parts.db, serverId)
     if (upstreams.length === 0) return []
     const sources = await parts.reviews.listLiveSources(serverId)
     const fetched = new Set(sources.map(({ upstream }) => upstream.id))
@@ -114,7 +110,11 @@ export const createUpstreamOffers = (parts: UpstreamOffersParts) => ({
 
   /** The upstream of a passthrough server. Its tools are not known here. */
   listPassthrough: async (serverId: string): Promise<PresentedUpstream[]> =>
-    (await parts.listPassthroughTargets(serverId)).map(upstream => ({ upstream, hasCatalogue: true, tools: [] })),
+    (await store.listUpstreamsPassedOnTo(parts.db, serverId)).map(upstream => ({
+      upstream,
+      hasCatalogue: true,
+      tools: [],
+    })),
 
   countTools: createToolCounts(parts),
 })

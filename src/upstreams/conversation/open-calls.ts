@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
 import type { CallLink, SendLinked, StatelessPeer } from '../connection/call-link.ts'
 import { mcpClient } from '../connection/mcp-client.ts'
+import { untilAborted } from '../connection/open-connection.ts'
 import { UpstreamError } from '../connection/upstream-error.ts'
 import type { BorrowedConnection } from './dedicated-connections.ts'
 import { toNewerRequest } from './input-requests.ts'
@@ -72,16 +73,13 @@ export const createOpenCalls = () => {
     openCalls.set(call.id, call)
     const key = `ask-${randomUUID()}`
     const response = Promise.withResolvers<JsonObject>()
-    const onAbort = (): void =>
-      response.reject(new UpstreamError('aborted', 'The upstream no longer needs this input.'))
     call.questions.set(key, { request: toNewerRequest({ method, params }), response })
     call.hasAsked.resolve()
-    signal.addEventListener('abort', onAbort, { once: true })
+    const noLongerNeeded = () => new UpstreamError('aborted', 'The upstream no longer needs this input.')
     try {
-      return await response.promise
+      return await untilAborted(response.promise, signal, noLongerNeeded)
     } finally {
       call.questions.delete(key)
-      signal.removeEventListener('abort', onAbort)
     }
   }
 

@@ -1,26 +1,15 @@
-import type { Transaction } from '../../lib/db/client.ts'
+import type { Rows, Transaction } from '../../lib/db/client.ts'
 import { type IdPage, idPageQuery } from '../../lib/http/id-paging.ts'
+import { mapFound, withoutNulls } from '../../lib/kernel/missing.ts'
 import type { Sealed } from '../../lib/process/sealing.ts'
+import type { NamedServer } from '../upstream-audit.ts'
 import { type AccountInfo, EVERYBODY, type Holder } from './account.ts'
-
-type InfoRow = { id: string; upstreamId: string; holder: string; connectedAt: Date; brokenAt: Date | null }
-
-const toInfo = ({ id, upstreamId, holder, connectedAt, brokenAt }: InfoRow): AccountInfo => ({
-  id,
-  upstreamId,
-  holder,
-  connectedAt,
-  brokenAt: brokenAt ?? undefined,
-})
 
 export type StoredAccount = AccountInfo & { version: number; sealed: Sealed }
 
-type AccountRow = InfoRow & { version: number; content: string; keyId: string }
-
-const toAccount = (row: AccountRow): StoredAccount => ({
-  ...toInfo(row),
-  version: row.version,
-  sealed: { text: row.content, keyId: row.keyId },
+const toAccount = ({ content, keyId, ...row }: Rows.UpstreamAccount) => ({
+  ...withoutNulls(row),
+  sealed: { text: content, keyId },
 })
 
 export const findAccount = async (
@@ -29,7 +18,7 @@ export const findAccount = async (
   holder: Holder,
 ): Promise<StoredAccount | undefined> => {
   const row = await tx.upstreamAccount.findUnique({ where: { upstreamId_holder: { upstreamId, holder } } })
-  return row === null ? undefined : toAccount(row)
+  return mapFound(row, toAccount)
 }
 
 /** Returns the shared account of each upstream that has one. */
@@ -39,7 +28,7 @@ export const listSharedAccounts = async (
 ): Promise<ReadonlyMap<string, AccountInfo>> => {
   if (upstreamIds.length === 0) return new Map()
   const rows = await tx.upstreamAccount.findMany({ where: { upstreamId: { in: [...upstreamIds] }, holder: EVERYBODY } })
-  return new Map(rows.map(row => [row.upstreamId, toInfo(row)]))
+  return new Map(rows.map(row => [row.upstreamId, toAccount(row)]))
 }
 
 /** Returns the users with a working account of their own, the last connected first, and the upstream's server. */
@@ -63,34 +52,20 @@ export const hasWorkingAccount = async (tx: Transaction, upstreamId: string): Pr
 export const countAccounts = (tx: Transaction, upstreamId: string): Promise<number> =>
   tx.upstreamAccount.count({ where: { upstreamId, userId: { not: null } } })
 
-/** A user's own account, with the names of its upstream and server. */
+/** A user's own account, with its upstream and server. */
 export type OwnAccount = AccountInfo & {
   createdAt: Date
   updatedAt: Date
-  upstreamName: string
-  serverId: string
-  serverName: string
-  organizationId: string
+  upstream: { name: string; server: NamedServer }
 }
 
 const OWN = {
   upstream: { select: { name: true, server: { select: { id: true, name: true, organizationId: true } } } },
 } as const
 
-type OwnRow = InfoRow & {
-  createdAt: Date
-  updatedAt: Date
-  upstream: { name: string; server: { id: string; name: string; organizationId: string } }
-}
-
-const toOwn = (row: OwnRow): OwnAccount => ({
-  ...toInfo(row),
-  createdAt: row.createdAt,
-  updatedAt: row.updatedAt,
-  upstreamName: row.upstream.name,
-  serverId: row.upstream.server.id,
-  serverName: row.upstream.server.name,
-  organizationId: row.upstream.server.organizationId,
+const toOwn = ({ upstream, ...row }: Rows.UpstreamAccount & Pick<OwnAccount, 'upstream'>): OwnAccount => ({
+  ...toAccount(row),
+  upstream,
 })
 
 export const listOwnAccounts = async (tx: Transaction, userId: string, page: IdPage): Promise<OwnAccount[]> => {
@@ -99,11 +74,8 @@ export const listOwnAccounts = async (tx: Transaction, userId: string, page: IdP
 }
 
 export const findOwnAccount = async (tx: Transaction, userId: string, id: string): Promise<OwnAccount | undefined> => {
-  const row = await tx.upstreamAccount.findFirst({
-    where: { id, userId, upstream: { server: { removedAt: null } } },
-    include: OWN,
-  })
-  return row === null ? undefined : toOwn(row)
+  const mine = { id, userId, upstream: { server: { removedAt: null } } }
+  return mapFound(await tx.upstreamAccount.findFirst({ where: mine, include: OWN }), toOwn)
 }
 
 /** Stores the account, replacing the one before. */
@@ -181,24 +153,20 @@ export const removeAccount = async (tx: Transaction, id: string): Promise<void> 
 /** How many of the accounts removed together are also revoked. */
 const MAX_TAKEN = 1_000
 
-/** Removes and returns all accounts of an upstream. */
-export const takeAccountsOf = async (tx: Transaction, upstreamId: string): Promise<StoredAccount[]> => {
-  const rows = await tx.upstreamAccount.findMany({ where: { upstreamId }, take: MAX_TAKEN })
-  await tx.upstreamAccount.deleteMany({ where: { upstreamId } })
-  return rows.map(toAccount)
-}
-
-/** Removes and returns all accounts of a server that is marked as removed. */
-export const takeAccountsOfRemovedServer = async (tx: Transaction, serverId: string): Promise<StoredAccount[]> => {
-  const where = { upstream: { server: { id: serverId, removedAt: { not: null } } } }
+const takeAccounts = async (tx: Transaction, where: Rows.Prisma.UpstreamAccountWhereInput) => {
   const rows = await tx.upstreamAccount.findMany({ where, take: MAX_TAKEN })
   await tx.upstreamAccount.deleteMany({ where })
   return rows.map(toAccount)
 }
 
+/** Removes and returns all accounts of an upstream. */
+export const takeAccountsOf = (tx: Transaction, upstreamId: string): Promise<StoredAccount[]> =>
+  takeAccounts(tx, { upstreamId })
+
+/** Removes and returns all accounts of a server that is marked as removed. */
+export const takeAccountsOfRemovedServer = (tx: Transaction, serverId: string): Promise<StoredAccount[]> =>
+  takeAccounts(tx, { upstream: { server: { id: serverId, removedAt: { not: null } } } })
+
 /** Removes and returns all of a user's own accounts. */
-export const takeAccountsOfUser = async (tx: Transaction, userId: string): Promise<StoredAccount[]> => {
-  const rows = await tx.upstreamAccount.findMany({ where: { userId }, take: MAX_TAKEN })
-  await tx.upstreamAccount.deleteMany({ where: { userId } })
-  return rows.map(toAccount)
-}
+export const takeAccountsOfUser = (tx: Transaction, userId: string): Promise<StoredAccount[]> =>
+  takeAccounts(tx, { userId })

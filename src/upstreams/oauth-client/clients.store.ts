@@ -1,4 +1,5 @@
 import type { Transaction } from '../../lib/db/client.ts'
+import { mapFound } from '../../lib/kernel/missing.ts'
 import type { Sealed } from '../../lib/process/sealing.ts'
 
 /** Patchbay's registration at an upstream's authorization server. */
@@ -11,8 +12,11 @@ export type StoredClient = {
 
 export const findClient = async (tx: Transaction, upstreamId: string): Promise<StoredClient | undefined> => {
   const row = await tx.upstreamClient.findUnique({ where: { upstreamId } })
-  if (row === null) return undefined
-  return { issuer: row.issuer ?? undefined, sealed: { text: row.content, keyId: row.keyId }, updatedAt: row.updatedAt }
+  return mapFound(row, ({ issuer, content, keyId, updatedAt }) => ({
+    issuer: issuer ?? undefined,
+    sealed: { text: content, keyId },
+    updatedAt,
+  }))
 }
 
 /** Returns when each upstream's client secret was entered, for those that builders entered. */

@@ -6,7 +6,8 @@ import { AppError } from '../../lib/kernel/errors.ts'
 import type { Sealing } from '../../lib/process/sealing.ts'
 import type { ResolvedConfig, Upstream } from '../upstream.ts'
 import { isPerCaller } from '../upstream.ts'
-import { auditAccount, type NamedServer } from '../upstream-audit.ts'
+import { auditUpstream, type NamedServer } from '../upstream-audit.ts'
+import { noUpstream } from '../upstream-refusals.ts'
 import { findUpstreamOfAnybody } from '../upstreams.store.ts'
 import { type AccountInfo, accountSealContext, EVERYBODY, type Holder } from './account.ts'
 import * as store from './accounts.store.ts'
@@ -33,7 +34,6 @@ export type UpstreamAccountsParts = {
 /** An upstream at which the actor may connect an account: their own, or as a builder the shared one. */
 export type Connectable = { upstream: Upstream; server: NamedServer; holder: Holder; account: AccountInfo | undefined }
 
-const noUpstream = (): AppError => new AppError('not_found', 'There is no such upstream.')
 const noAccount = (): AppError => new AppError('not_found', 'There is no such account.')
 const noAccountNeeded = (): AppError =>
   new AppError('conflict', 'This upstream needs no account: it does not use OAuth.')
@@ -41,6 +41,8 @@ const addressChanged = (): AppError =>
   new AppError('conflict', "The upstream's address changed while you were connecting. Start again.")
 const accountSettingChanged = (): AppError =>
   new AppError('conflict', "The upstream's account setting changed while you were connecting. Start again.")
+
+const describeAccount = (holder: Holder) => ({ account: holder === EVERYBODY ? 'shared' : 'own' })
 
 const targetOf = ({ transport, auth, ...config }: ResolvedConfig): ConnectTarget => {
   if (transport === 'stdio' || !('url' in config) || auth.type === 'none') throw noAccountNeeded()
@@ -91,7 +93,7 @@ export const createUpstreamAccounts = ({
       if (stored === undefined) return undefined
       await store.removeAccount(tx, stored.id)
       const { upstream, server, holder } = found
-      await auditAccount(tx, actor, server, { upstream, action: 'disconnected', isOwn: holder !== EVERYBODY })
+      await auditUpstream(tx, actor, server, 'upstream.disconnected', upstream, describeAccount(holder))
       announceChange(announce, found)
       return stored
     })
@@ -139,7 +141,7 @@ export const createUpstreamAccounts = ({
         const before = await store.findAccount(tx, upstreamId, holder)
         const sealed = sealing.seal(JSON.stringify(content), accountSealContext(upstreamId, holder))
         await store.putAccount(tx, { upstreamId, holder, sealed, connectedAt: new Date(now()) })
-        await auditAccount(tx, actor, server, { upstream, action: 'connected', isOwn: holder !== EVERYBODY })
+        await auditUpstream(tx, actor, server, 'upstream.connected', upstream, describeAccount(holder))
         announceChange(announce, found)
         return { found, before }
       })
@@ -161,14 +163,13 @@ export const createUpstreamAccounts = ({
       await remove(actor, own.upstreamId, async tx => {
         const upstream = await findUpstreamOfAnybody(tx, own.upstreamId)
         if (upstream === undefined) throw noAccount()
-        const server = { id: own.serverId, name: own.serverName, organizationId: own.organizationId }
-        return { upstream, server, holder: actor.userId, account: own }
+        return { upstream, server: own.upstream.server, holder: actor.userId, account: own }
       })
     },
 
     /** Whether the actor may still use the account's server. Otherwise its name must not be shown. */
-    mayUse: async (actor: Actor, { serverId }: Pick<store.OwnAccount, 'serverId'>): Promise<boolean> =>
-      (await findServerToCall(db, actor, serverId)) !== undefined,
+    mayUse: async (actor: Actor, { upstream }: store.OwnAccount): Promise<boolean> =>
+      (await findServerToCall(db, actor, upstream.server.id)) !== undefined,
 
     findOwn: (actor: Actor, upstreamId: string): Promise<AccountInfo | undefined> =>
       store.findAccount(db, upstreamId, actor.userId),

@@ -25,12 +25,7 @@ const RETRY_DELAY_MS = 30_000
 const MAX_REMEMBERED_TOKENS = 8
 
 /** A decrypted account. */
-type OpenAccount = Pick<
-  store.StoredAccount,
-  'id' | 'upstreamId' | 'holder' | 'version' | 'brokenAt' | 'connectedAt'
-> & {
-  content: AccountContent
-}
+type OpenAccount = Omit<store.StoredAccount, 'sealed'> & { content: AccountContent }
 
 export type UpstreamTokensParts = {
   db: Database

@@ -8,7 +8,8 @@ import { findCurrentCatalogue } from '../catalogue/catalogue.store.ts'
 import type { UpstreamCatalogues } from '../catalogue/catalogues.ts'
 import { listAllowedTools, type UpstreamSource } from '../catalogue/present-tools.ts'
 import type { Upstream } from '../upstream.ts'
-import { auditApprovedTools, type NamedServer } from '../upstream-audit.ts'
+import { auditUpstream, describeApproved, type NamedServer } from '../upstream-audit.ts'
+import { noUpstream } from '../upstream-refusals.ts'
 import { findUpstream, isServerReviewed, listUpstreamsOfAnybody } from '../upstreams.store.ts'
 import {
   listApprovedDefinitions,
@@ -46,7 +47,6 @@ export type Approval = { tools: readonly { nameHash: string; hash: string }[] } 
 
 const NOTHING: ReadonlyMap<string, never> = new Map<string, never>()
 
-const noUpstream = () => new AppError('not_found', 'There is no such upstream.')
 const notReviewed = () =>
   new AppError('conflict', "There is nothing to approve: this server applies its upstreams' changes at once.")
 const changedMeanwhile = () =>
@@ -171,7 +171,8 @@ export const createUpstreamReviews = ({ db, changes, catalogues, getServerFor }:
           await putApprovals(tx, id, chosen)
           const names = stored.catalogue.tools.map(({ name }) => name)
           await removeStaleApprovals(tx, id, names)
-          await auditApprovedTools(tx, actor, server, { upstream, tools: chosen.map(({ name }) => name) })
+          const approved = describeApproved(chosen.map(({ name }) => name))
+          await auditUpstream(tx, actor, server, 'upstream.tools_approved', upstream, approved)
           announce({ type: 'upstream_changed', upstreamId: id, serverId: upstream.serverId })
           return chosen.length
         })

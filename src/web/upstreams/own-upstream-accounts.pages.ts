@@ -30,9 +30,9 @@ export const ownUpstreamAccountPages: FastifyPluginAsync<{ upstreamAccounts: Ups
     const mayUse = await upstreamAccounts.mayUse(actorOf(request), account)
     return {
       id: account.id,
-      name: mayUse ? account.upstreamName : undefined,
+      name: mayUse ? account.upstream.name : undefined,
       // A user who has lost access must not learn the server's current name.
-      serverName: mayUse ? account.serverName : undefined,
+      serverName: mayUse ? account.upstream.server.name : undefined,
       since: shownTime(account.connectedAt),
       isBroken: account.brokenAt !== undefined,
       renewHref: mayUse ? connectPath(account.upstreamId) : undefined,
