@@ -6,13 +6,8 @@ import { passwordChangedEmail } from './mail/emails.ts'
 import type { MailFlowParts } from './mail/mail-parts.ts'
 import { endEverythingOf } from './sign-in/end-everything.ts'
 
-export type PasswordChangeParts = Pick<
-  MailFlowParts,
-  'changes' | 'mailer' | 'mailQueue' | 'passwords' | 'ownPassword' | 'endGrantsOf' | 'baseUrl'
->
-
 /** Operation that changes the password of a signed-in user who knows the current one. */
-export const createPasswordChange = (parts: PasswordChangeParts) => {
+export const createPasswordChange = (parts: MailFlowParts) => {
   const { changes, mailer, mailQueue, passwords, ownPassword, endGrantsOf, baseUrl } = parts
   return {
     /** Ends every session, including the current one, which the caller must start again. Throws like `prove`. */

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
+import { acceptedTypesOf } from '../lib/http/reader.ts'
 import type { RequestMessage } from './message.ts'
 import { ERROR } from './protocol.ts'
 import { type Refusal, refusal } from './rpc-response.ts'
@@ -59,21 +60,12 @@ const missingHeader = (header: string): Refusal =>
     mismatch: { header: '(missing)', body: header },
   })
 
-const mediaTypesOf = (accept: string): string[] =>
-  accept
-    .toLowerCase()
-    .split(',')
-    .flatMap(part => {
-      const [type = '', ...parameters] = part.split(';').map(text => text.trim())
-      return parameters.some(text => /^q=0(\.0*)?$/.test(text)) ? [] : [type]
-    })
-
 const accepts = (accept: string | undefined, mediaType: string): boolean => {
   if (accept === undefined) return false
   // Fast path: every current client sends this form.
   if (accept.includes(mediaType) && !accept.includes('q=')) return true
   const wildcard = `${mediaType.split('/', 1)[0]}/*`
-  return mediaTypesOf(accept).some(type => type === mediaType || type === wildcard || type === '*/*')
+  return acceptedTypesOf(accept).some(type => type === mediaType || type === wildcard || type === '*/*')
 }
 
 /** Whether the client accepts event streams. MCP requires the header, so a missing one means no. */

@@ -11,13 +11,11 @@ import type { MailFlowParts } from './mail-parts.ts'
 import { linkIsOver } from './mailed-links.service.ts'
 import { removeMailedLinks } from './mailed-links.store.ts'
 
-export type EmailChangeParts = Omit<MailFlowParts, 'passwords' | 'endGrantsOf'>
-
 const isTaken = async (tx: Transaction, email: string): Promise<boolean> =>
   email === DEMO_EMAIL || (await userStore.findUserByEmail(tx, email)) !== undefined
 
 /** Operations that change an account's email, which takes effect once the link sent to the new address is opened. */
-export const createEmailChange = (parts: EmailChangeParts) => {
+export const createEmailChange = (parts: MailFlowParts) => {
   const { db, changes, mailer, mailQueue, links, throttle, ownPassword, baseUrl, now } = parts
 
   const sendLetters = async (user: User, email: string, address: string | undefined): Promise<void> => {

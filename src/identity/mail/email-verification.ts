@@ -7,13 +7,8 @@ import { verificationEmail } from './emails.ts'
 import type { MailFlowParts } from './mail-parts.ts'
 import { linkIsOver } from './mailed-links.service.ts'
 
-export type EmailVerificationParts = Pick<
-  MailFlowParts,
-  'db' | 'changes' | 'mailer' | 'mailQueue' | 'links' | 'throttle' | 'baseUrl' | 'now'
->
-
 /** Operations that verify that a user receives mail at their address. Nothing else depends on it. */
-export const createEmailVerification = (parts: EmailVerificationParts) => {
+export const createEmailVerification = (parts: MailFlowParts) => {
   const { db, changes, mailer, mailQueue, links, throttle, baseUrl, now } = parts
 
   const sendLink = async ({ id, email }: Pick<User, 'id' | 'email'>, address: string | undefined): Promise<void> => {

@@ -10,10 +10,8 @@ import { passwordChangedEmail, passwordResetEmail } from './emails.ts'
 import type { MailFlowParts } from './mail-parts.ts'
 import { linkIsOver } from './mailed-links.service.ts'
 
-export type PasswordResetParts = Omit<MailFlowParts, 'ownPassword'>
-
 /** Operations that reset a forgotten password through a link sent by email. */
-export const createPasswordReset = (parts: PasswordResetParts) => {
+export const createPasswordReset = (parts: MailFlowParts) => {
   const { db, changes, mailer, mailQueue, links, throttle, passwords, endGrantsOf, baseUrl, now } = parts
 
   const sendLink = async (email: string, address: string): Promise<void> => {

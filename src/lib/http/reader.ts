@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 const PROGRAM_TYPES: readonly string[] = ['application/json', 'text/event-stream', 'application/problem+json']
 
 /** Returns the accepted media types in order, without those of weight 0, which are refused (RFC 9110 §12.5.1). */
-const typesOf = (accept: string): string[] =>
+export const acceptedTypesOf = (accept: string): string[] =>
   accept
     .toLowerCase()
     .split(',')
@@ -15,7 +15,7 @@ const typesOf = (accept: string): string[] =>
 /** Returns whether a person's browser sent the request: it names HTML, and before any type that only programs read. */
 export const isForPerson = ({ accept }: IncomingHttpHeaders): boolean => {
   if (accept === undefined || !accept.includes('text/html')) return false
-  const first = typesOf(accept).find(type => type === 'text/html' || PROGRAM_TYPES.includes(type))
+  const first = acceptedTypesOf(accept).find(type => type === 'text/html' || PROGRAM_TYPES.includes(type))
   return first === 'text/html'
 }
 

@@ -5,7 +5,9 @@ export const countLines = (text: string): number => {
   return count
 }
 
-export const formatNumber = (count: number): string => count.toLocaleString('en')
+const NUMBER = new Intl.NumberFormat('en')
+
+export const formatNumber = (count: number): string => NUMBER.format(count)
 
 /** Formats `1 item`, `3 items`, `0 to 1,204 items`. */
 export const formatAmount = (least: number, most: number, one: string): string => {

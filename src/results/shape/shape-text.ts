@@ -1,4 +1,5 @@
 import { findExactNumber, parseExactly } from '../../lib/json/exact-numbers.ts'
+import { formatNumber } from '../../lib/json/format-counts.ts'
 import { heapOfJson, heapOfTable } from '../../lib/json/heap-cost.ts'
 import { parseDocument } from '../../lib/json/parse-document.ts'
 import { hasMembers } from '../../lib/json/path.ts'
@@ -52,7 +53,7 @@ const evaluate = async ({ language, expression }: NonNullable<ResultShaping['tra
 const assertFits = (text: string): void => {
   const { containers } = measureJson(text)
   if (heapOfJson(text.length, containers) <= MAX_PARSED_BYTES) return
-  const much = `${containers.toLocaleString('en')} objects and lists`
+  const much = `${formatNumber(containers)} objects and lists`
   throw new ShapingFault(`The result is too large to be shaped: it contains ${much}. Ask for less.`)
 }
 
@@ -66,15 +67,13 @@ const parse = (text: string): { value: JsonValue } | undefined => {
   }
 }
 
-const COUNT = new Intl.NumberFormat('en-US')
-
 /** Returns the beginning of a string and how much is missing; the whole string if that is not longer. */
 export const cutString = (text: string, maxLength: number): string => {
   if (text.length <= maxLength) return text
   const last = text.charCodeAt(maxLength - 1)
   // Does not split a surrogate pair.
   const length = last >= 0xd800 && last <= 0xdbff ? maxLength - 1 : maxLength
-  const cut = `${text.slice(0, length)}… (${COUNT.format(text.length - length)} more characters)`
+  const cut = `${text.slice(0, length)}… (${formatNumber(text.length - length)} more characters)`
   return cut.length < text.length ? cut : text
 }
 

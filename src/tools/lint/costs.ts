@@ -1,3 +1,4 @@
+import { formatNumber } from '../../lib/json/format-counts.ts'
 import { CURSOR, type Finding, OPENAI, VS_CODE } from './finding.ts'
 
 /** Tokens from which one tool is costly: ten such tools take as much as a page of text. */
@@ -15,8 +16,6 @@ const VS_CODE_TOOLS = 128
 /** Tools of all servers together. Source: github.com/Snowflake-Labs/mcp/issues/77 */
 const CURSOR_TOOLS = 80
 
-const countText = (count: number): string => new Intl.NumberFormat('en').format(count)
-
 /** `tokens` counts the tool as clients see it. */
 export const lintCost = (tokens: number): Finding | undefined => {
   if (tokens < LARGE_TOKENS) return undefined
@@ -24,7 +23,7 @@ export const lintCost = (tokens: number): Finding | undefined => {
     rule: 'costly',
     level: tokens < VAST_TOKENS ? 'hint' : 'warning',
     field: 'cost',
-    message: `It adds ${countText(tokens)} tokens to every conversation, whether it is called or not.`,
+    message: `It adds ${formatNumber(tokens)} tokens to every conversation, whether it is called or not.`,
     remedy:
       'Shorten the descriptions, bind parameters that are always the same to a fixed value, and remove those that nobody sets.',
     clients: [],
@@ -40,7 +39,7 @@ export const lintCatalogue = ({ tools, tokens }: { tools: number; tokens: number
       rule: 'too-many-tools',
       level: 'error',
       field: 'tools',
-      message: `VS Code and OpenAI reject more than ${VS_CODE_TOOLS} tools in one request, counting all servers together; this server has ${countText(tools)}.`,
+      message: `VS Code and OpenAI reject more than ${VS_CODE_TOOLS} tools in one request, counting all servers together; this server has ${formatNumber(tools)}.`,
       remedy,
       clients: [OPENAI, VS_CODE],
     })
@@ -49,7 +48,7 @@ export const lintCatalogue = ({ tools, tokens }: { tools: number; tokens: number
       rule: 'many-tools',
       level: 'warning',
       field: 'tools',
-      message: `Cursor warns about more than ${CURSOR_TOOLS} tools, counting all servers together; this server has ${countText(tools)}.`,
+      message: `Cursor warns about more than ${CURSOR_TOOLS} tools, counting all servers together; this server has ${formatNumber(tools)}.`,
       remedy,
       clients: [CURSOR],
     })
@@ -58,7 +57,7 @@ export const lintCatalogue = ({ tools, tokens }: { tools: number; tokens: number
       rule: 'costly-catalogue',
       level: 'warning',
       field: 'tools',
-      message: `The list of tools adds ${countText(tokens)} tokens to every conversation.`,
+      message: `The list of tools adds ${formatNumber(tokens)} tokens to every conversation.`,
       remedy,
       clients: [],
     })

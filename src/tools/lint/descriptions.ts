@@ -1,3 +1,4 @@
+import { formatNumber } from '../../lib/json/format-counts.ts'
 import { isJsonObject } from '../../lib/kernel/json.ts'
 import { CLAUDE_CODE, type Finding, OPENAI, type ShownTool } from './finding.ts'
 import { splitWords } from './split-words.ts'
@@ -12,18 +13,16 @@ const CLAUDE_CODE_CHARS = 2_048
 /** A description with fewer words adds nothing to the name. */
 const FEW_WORDS = 4
 
-const countText = (chars: number): string => new Intl.NumberFormat('en').format(chars)
-
 const lintLength = (description: string): Finding[] => {
   if (description.length <= OPENAI_CHARS) return []
   const isCut = description.length > CLAUDE_CODE_CHARS
-  const cut = isCut ? ` Claude Code cuts it off after ${countText(CLAUDE_CODE_CHARS)}.` : ''
+  const cut = isCut ? ` Claude Code cuts it off after ${formatNumber(CLAUDE_CODE_CHARS)}.` : ''
   return [
     {
       rule: 'long-description',
       level: 'warning',
       field: 'description',
-      message: `It has ${countText(description.length)} characters. Some OpenAI models and compatible services reject more than ${countText(OPENAI_CHARS)}.${cut}`,
+      message: `It has ${formatNumber(description.length)} characters. Some OpenAI models and compatible services reject more than ${formatNumber(OPENAI_CHARS)}.${cut}`,
       remedy:
         'Say what it does and when to use it, most important first. Move details about a parameter to that parameter.',
       clients: isCut ? [CLAUDE_CODE, OPENAI] : [OPENAI],

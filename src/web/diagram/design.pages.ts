@@ -133,6 +133,7 @@ const GLOBALS = [
 ]
 
 const PLAIN = {
+  type: 'string',
   about: undefined,
   limits: undefined,
   isRequired: false,
@@ -151,33 +152,20 @@ const PLAIN = {
 
 /** One parameter per source, for `/design`. */
 const DESIGN_WIRES = [
+  { ...PLAIN, name: 'shipment_id', source: 'exposed', isRequired: true, about: 'The number on the label' },
   {
     ...PLAIN,
-    id: 'wire-exposed',
-    name: 'shipment_id',
-    type: 'string',
-    isRequired: true,
-    about: 'The number on the label',
-    source: 'exposed',
-    suggestedKey: 'shipment_id',
-  },
-  {
-    ...PLAIN,
-    id: 'wire-global',
     name: 'token',
-    type: 'string',
     source: 'global',
     global: '+',
     key: 'night_token',
     isSecret: true,
-    suggestedKey: 'token',
     findings: [
       { tone: 'warn', text: 'The global night_token does not exist. Calls of this tool fail until you add it.' },
     ],
   },
   {
     ...PLAIN,
-    id: 'wire-fixed',
     name: 'limit',
     type: 'integer',
     source: 'fixed',
@@ -185,10 +173,9 @@ const DESIGN_WIRES = [
     fixedHint: 'A whole number. Use {{key}} to insert a global.',
     isFixedWrong: true,
     limits: 'At least 1, at most 100',
-    suggestedKey: 'limit',
     findings: [{ tone: 'danger', text: 'The value of limit must be an integer.' }],
   },
-] as const
+].map(wire => ({ ...wire, id: `wire-${wire.source}`, suggestedKey: wire.name }))
 
 /** Serves `/design`: every part in each of its states. Registered only in development. */
 export const designPages = async (app: FastifyInstance): Promise<void> => {
