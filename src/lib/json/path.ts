@@ -19,7 +19,7 @@ const MAX_STEPS = 500
 /** `$` stands for the whole only by itself or before a dot or bracket: `$ref` is a name. */
 const ROOT = /^(?:\$(?=$|[.[]))?(?:\.(?=$|\[))?/
 const TOKEN =
-  /(?:\.|^)(\*\*?)|\[\s*(?:\*?|(-?\d{1,9})|("(?:[^"\\]|\\.)*")|'((?:[^'\\]|\\.)*)')\s*\]|(?:\.|^)([^.[\]*]+)/y
+  /(?:\.|^)(\*\*?)|\.?\[\s*(?:\*?|(-?\d{1,9})|("(?:[^"\\]|\\.)*")|'((?:[^'\\]|\\.)*)')\s*\]|(?:\.|^)([^.[\]*]+)/y
 
 const withoutBackslashes = (quoted: string): string => quoted.replace(/\\(.)/g, '$1')
 

@@ -2,7 +2,7 @@ import { findExactNumber, parseExactly } from '../../lib/json/exact-numbers.ts'
 import { formatNumber } from '../../lib/json/format-counts.ts'
 import { heapOfJson, heapOfTable } from '../../lib/json/heap-cost.ts'
 import { parseDocument } from '../../lib/json/parse-document.ts'
-import { hasMembers } from '../../lib/json/path.ts'
+import { describePathFault, hasMembers, type Path } from '../../lib/json/path.ts'
 import { excludePaths } from '../../lib/json/project.ts'
 import { renderDocument } from '../../lib/json/render-document.ts'
 import { type JsonValue, measureJson } from '../../lib/kernel/json.ts'
@@ -87,10 +87,17 @@ const mapLeaves = (value: JsonValue, change: (leaf: JsonValue) => JsonValue): Js
 const mapStrings = (value: JsonValue, change: (text: string) => string): JsonValue =>
   mapLeaves(value, leaf => (typeof leaf === 'string' ? change(leaf) : leaf))
 
+/** Fails the call, since the field may be meant to stay private. */
+const readFieldPath = (text: string): Path => {
+  const path = parseFieldPath(text)
+  if (path.ok) return path.value
+  throw new ShapingFault(`The field to drop ${describePathFault(text, path.error)}`)
+}
+
 /** Runs the steps before the transform. */
 const prepare = (value: JsonValue, { htmlToMarkdown, dropFields = [] }: ResultShaping): JsonValue => {
   const converted = htmlToMarkdown === true ? mapStrings(value, stringToMarkdown) : value
-  const paths = dropFields.map(parseFieldPath).flatMap(path => (path.ok ? [path.value] : []))
+  const paths = dropFields.map(readFieldPath)
   return paths.length === 0 ? converted : (excludePaths(converted, paths, true) ?? converted)
 }
 

@@ -40,6 +40,15 @@ it('parses any text, or reports the column of the error', () => {
 })
 
 it.each([
+  ['a.[].b', 'a[].b'],
+  ['a.[*]', 'a[*]'],
+  ['**.["b"]', '**["b"]'],
+])('parses %s like %s, as older versions did', (text, same) => {
+  expect(parsePath(text)).toMatchObject({ ok: true })
+  expect(parsePath(text)).toEqual(parsePath(same))
+})
+
+it.each([
   ['$ref', [{ kind: 'member', name: '$ref' }]],
   ['$', []],
   ['$.a', [{ kind: 'member', name: 'a' }]],

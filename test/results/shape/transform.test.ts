@@ -38,6 +38,7 @@ describe('field paths', () => {
       { users: [{ id: 1 }, { id: 2 }], name: 'b' },
     ],
     ['users.name', { users: [{ name: 'a', id: 1 }] }, { users: [{ id: 1 }] }],
+    ['users.[].name', { users: [{ name: 'a', id: 1 }] }, { users: [{ id: 1 }] }],
     ['users[*].name', { users: [{ name: 'a', id: 1 }] }, { users: [{ id: 1 }] }],
     ['*.html', { a: { html: 1, text: 2 }, b: { html: 3 }, html: 4 }, { a: { text: 2 }, b: {}, html: 4 }],
     ['**.id', { id: 1, a: [{ id: 2, b: { id: 3, c: 4 } }] }, { a: [{ b: { c: 4 } }] }],
@@ -163,6 +164,12 @@ describe('long strings', () => {
       [long]: `${'n'.repeat(50)}… (250 more characters)`,
     })
   })
+})
+
+it('fails for a stored path that can no longer be read, instead of sending the field', async () => {
+  expect(await shape('{"a":{"b":"private"}}', { shaping: { dropFields: ['a..b'] } })).toBe(
+    'failed: The field to drop "a..b" is not a path: column 3: write a path like items[].name, items[0], *.links, **.id or meta["odd.name"].',
+  )
 })
 
 describe('HTML', () => {
