@@ -53,7 +53,6 @@ export const temporaryDirectory = (): string => {
 }
 
 const follow = (child: ChildProcess): Running => {
-  running.add(child)
   const said = { stdout: '', stderr: '' }
   child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
     said.stdout += chunk
@@ -63,10 +62,7 @@ const follow = (child: ChildProcess): Running => {
   })
   const ended = new Promise<Ended>((resolve, reject) => {
     child.once('error', reject)
-    child.once('close', (code, signal) => {
-      running.delete(child)
-      resolve({ code, signal, ...said })
-    })
+    child.once('close', (code, signal) => resolve({ code, signal, ...said }))
   })
   return {
     pid: child.pid ?? 0,
@@ -106,14 +102,16 @@ export type CommandOptions = {
 export const startCommand = (
   args: readonly string[],
   { directory = temporaryDirectory(), env = {} }: CommandOptions = {},
-): Running =>
-  follow(
-    spawn(process.execPath, [PROGRAM, ...args], {
-      cwd: directory,
-      env: { ...cleanEnvironment(), ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    }),
-  )
+): Running => {
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
+    cwd: directory,
+    env: { ...cleanEnvironment(), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  running.add(child)
+  child.once('close', () => running.delete(child))
+  return follow(child)
+}
 
 /** Runs a command to its end in its own process. */
 export const runCommand = (args: readonly string[], options?: CommandOptions): Promise<Ended> =>
@@ -144,14 +142,10 @@ const startRunner = () => {
   }
 }
 let runner: ReturnType<typeof startRunner> | undefined
-// Its process is killed with all others.
-atEndOfFile(() => {
-  runner = undefined
-})
 
 /**
- * Runs a command in a process that all commands of a test file share, because loading the program takes longer than
- * most commands. Tests of how a process starts and exits use `runCommand`.
+ * Runs a command in a process that all test files of a worker share, because loading the program takes longer than most
+ * commands. It ends with the worker. Tests of how a process starts and exits use `runCommand`.
  */
 export const runSharedCommand = async (
   args: readonly string[],
