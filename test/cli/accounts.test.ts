@@ -19,15 +19,22 @@ const runJson = async (args: readonly string[], options: Parameters<typeof runSh
   return JSON.parse(stdout)
 }
 
-describe('at the command line of an installation that is not running', () => {
+const account = (email: string): string[] => ['user', 'create', '--email', email, '--password', password]
+
+describe('at the command line', () => {
+  const options = { directory: temporaryDirectory() }
+  let patchbay: Patchbay
+  let created: unknown[]
+  beforeAll(async () => {
+    created = [
+      await runJson([...account('ada@example.com'), '--organization', 'Lovelace'], options),
+      await runJson(account('bob@example.com'), options),
+    ]
+    patchbay = await startPatchbay(options)
+  })
+
   it('the first account becomes the operator and owns the organization it names; another joins it as builder', async () => {
-    const options = { directory: temporaryDirectory() }
-    const account = (email: string) => ['user', 'create', '--email', email, '--password', password]
-    const ada = await runJson([...account('ada@example.com'), '--organization', 'Lovelace'], options)
-    const bob = await runJson(account('bob@example.com'), options)
-    const taken = await runSharedCommand(account('bob@example.com'), options)
-    expect(taken).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^patchbay: .*already[^\n]*\n$/) })
-    const patchbay = await startPatchbay(options)
+    const [ada, bob] = created
     const meOf = async (email: string): Promise<unknown> => {
       const browser = createBrowser(patchbay.origin)
       await browser.signIn(email, password)
@@ -36,15 +43,9 @@ describe('at the command line of an installation that is not running', () => {
     const organization = { id: expect.any(String), name: 'Lovelace' }
     expect(await meOf('ada@example.com')).toEqual({ user: ada, organizations: [{ ...organization, role: 'owner' }] })
     expect(await meOf('bob@example.com')).toEqual({ user: bob, organizations: [{ ...organization, role: 'builder' }] })
-    expect([ada, bob]).toMatchObject([{ isOperator: true }, { isOperator: false }])
-    await patchbay.stop()
-  })
-})
-
-describe('at the command line next to a running server', () => {
-  let patchbay: Patchbay
-  beforeAll(async () => {
-    patchbay = await startPatchbay()
+    expect(created).toMatchObject([{ isOperator: true }, { isOperator: false }])
+    const taken = await runSharedCommand(account('bob@example.com'), options)
+    expect(taken).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^patchbay: .*already[^\n]*\n$/) })
   })
 
   it('a created token works at once in the API and in MCP, and looks the same there', async () => {
@@ -79,9 +80,8 @@ describe('at the command line next to a running server', () => {
     expect((await api.send('POST', '/toolkits', { title: 'No' })).status).toBe(403)
   })
 
-  it('a created account can sign in at once', async () => {
-    const args = ['user', 'create', '--email', 'eve@example.com', '--password', password, '--operator']
-    const user = await runJson(args, patchbay.settings)
+  it('an account created next to a running server can sign in at once', async () => {
+    const user = await runJson([...account('eve@example.com'), '--operator'], patchbay.settings)
     expect((await createBrowser(patchbay.origin).signIn('eve@example.com', password)).json()).toMatchObject({ user })
     expect(user).toMatchObject({ isOperator: true })
   })

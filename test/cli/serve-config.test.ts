@@ -1,6 +1,5 @@
 import { chownSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js'
@@ -10,6 +9,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { freePort } from '../support/free-port.ts'
 import { runSharedCommand, startCommand, temporaryDirectory } from '../support/process.ts'
+import { during } from '../support/world.ts'
 import { isAlive } from '../upstreams/support.ts'
 import { reporter, reportIn } from './reporter.ts'
 
@@ -22,19 +22,8 @@ const Ready = z.object({
   skipped: z.array(z.object({ name: z.string(), why: z.string() })),
 })
 
-const foldersOf = (pid: number): string[] =>
-  readdirSync(tmpdir()).filter(name => name.startsWith(`patchbay-config-${pid}-`))
-
-/** Ends the process after the test. Killing it at once would leave its folder behind. */
-const stopAfterTest = ({ kill, ended }: ReturnType<typeof startCommand>): void => {
-  onTestFinished(async () => {
-    kill('SIGTERM')
-    await ended
-  })
-}
-
-/** Serves a file with this content. `write` replaces the file atomically, as editors do. */
-const serve = async (content: unknown, env: NodeJS.ProcessEnv = {}, name = 'mcp.json') => {
+/** Serves a file with this content. `write` replaces the file atomically, as editors do. The caller stops it. */
+const startServing = async (content: unknown, env: NodeJS.ProcessEnv = {}, name = 'mcp.json') => {
   const directory = temporaryDirectory()
   const file = join(directory, name)
   const write = (next: unknown): void => {
@@ -47,14 +36,24 @@ const serve = async (content: unknown, env: NodeJS.ProcessEnv = {}, name = 'mcp.
     directory,
     env: { PATCHBAY_PORT: String(port), PATCHBAY_LOG_LEVEL: 'info', ...env },
   })
-  stopAfterTest(running)
   await running.said('"ready":true')
   const line = running
     .stdout()
     .split('\n')
     .find(text => text.includes('"ready":true'))
   const ready = Ready.parse(JSON.parse(line ?? ''))
-  return { ...running, file, write, port, ready }
+  // Killing it would leave its folder behind.
+  const close = async (): Promise<void> => {
+    running.kill('SIGTERM')
+    await running.ended
+  }
+  return { ...running, file, write, port, ready, close }
+}
+
+const serve = async (...args: Parameters<typeof startServing>) => {
+  const served = await startServing(...args)
+  onTestFinished(served.close)
+  return served
 }
 
 /** Returns the names of the served tools, without the tools that continue long results. */
@@ -109,15 +108,18 @@ const statusFor = (url: string, host: string): Promise<number | undefined> =>
   })
 
 describe('a served configuration file', () => {
-  it('is served as one server at a printed address, without an account, with the features of all its servers', async () => {
-    const served = await serve({
+  const served = during(() =>
+    startServing({
       mcpServers: {
         one: reporter(['a']),
         'number two': reporter(['b']),
         off: { ...reporter(), disabled: true },
         bad: 1,
       },
-    })
+    }),
+  )
+
+  it('is served as one server at a printed address, without an account, with the features of all its servers', async () => {
     expect(served.ready.upstreams).toEqual(['one', 'number-two', 'off'])
     expect(served.ready.skipped).toEqual([{ name: 'bad', why: 'It is not an object.' }])
     expect(served.ready.url).toMatch(new RegExp(`^http://127\\.0\\.0\\.1:${served.port}/s/[0-9a-f-]{36}$`))
@@ -126,7 +128,7 @@ describe('a served configuration file', () => {
     expect(reportIn(await client.callTool({ name: 'number-two_report' })).args).toEqual(['b'])
   })
 
-  it("may be in VS Code's format or TOML, and uses variables from the environment; unknown ones stay as written", async () => {
+  it("may be in VS Code's format, uses variables from the environment, and may name servers on this machine", async () => {
     const env = { REPORTED_ELSEWHERE: 'from outside', HIDDEN_TOKEN: 'fixture-secret' }
     const args = [
       `\${REPORTED_ELSEWHERE}`,
@@ -137,11 +139,13 @@ describe('a served configuration file', () => {
       '$HOME',
     ]
     const variables = { REPORTED: `\${env:REPORTED_ELSEWHERE}!`, REPORTED_TOKEN: `\${HIDDEN_TOKEN}` }
-    const served = await serve({ servers: { it: { type: 'stdio', ...reporter(args, variables) } } }, env)
-    const client = await connect(served.ready.url, 'it_report')
+    const it = { type: 'stdio', ...reporter(args, variables) }
+    const outer = await serve({ servers: { it, outer: { type: 'http', url: served.ready.url } } }, env)
+    const client = await connect(outer.ready.url, 'it_report', 'outer_one_report')
     const report = reportIn(await client.callTool({ name: 'it_report' }))
     expect(report.args).toEqual([
       'from outside',
+      // Unknown variables stay as written.
       `\${NOT_THERE}`,
       'instead',
       `\${env:NOT_THERE}`,
@@ -152,24 +156,12 @@ describe('a served configuration file', () => {
     // It received the secret. Its report is masked, like any secret of a server.
     expect(report.REPORTED_TOKEN).not.toBe(null)
     expect(report.REPORTED_TOKEN).not.toContain('fixture-secret')
-    expect(served.stdout() + served.stderr()).not.toContain('fixture-secret')
-
-    const toml = `[mcp_servers.it]\ncommand = ${JSON.stringify(process.execPath)}\nargs = ${JSON.stringify(reporter(['x']).args)}\n`
-    const other = await serve(toml, {}, 'config.toml')
-    expect(reportIn(await (await connect(other.ready.url, 'it_report')).callTool({ name: 'it_report' })).args).toEqual([
-      'x',
-    ])
-  })
-
-  it('can contain servers on this machine, unlike the servers of tenants', async () => {
-    const inner = await serve({ mcpServers: { inner: reporter() } })
-    const outer = await serve({ mcpServers: { outer: { url: inner.ready.url } } })
-    const client = await connect(outer.ready.url, 'outer_inner_report')
-    expect(reportIn(await client.callTool({ name: 'outer_inner_report' })).args).toEqual([])
+    expect(outer.stdout() + outer.stderr()).not.toContain('fixture-secret')
+    // Servers of tenants may not be on this machine.
+    expect(reportIn(await client.callTool({ name: 'outer_one_report' })).args).toEqual(['a'])
   })
 
   it('is served only to this machine: other hosts and origins are refused, and nobody can sign up', async () => {
-    const served = await serve({ mcpServers: {} })
     const { url } = served.ready
     const post = (headers: Record<string, string>) =>
       fetch(url, {
@@ -189,33 +181,27 @@ describe('a served configuration file', () => {
     expect(served.stdout()).not.toContain('0.0.0.0')
   })
 
-  it('leaves no process and no folder behind when it stops, and has the same address the next time', async () => {
-    const served = await serve({ mcpServers: { one: reporter() } })
-    const client = await connect(served.ready.url, 'one_report')
-    const { pid } = reportIn(await client.callTool({ name: 'one_report' }))
-    expect(foldersOf(served.pid)).toHaveLength(1)
-    served.kill('SIGTERM')
-    expect(await served.ended).toMatchObject({ code: 0, stderr: '' })
-    expect(isAlive(pid)).toBe(false)
-    expect(foldersOf(served.pid)).toEqual([])
-    const second = startCommand(['serve', '--config', served.file], { env: { PATCHBAY_PORT: String(served.port) } })
-    stopAfterTest(second)
-    await second.said(`Patchbay serves ${served.file} at ${served.ready.url}`)
-  })
-
-  it('has its folder removed by the next start if its process was killed', async () => {
-    const served = await serve({ mcpServers: { one: reporter() } })
-    const client = await connect(served.ready.url, 'one_report')
-    await client.callTool({ name: 'one_report' })
-    served.kill('SIGKILL')
-    await served.ended
-    expect(foldersOf(served.pid)).toHaveLength(1)
-    await serve({ mcpServers: {} })
-    expect(foldersOf(served.pid)).toEqual([])
-  })
-
-  it('leaves folders of other users and the targets of links alone when it cleans up', async () => {
+  it('leaves no process and no folder behind when it stops; a later start keeps its address and cleans up after a kill', async () => {
     const folder = temporaryDirectory()
+    const foldersOf = (pid: number): string[] =>
+      readdirSync(folder).filter(name => name.startsWith(`patchbay-config-${pid}-`))
+    const first = await serve({ mcpServers: { one: reporter() } }, { TMPDIR: folder })
+    const client = await connect(first.ready.url, 'one_report')
+    const { pid } = reportIn(await client.callTool({ name: 'one_report' }))
+    expect(foldersOf(first.pid)).toHaveLength(1)
+    first.kill('SIGTERM')
+    expect(await first.ended).toMatchObject({ code: 0, stderr: '' })
+    expect(isAlive(pid)).toBe(false)
+    expect(foldersOf(first.pid)).toEqual([])
+
+    const env = { TMPDIR: folder, PATCHBAY_PORT: String(first.port) }
+    const second = startCommand(['serve', '--config', first.file], { env })
+    await second.said(`Patchbay serves ${first.file} at ${first.ready.url}`)
+    second.kill('SIGKILL')
+    await second.ended
+    expect(foldersOf(second.pid)).toHaveLength(1)
+
+    // Neither folders of other users nor the targets of links are removed.
     const victim = temporaryDirectory()
     mkdirSync(join(victim, 'processes'))
     writeFileSync(join(victim, 'processes', 'kept.json'), '{}')
@@ -224,7 +210,11 @@ describe('a served configuration file', () => {
     mkdirSync(join(foreign, 'processes'), { recursive: true })
     writeFileSync(join(foreign, 'processes', 'kept.json'), '{}')
     if (process.getuid?.() === 0) chownSync(foreign, 65_534, 65_534)
-    await serve({ mcpServers: {} }, { TMPDIR: folder })
+    const { command, args } = reporter(['x'])
+    const toml = `[mcp_servers.it]\ncommand = ${JSON.stringify(command)}\nargs = ${JSON.stringify(args)}\n`
+    const third = await serve(toml, { TMPDIR: folder }, 'config.toml')
+    expect(third.ready.upstreams).toEqual(['it'])
+    expect(foldersOf(second.pid)).toEqual([])
     expect(existsSync(join(victim, 'processes', 'kept.json'))).toBe(true)
     // Only root can create what another user owns.
     expect(existsSync(join(foreign, 'processes', 'kept.json'))).toBe(process.getuid?.() === 0)
@@ -246,10 +236,18 @@ describe('a served configuration file', () => {
 })
 
 describe('a configuration file that changes while it is served', () => {
+  const served = during(() => startServing({ mcpServers: {} }))
+  /** Writes servers that no other test uses, and connects a client to them. */
+  const serveNext = async (mcpServers: Record<string, unknown>) => {
+    served.write({ mcpServers })
+    const names = Object.keys(mcpServers).map(name => `${name}_report`)
+    const session = await connectSession(served.ready.url, ...names)
+    await expect.poll(async () => (await session.toolNames()).toSorted()).toEqual(names.toSorted())
+    return session
+  }
+
   it('applies when it is saved: clients are notified, and their sessions and unchanged processes go on', async () => {
-    const served = await serve({ mcpServers: { one: reporter(['1']), two: reporter() } })
-    const session = await connectSession(served.ready.url, 'one_report', 'two_report')
-    expect((await session.toolNames()).toSorted()).toEqual(['one_report', 'two_report'])
+    const session = await serveNext({ one: reporter(['1']), two: reporter() })
     const { pid } = reportIn(await session.client.callTool({ name: 'one_report' }))
 
     const changed = session.changed()
@@ -273,35 +271,37 @@ describe('a configuration file that changes while it is served', () => {
   })
 
   it('keeps its previous content while it is unreadable, and logs why; a rejected server stays as it was', async () => {
-    const served = await serve({ mcpServers: { one: reporter(['good']) } })
-    const session = await connectSession(served.ready.url, 'one_report')
-    served.write('{"mcpServers": {\n  "one": {"command" }\n}')
+    const session = await serveNext({ kept: reporter(['good']) })
+    served.write('{"mcpServers": {\n  "kept": {"command" }\n}')
     await served.said('cannot be read at line 2, column')
-    expect(reportIn(await session.client.callTool({ name: 'one_report' })).args).toEqual(['good'])
+    expect(reportIn(await session.client.callTool({ name: 'kept_report' })).args).toEqual(['good'])
     // An editor that writes in place leaves the file empty for a moment.
     served.write('')
     await served.said('The file contains no servers')
     rmSync(served.file)
     await served.said('The file does not exist')
-    served.write({ mcpServers: { one: { command: '' }, two: reporter() } })
-    await served.said('"added":["two"]')
-    await vi.waitFor(async () => expect((await session.toolNames()).toSorted()).toEqual(['one_report', 'two_report']), {
-      timeout: 10_000,
-    })
-    expect(reportIn(await session.client.callTool({ name: 'one_report' })).args).toEqual(['good'])
+    served.write({ mcpServers: { kept: { command: '' }, added: reporter() } })
+    await served.said('"added":["added"]')
+    await vi.waitFor(
+      async () => expect((await session.toolNames()).toSorted()).toEqual(['added_report', 'kept_report']),
+      {
+        timeout: 10_000,
+      },
+    )
+    expect(reportIn(await session.client.callTool({ name: 'kept_report' })).args).toEqual(['good'])
     expect(session.isClosed()).toBe(false)
   })
 
   it('notifies no client if it is saved without a change', async () => {
-    const content = { mcpServers: { one: reporter() } }
-    const served = await serve(content)
-    const session = await connectSession(served.ready.url, 'one_report')
-    const before = session.told()
-    served.write(`// a comment\n${JSON.stringify(content)}`)
+    const content = { same: reporter() }
+    const session = await serveNext(content)
+    const countReloads = (): number => served.stdout().split('reloaded the configuration file').length
+    const [told, reloads] = [session.told(), countReloads()]
+    served.write(`// a comment\n${JSON.stringify({ mcpServers: content })}`)
     const changed = session.changed()
-    served.write({ mcpServers: { ...content.mcpServers, two: reporter() } })
+    served.write({ mcpServers: { ...content, another: reporter() } })
     await changed
-    expect(served.stdout().match(/reloaded the configuration file/g)).toHaveLength(1)
-    expect(session.told()).toBeGreaterThan(before)
+    expect(countReloads()).toBe(reloads + 1)
+    expect(session.told()).toBeGreaterThan(told)
   })
 })

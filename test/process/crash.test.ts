@@ -10,7 +10,7 @@ vi.setConfig({ testTimeout: 90_000 })
 
 const WRITERS = 5
 const CALLERS = 2
-const ENOUGH_WRITES = 150
+const ENOUGH_WRITES = 60
 /** Calls older than this at the kill must be in the history: well above the 250 ms that it may lose. */
 const SAFE_AGE_MS = 1_000
 const ENOUGH_CALLS = 20
