@@ -89,6 +89,7 @@ export const createAccountService = ({
 }: AccountServiceParts) => {
   const passwords = createPasswords(undefined, hashingCost)
   const throttle = createThrottle(counters, now)
+  bus.subscribe('resync', throttle.forgetBlocks)
   const ownPassword = createOwnPassword({ db, passwords, throttle })
   const parts = { db, changes, passwords, throttle, ownPassword, baseUrl, now }
   const secondFactors = createSecondFactors({ ...parts, sealing })

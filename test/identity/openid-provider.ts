@@ -4,7 +4,6 @@ import { exportJWK, generateKeyPair } from 'jose'
 import { type Adapter, type AdapterPayload, Provider } from 'oidc-provider'
 import { onTestFinished } from 'vitest'
 import type { DatabaseKindForTests } from '../support/databases.ts'
-import { atEndOfFile } from '../support/end-of-file.ts'
 import { freePort } from '../support/free-port.ts'
 import { type AccountsApp, startApp, startOwnApp } from './app.ts'
 
@@ -150,13 +149,10 @@ export const visitProvider = async (issuer: string, url: string, sub: string | u
   throw new Error('the provider goes round in circles')
 }
 
-const providers = new Map<string, { provider: OpenIdProvider; stop: () => Promise<void> }>()
-atEndOfFile(async () => {
-  for (const { stop } of providers.values()) await stop()
-  providers.clear()
-})
+/** Those of the kept applications. */
+const providers = new Map<string, OpenIdProvider>()
 
-/** Starts the application with a provider. The tests of a file share both, as with `startApp`. */
+/** Starts the application with a provider. Tests share both, as with `startApp`. */
 export const startAppWithProvider = async (
   kind: DatabaseKindForTests,
   env: Record<string, string> = {},
@@ -164,9 +160,12 @@ export const startAppWithProvider = async (
 ): Promise<AccountsApp & { provider: OpenIdProvider }> => {
   const key = JSON.stringify([kind.kind, env, options])
   const shared = providers.get(key)
-  const provider = shared?.provider ?? (await prepareOpenIdProvider(options))
+  const provider = shared ?? (await prepareOpenIdProvider(options))
   const app = await startApp(kind, { ...provider.settings, ...env })
-  if (shared === undefined) providers.set(key, { provider, stop: await provider.listen(app.origin) })
+  if (shared === undefined) {
+    await provider.listen(app.origin)
+    providers.set(key, provider)
+  }
   provider.people.clear()
   provider.faults.clear()
   provider.asked.length = 0

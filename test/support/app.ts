@@ -12,6 +12,8 @@ import { writeMigratedSqlite } from './sqlite.ts'
 export type TestApp = {
   /** `http://localhost:PORT`. */
   origin: string
+  /** Of its own files, except a database that was given. */
+  directory: string
   settings: Settings
   services: Services
   app: App
@@ -56,6 +58,7 @@ export const startTestApp = async ({
   await app.http.listen({ host: '127.0.0.1', port })
   return {
     origin: `http://localhost:${port}`,
+    directory,
     settings,
     services,
     app,

@@ -28,6 +28,8 @@ export type SmtpServer = {
   next: () => Promise<ReceivedMail>
   /** Rejects all further messages with this reply, such as `550 no such mailbox`; undefined accepts them again. */
   refuse: (reply: string | undefined) => void
+  /** Returns to the state of a new server. */
+  reset: () => void
   close: () => Promise<void>
 }
 
@@ -103,6 +105,11 @@ export const startSmtpServer = async (): Promise<SmtpServer> => {
     },
     refuse: reply => {
       refusal = reply
+    },
+    reset: () => {
+      received.length = 0
+      taken = 0
+      refusal = undefined
     },
     close: async () => {
       for (const socket of sockets) socket.destroy()

@@ -2,10 +2,10 @@ import { afterAll, beforeAll } from 'vitest'
 import { z } from 'zod'
 import type { Role } from '../../src/lib/kernel/roles.ts'
 import { type ApiClient, signUp } from './api-client.ts'
-import { startTestApp, type TestAppOptions } from './app.ts'
+import { startTestApp } from './app.ts'
 import { type DatabaseKindForTests, databaseKinds } from './databases.ts'
 import { type Answerer, echo, startFakeApi } from './fake-api.ts'
-import { startSmtpServer } from './smtp-server.ts'
+import { type StartOptions, startOwnApp, takeKeptApp } from './kept-app.ts'
 
 const [sqlite] = databaseKinds
 if (sqlite === undefined) throw new Error('there is no database to test on')
@@ -49,23 +49,17 @@ const Me = z.object({ organizations: z.array(z.object({ id: z.string(), name: z.
 /** Returns the organizations of the requesting user, with their roles. */
 export const organizationsOf = async (api: ApiClient) => Me.parse((await api.expectOk('GET', '/me')).body).organizations
 
-export type WorldOptions = Omit<TestAppOptions, 'databaseUrl'> & {
-  kind?: Pick<DatabaseKindForTests, 'create'>
-  /** Whether it sends its mail to `smtp`, and not to its outbox. */
-  hasMail?: boolean
+export type WorldOptions = Partial<StartOptions> & {
+  /** Whether its tests leave more behind than rows, such as counts in memory. Implied by `services`. */
+  isOwn?: boolean
 }
 
 let silent = 0
 
-/** Starts the real application with its own database. The caller closes it. */
-export const startWorld = async ({ kind = anyDatabase, hasMail = false, env = {}, services }: WorldOptions) => {
-  const database = await kind.create()
-  const smtp = await startSmtpServer()
-  const app = await startTestApp({
-    databaseUrl: database.url,
-    env: { ...(hasMail && { SMTP_URL: smtp.url }), ...env },
-    ...(services && { services }),
-  })
+/** Returns the real application with an empty database, and perhaps in use before. The caller closes it. */
+export const startWorld = async ({ kind = anyDatabase, isOwn = false, ...options }: WorldOptions) => {
+  const start = isOwn || options.services !== undefined ? startOwnApp : takeKeptApp
+  const { app, database, smtp, close } = await start({ kind, ...options })
   const { db } = app.services
 
   const person = async (): Promise<Person> => {
@@ -108,11 +102,7 @@ export const startWorld = async ({ kind = anyDatabase, hasMail = false, env = {}
     /** Returns the audit log of an organization, oldest first. */
     auditOf: async (organizationId: string): Promise<string[]> =>
       (await db.auditEntry.findMany({ where: { organizationId }, orderBy: { id: 'asc' } })).map(({ action }) => action),
-    close: async () => {
-      await app.close()
-      await smtp.close()
-      await database.drop()
-    },
+    close,
   }
 }
 

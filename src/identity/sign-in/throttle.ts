@@ -91,6 +91,8 @@ export const createThrottle = (counters: Counters, now: () => number) => {
     },
     countExternal: (address: string): Promise<void> =>
       count(EXTERNAL_ADDRESS, keyOf(EXTERNAL_ADDRESS, networkOf(address))),
+    /** Makes the counters decide again, for everyone. */
+    forgetBlocks: () => blockedUntil.clear(),
     countSignUp: (address: string): Promise<void> => count(SIGN_UP_ADDRESS, keyOf(SIGN_UP_ADDRESS, networkOf(address))),
   }
 }
