@@ -42,7 +42,6 @@ const HOOKS = '@octokit/webhooks-examples'
 const JSON_TYPE = 'application/json'
 
 export const ANSWERS: readonly FrozenAnswer[] = [
-  { name: 'flights', from: [VEGA, 'data/flights-200k.json'], mediaType: JSON_TYPE },
   { name: 'flights-by-date', from: [VEGA, 'data/flights-20k.json'], mediaType: JSON_TYPE },
   { name: 'zip-codes', from: [VEGA, 'data/zipcodes.csv'], mediaType: 'text/csv' },
   { name: 'movies', from: [VEGA, 'data/movies.json'], mediaType: JSON_TYPE },
@@ -59,7 +58,6 @@ export const ANSWERS: readonly FrozenAnswer[] = [
   { name: 'unemployment', from: [VEGA, 'data/unemployment-across-industries.json'], mediaType: JSON_TYPE },
   { name: 'daily-weather', from: [VEGA, 'data/weather.csv'], mediaType: 'text/csv' },
   { name: 'cars', from: [VEGA, 'data/cars.json'], mediaType: JSON_TYPE },
-  { name: 'webhooks', from: [HOOKS, 'api.github.com/index.json'], mediaType: JSON_TYPE },
   { name: 'webhooks-enterprise', from: [HOOKS, 'ghes-35/index.json'], mediaType: JSON_TYPE },
   { name: 'netlify-api', from: ['@netlify/open-api', 'dist/swagger.json'], mediaType: JSON_TYPE },
   { name: 'figma-api', from: ['@figma/rest-api-spec', 'openapi/openapi.yaml'], mediaType: 'application/yaml' },

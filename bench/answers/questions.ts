@@ -20,23 +20,6 @@ export type AnswerQuestion = { ask: string; fact: string; calls: readonly Answer
 
 /** Keyed by the name of the frozen result. */
 export const QUESTIONS: Readonly<Record<string, readonly [AnswerQuestion, AnswerQuestion, AnswerQuestion]>> = {
-  flights: [
-    {
-      ask: 'How late was the flight that was the most late?',
-      fact: '1444',
-      calls: [{ explore: { path: '[].delay' } }],
-    },
-    {
-      ask: 'At what hour did the only flight over 1125 miles leave?',
-      fact: '"time":11.6',
-      calls: [{ search: { pattern: '^1125$', mode: 'regex', fields: ['[].distance'], context_lines: 2 } }],
-    },
-    {
-      ask: 'How far did the flight in place 123457 go?',
-      fact: '"distance":998',
-      calls: [{ filter: { offset: 123_456, limit: 1 } }],
-    },
-  ],
   'flights-by-date': [
     {
       ask: 'Where did the flight of 25 February 2001 at 14:50 go to?',
@@ -321,34 +304,6 @@ export const QUESTIONS: Readonly<Record<string, readonly [AnswerQuestion, Answer
       ask: 'How much horsepower has the Citroën DS 21 Pallas?',
       fact: '"Horsepower":115',
       calls: [{ search: { pattern: 'citroen', context_lines: 4 } }],
-    },
-  ],
-  webhooks: [
-    {
-      ask: 'Which release mends the hole in Django that is told of?',
-      fact: '"identifier":"2.0.2"',
-      calls: [
-        { search: { pattern: 'django', mode: 'context', fields: ['[].examples[].security_advisory.vulnerabilities'] } },
-      ],
-    },
-    {
-      ask: 'What does the basic plan of the marketplace cost in a year, in cents?',
-      fact: '"value":10000',
-      calls: [{ search: { pattern: 'yearly_price_in_cents', mode: 'text', top_k: 2 } }],
-    },
-    {
-      ask: 'Which CVE has the alert on rack?',
-      fact: 'CVE-2018-16470',
-      calls: [
-        {
-          search: {
-            pattern: 'rack',
-            mode: 'regex',
-            fields: ['[].examples[].alert.affected_package_name'],
-            context_lines: 5,
-          },
-        },
-      ],
     },
   ],
   'webhooks-enterprise': [

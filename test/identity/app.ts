@@ -4,7 +4,7 @@ import { startTestApp, type TestApp } from '../support/app.ts'
 import type { DatabaseKindForTests } from '../support/databases.ts'
 import { type StartedApp, startOwnApp as startOwn, takeKeptApp } from '../support/kept-app.ts'
 
-export { databaseKinds as databases } from '../support/databases.ts'
+export { databasesOfRun } from '../support/databases.ts'
 export { anyDatabase } from '../support/world.ts'
 
 export type AccountsApp = TestApp & {

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { AppError } from '../../src/lib/kernel/errors.ts'
 import { createApiClient } from '../support/api-client.ts'
 import { createBrowser } from '../support/browser.ts'
-import { anyDatabase, databases, startApp } from './app.ts'
+import { anyDatabase, databasesOfRun, startApp } from './app.ts'
 
 const password = 'correct horse battery staple'
 
-describe.each(databases)('an account created on the command line on $kind', database => {
+describe.each(databasesOfRun)('an account created on the command line on $kind', database => {
   it('is operator and owner if it is the first, and joins the oldest organization otherwise', async () => {
     const { services } = await startApp(database, { PATCHBAY_SIGNUP: 'closed' })
     const { accounts, db } = services

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createBrowser } from '../support/browser.ts'
-import { anyDatabase, databases } from './app.ts'
+import { anyDatabase, databasesOfRun } from './app.ts'
 import { EMAIL, linkIn, type MailApp, NEW_PASSWORD, newPerson, PASSWORD, startMailApp } from './mail.ts'
 
 const NEW_EMAIL = 'ada@new.example'
@@ -18,7 +18,7 @@ const askAndRead = async (app: MailApp, browser: Browser, email = NEW_EMAIL) => 
   return { letter, token: linkIn(letter).token, notice: await app.smtp.next() }
 }
 
-describe.each(databases)('changing the email on $kind', database => {
+describe.each(databasesOfRun)('changing the email on $kind', database => {
   it('takes effect when the link sent to the new email is used, and the old one is notified before', async () => {
     const app = await startMailApp(database)
     const { browser } = await newPerson(app)

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createBrowser } from '../support/browser.ts'
 import { parseMail } from '../support/smtp-server.ts'
-import { anyDatabase, databases, startApp } from './app.ts'
+import { anyDatabase, databasesOfRun, startApp } from './app.ts'
 import { auditOf, EMAIL, linkIn, newPerson, PASSWORD, startMailApp } from './mail.ts'
 
-describe.each(databases)('confirming an email on $kind', database => {
+describe.each(databasesOfRun)('confirming an email on $kind', database => {
   it('works once with the link sent at sign-up', async () => {
     const app = await startMailApp(database)
     const { browser, welcome } = await newPerson(app)

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { createApiClient } from '../support/api-client.ts'
 import { createBrowser } from '../support/browser.ts'
 import { createPageBrowser } from '../support/page-browser.ts'
-import { anyDatabase, databases, startApp } from './app.ts'
+import { anyDatabase, databasesOfRun, startApp } from './app.ts'
 import { linkIn, startMailApp } from './mail.ts'
 import {
   prepareOpenIdProvider,
@@ -56,7 +56,7 @@ const startWorld = async (starting = startAppWithProvider(anyDatabase)) => {
   return { ...app, browser, begin, pagesOf, link, list, comeAs }
 }
 
-describe.each(databases)('an identity at the external provider on $kind', database => {
+describe.each(databasesOfRun)('an identity at the external provider on $kind', database => {
   it('is linked by a signed-in user with their password, signs them in, and can be unlinked', async () => {
     const { browser, provider, link, list, comeAs, services } = await startWorld(startAppWithProvider(database))
     expect(await comeAs(ADA.sub)).toBeUndefined()

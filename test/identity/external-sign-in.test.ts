@@ -2,7 +2,7 @@ import { generateKeyPair, SignJWT } from 'jose'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createBrowser } from '../support/browser.ts'
 import { createPageBrowser, type PageResponse } from '../support/page-browser.ts'
-import { type AccountsApp, anyDatabase, databases, startApp } from './app.ts'
+import { type AccountsApp, anyDatabase, databasesOfRun, startApp } from './app.ts'
 import {
   CLIENT_SECRET,
   type OpenIdProvider,
@@ -70,7 +70,7 @@ const identitiesOf = ({ services }: World) => services.db.externalIdentity.findM
 const actionsOf = async ({ services }: World): Promise<string[]> =>
   (await services.db.auditEntry.findMany({ orderBy: { id: 'asc' } })).map(({ action }) => action)
 
-describe.each(databases)('signing in with an external provider on $kind', database => {
+describe.each(databasesOfRun)('signing in with an external provider on $kind', database => {
   it('creates an account with a verified email the first time, and signs in to it afterwards', async () => {
     const world = await startWorld(startAppWithProvider(database))
     const first = world.browser()

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { createApiClient } from '../support/api-client.ts'
 import { createBrowser } from '../support/browser.ts'
-import { anyDatabase, databases } from './app.ts'
+import { anyDatabase, databasesOfRun } from './app.ts'
 import { EMAIL, NEW_PASSWORD, newPerson, PASSWORD, startMailApp } from './mail.ts'
 
 const CHANGE = { currentPassword: PASSWORD, password: NEW_PASSWORD }
 
-describe.each(databases)('changing the password on $kind', database => {
+describe.each(databasesOfRun)('changing the password on $kind', database => {
   it('ends every other session, link and grant, and continues with a new session ID', async () => {
     const app = await startMailApp(database)
     const { browser } = await newPerson(app)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createApiClient } from '../support/api-client.ts'
 import { type BrowserAnswer, createBrowser } from '../support/browser.ts'
-import { anyDatabase, databases } from './app.ts'
+import { anyDatabase, databasesOfRun } from './app.ts'
 import { auditOf, EMAIL, linkIn, type MailApp, NEW_PASSWORD, newPerson, PASSWORD, startMailApp } from './mail.ts'
 
 const askForReset = (app: MailApp, email = EMAIL, address?: string) =>
@@ -16,7 +16,7 @@ const tokenFor = async (app: MailApp): Promise<string> => {
 const reset = (app: MailApp, token: string, password = NEW_PASSWORD) =>
   createBrowser(app.origin).send('PUT', '/password-resets', { token, password })
 
-describe.each(databases)('a forgotten password on $kind', database => {
+describe.each(databasesOfRun)('a forgotten password on $kind', database => {
   it('is replaced through a link, which ends all sessions, links and grants and does not sign in', async () => {
     const app = await startMailApp(database)
     const { browser } = await newPerson(app)

@@ -4,7 +4,7 @@ import { createApiClient } from '../support/api-client.ts'
 import { createBrowser } from '../support/browser.ts'
 import type { DatabaseKindForTests } from '../support/databases.ts'
 import { createPageBrowser } from '../support/page-browser.ts'
-import { type AccountsApp, anyDatabase, databases, startApp } from './app.ts'
+import { type AccountsApp, anyDatabase, databasesOfRun, startApp } from './app.ts'
 import { linkIn, NEW_PASSWORD, newPerson, startMailApp } from './mail.ts'
 import { codeOf, NewSecondFactor, RecoveryCodes, turnOn } from './second-factor.ts'
 
@@ -41,7 +41,7 @@ const forgetUse = ({ services }: Pick<AccountsApp, 'services'>) =>
 const actionsOf = async ({ services }: Pick<AccountsApp, 'services'>): Promise<string[]> =>
   (await services.db.auditEntry.findMany({ orderBy: { id: 'asc' } })).map(({ action }) => action)
 
-describe.each(databases)('a second factor on $kind', database => {
+describe.each(databasesOfRun)('a second factor on $kind', database => {
   it('takes effect once a first code confirms it, and is asked for only after the password', async () => {
     const app = await startApp(database, BEHIND_PROXY)
     const browser = createBrowser(app.origin, { address: home })

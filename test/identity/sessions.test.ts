@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { describeBrowser } from '../../src/identity/sign-in/describe-browser.ts'
 import { createApiClient } from '../support/api-client.ts'
 import { createBrowser } from '../support/browser.ts'
-import { anyDatabase, databases, startApp } from './app.ts'
+import { anyDatabase, databasesOfRun, startApp } from './app.ts'
 
 const PASSWORD = 'correct horse battery staple'
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
@@ -21,7 +21,7 @@ const signIn = async (origin: string, email: string, userAgent = FIREFOX) => {
 type Browser = Awaited<ReturnType<typeof signIn>>
 const sessionsOf = async (browser: Browser) => Sessions.parse((await browser.send('GET', '/me/sessions')).json()).items
 
-describe.each(databases)('the sessions of a user on $kind', database => {
+describe.each(databasesOfRun)('the sessions of a user on $kind', database => {
   it('are listed with their browser and address, and mark the current one', async () => {
     const { origin, services } = await startApp(database)
     await createBrowser(origin).signUp('ada@example.com', PASSWORD)

@@ -1,7 +1,7 @@
 import { hashSync } from '@node-rs/argon2'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { type BrowserAnswer, createBrowser } from '../support/browser.ts'
-import { type AccountsApp, anyDatabase, databases, startApp, startOwnApp } from './app.ts'
+import { type AccountsApp, anyDatabase, databasesOfRun, startApp, startOwnApp } from './app.ts'
 
 const PASSWORD = 'correct horse battery staple'
 const NEW_PASSWORD = 'another horse another staple'
@@ -32,7 +32,7 @@ const failTimes = async (origin: string, times: number, address = home, email = 
   return statuses
 }
 
-describe.each(databases)('signing in on $kind', database => {
+describe.each(databasesOfRun)('signing in on $kind', database => {
   it('returns the user and a CSRF token, and the session lasts until sign-out', async () => {
     const { origin } = await startWithAccount(startApp(database, BEHIND_PROXY))
     const browser = from(origin, home)

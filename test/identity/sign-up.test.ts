@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { createBrowser } from '../support/browser.ts'
-import { anyDatabase, databases, startApp } from './app.ts'
+import { anyDatabase, databasesOfRun, startApp } from './app.ts'
 
 const PASSWORD = 'correct horse battery staple'
 
-describe.each(databases)('signing up on $kind', database => {
+describe.each(databasesOfRun)('signing up on $kind', database => {
   it('creates an account, its own organization, and a session', async () => {
     const { origin } = await startApp(database)
     const browser = createBrowser(origin)

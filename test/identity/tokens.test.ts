@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Scope } from '../../src/lib/kernel/actor.ts'
 import { createApiClient, signUp } from '../support/api-client.ts'
 import { createBrowser } from '../support/browser.ts'
-import { anyDatabase, databases, startApp } from './app.ts'
+import { anyDatabase, databasesOfRun, startApp } from './app.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 const Made = z.strictObject({
@@ -22,7 +22,7 @@ type Client = ReturnType<typeof createApiClient>
 const makeToken = async (api: Client, wish: { scopes?: Scope[]; expiresInDays?: number } = {}) =>
   Made.parse((await api.expectOk('POST', '/tokens', { name: 'script', ...wish })).body)
 
-describe.each(databases)('a personal access token on $kind', database => {
+describe.each(databasesOfRun)('a personal access token on $kind', database => {
   it('is shown once, valid for all scopes and ninety days, and stored as a hash', async () => {
     const { origin, services } = await startApp(database)
     const api = await signUp(origin)

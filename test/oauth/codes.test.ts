@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { knock } from '../mcp/messages.ts'
-import { databaseKinds } from '../support/databases.ts'
+import { databasesOfRun } from '../support/databases.ts'
 import {
   answerConsent,
   CALLBACK,
@@ -19,7 +19,7 @@ import {
 import { DAY_MS, HOUR_MS, letTimePass, SECOND_MS } from './support/time.ts'
 import { runOAuthWorld, startOAuthWorld } from './support/world.ts'
 
-describe.each(databaseKinds)('codes and tokens on $kind', kind => {
+describe.each(databasesOfRun)('codes and tokens on $kind', kind => {
   const world = runOAuthWorld({ kind })
   let clientId: string
   let otherServerUrl: string

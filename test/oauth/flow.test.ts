@@ -1,7 +1,7 @@
 import * as oauth from 'oauth4webapi'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { knock } from '../mcp/messages.ts'
-import { databaseKinds } from '../support/databases.ts'
+import { databasesOfRun } from '../support/databases.ts'
 import {
   answerConsent,
   CALLBACK,
@@ -22,7 +22,7 @@ import { runOAuthWorld } from './support/world.ts'
 
 const INSECURE = { [oauth.allowInsecureRequests]: true } as const
 
-describe.each(databaseKinds)('the authorization server on $kind', kind => {
+describe.each(databasesOfRun)('the authorization server on $kind', kind => {
   const world = runOAuthWorld({ kind })
 
   it('serves a strict client from discovery to refresh and revocation', async () => {

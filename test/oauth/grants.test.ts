@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { knock } from '../mcp/messages.ts'
 import { type ApiClient, signUp } from '../support/api-client.ts'
-import { databaseKinds } from '../support/databases.ts'
+import { databasesOfRun } from '../support/databases.ts'
 import { runPatchbay } from '../support/world.ts'
 import { connect, makeRequest, refresh, registerClient } from './support/client.ts'
 import { insertGrant, insertToken } from './support/tokens.ts'
@@ -32,7 +32,7 @@ const Applications = z.object({
   nextCursor: z.string().nullable(),
 })
 
-describe.each(databaseKinds)('grants on $kind', kind => {
+describe.each(databasesOfRun)('grants on $kind', kind => {
   let ada: ApiClient & { userId: string; email: string }
   let bob: ApiClient & { userId: string; email: string }
   let eve: ApiClient & { userId: string; email: string }

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { knock } from '../mcp/messages.ts'
 import { type ApiClient, signUp } from '../support/api-client.ts'
-import { databaseKinds } from '../support/databases.ts'
+import { databasesOfRun } from '../support/databases.ts'
 import { runPatchbay } from '../support/world.ts'
 import { exchange, makeRequest, obtainCode, postForm, type Request, refresh, tokensOf } from './support/client.ts'
 import { createVisitor } from './support/visitor.ts'
@@ -31,7 +31,7 @@ const formOf = (code: string, { verifier, parameters }: Request) => ({
   resource: parameters.resource ?? '',
 })
 
-describe.each(databaseKinds)('manually registered clients on $kind', kind => {
+describe.each(databasesOfRun)('manually registered clients on $kind', kind => {
   let ada: ApiClient & { userId: string; email: string }
   let eve: ApiClient & { userId: string }
   let organizationId: string

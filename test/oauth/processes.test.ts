@@ -1,13 +1,13 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { knock } from '../mcp/messages.ts'
-import { databaseKinds } from '../support/databases.ts'
+import { databasesOfRun } from '../support/databases.ts'
 import { connect, makeRequest, refresh, registerClient, tokensOf } from './support/client.ts'
 import { letTimePass, SECOND_MS } from './support/time.ts'
 import { startOAuthWorld } from './support/world.ts'
 
 const ROUNDS = 3
 
-describe.each(databaseKinds)('a client that refreshes at two processes at the same time, on $kind', kind => {
+describe.each(databasesOfRun)('a client that refreshes at two processes at the same time, on $kind', kind => {
   /** Two processes with the same base URL, and a connected client. */
   const startPair = async (env: Record<string, string> = {}) => {
     const world = await startOAuthWorld({ kind, env })

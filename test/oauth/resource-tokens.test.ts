@@ -7,7 +7,7 @@ import { createOAuthTokens } from '../../src/oauth/grants/access-tokens.ts'
 import { INITIALIZE, knock, postTo } from '../mcp/messages.ts'
 import { beginSession, openStream, POST_HEADERS, statelessRequest, type WireStream } from '../mcp/wire.ts'
 import { signUp } from '../support/api-client.ts'
-import { databaseKinds } from '../support/databases.ts'
+import { databasesOfRun } from '../support/databases.ts'
 import { during, runPatchbay, runUser } from '../support/world.ts'
 import { connect, makeRequest, postForm, registerClient } from './support/client.ts'
 import { askedAt, challengeOf } from './support/resource.ts'
@@ -28,7 +28,7 @@ const readToEnd = async (stream: WireStream): Promise<boolean> => {
   return stream.isClean()
 }
 
-describe.each(databaseKinds)('a token of the authorization server on $kind', kind => {
+describe.each(databasesOfRun)('a token of the authorization server on $kind', kind => {
   /** Another process on the same database, which clients see as the same installation. */
   let serverId: string
   /** The URLs of the same server in each process, and of another server. */

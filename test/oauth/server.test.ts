@@ -3,7 +3,7 @@ import { connect as connectSocket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { startTestApp } from '../support/app.ts'
-import { databaseKinds, type TestDatabase } from '../support/databases.ts'
+import { databasesOfRun, type TestDatabase } from '../support/databases.ts'
 import { authorizeUrl, makeRequest, postForm, registerClient } from './support/client.ts'
 import { runOAuthWorld, startOAuthWorld } from './support/world.ts'
 
@@ -13,7 +13,7 @@ const Keys = z.object({ keys: z.array(z.looseObject({ kid: z.string(), x: z.stri
 const publishedKeys = async (origin: string) =>
   Keys.parse(await (await fetch(`${origin}/oauth/jwks`)).json()).keys.map(({ kid }) => kid)
 
-describe.each(databaseKinds)('the signing keys on $kind', ({ create }) => {
+describe.each(databasesOfRun)('the signing keys on $kind', ({ create }) => {
   let database: TestDatabase
   beforeAll(async () => {
     database = await create()
@@ -57,7 +57,7 @@ describe.each(databaseKinds)('the signing keys on $kind', ({ create }) => {
   })
 })
 
-describe.each(databaseKinds)('unusual requests on $kind', kind => {
+describe.each(databasesOfRun)('unusual requests on $kind', kind => {
   const world = runOAuthWorld({ kind })
 
   it.each([

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { databaseKinds } from '../support/databases.ts'
+import { databasesOfRun } from '../support/databases.ts'
 import { runPatchbay, runUser } from '../support/world.ts'
 import { connectClient } from '../upstreams/clients.ts'
 import { startEverything } from '../upstreams/support.ts'
 import { historyOf, passTo } from './support.ts'
 
-describe.each(databaseKinds)('an official client through a passthrough server on $kind', kind => {
+describe.each(databasesOfRun)('an official client through a passthrough server on $kind', kind => {
   const patchbay = runPatchbay({ kind })
   const api = runUser(patchbay)
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { makeServer } from '../support/api-client.ts'
-import { databaseKinds } from '../support/databases.ts'
+import { databasesOfRun } from '../support/databases.ts'
 import { runPatchbay, runUser } from '../support/world.ts'
 import { passTo, startUpstream } from './support.ts'
 
@@ -8,7 +8,7 @@ const REMOTE = { name: 'behind', transport: 'http', url: 'https://mcp.example.co
 const COMMAND = { name: 'local', transport: 'stdio', command: 'node' }
 const TOOL = { name: 'get', method: 'GET', url: 'https://api.example.com/' }
 
-describe.each(databaseKinds)('the presentation passthrough on $kind', kind => {
+describe.each(databasesOfRun)('the presentation passthrough on $kind', kind => {
   const patchbay = runPatchbay({ kind, env: { PATCHBAY_ALLOW_STDIO: 'true' } })
   // The operator, because only they may add commands.
   const api = runUser(patchbay)

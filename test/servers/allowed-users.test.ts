@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { knock } from '../mcp/messages.ts'
-import { databaseKinds } from '../support/databases.ts'
+import { databasesOfRun } from '../support/databases.ts'
 import { runPatchbay } from '../support/world.ts'
 
-describe.each(databaseKinds)('naming who may use a private server by e-mail on $kind', kind => {
+describe.each(databasesOfRun)('naming who may use a private server by e-mail on $kind', kind => {
   const world = runPatchbay({ kind, hasMail: true })
 
   it('excludes users who signed up with an address but have not confirmed it', async () => {

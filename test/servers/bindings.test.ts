@@ -2,14 +2,14 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { Actor } from '../../src/lib/kernel/actor.ts'
 import { makeServer, signUp } from '../support/api-client.ts'
-import { databaseKinds } from '../support/databases.ts'
+import { databasesOfRun } from '../support/databases.ts'
 import { runFakeApi, runPatchbay, runUser } from '../support/world.ts'
 import { callText, connect, toolNames } from './mcp.ts'
 
 /** Time limit for tests of bulk operations on a busy machine. */
 const BIG_MS = 60_000
 
-describe.each(databaseKinds)('the wiring of a server on $kind', kind => {
+describe.each(databasesOfRun)('the wiring of a server on $kind', kind => {
   const patchbay = runPatchbay({ kind, env: { PATCHBAY_MAX_TOOLS_PER_SERVER: '8' } })
   const fake = runFakeApi()
   let actor: Actor

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { databaseKinds } from '../support/databases.ts'
+import { databasesOfRun } from '../support/databases.ts'
 import { runPatchbay, runUser } from '../support/world.ts'
 
-describe.each(databaseKinds)('the token settings of a server on $kind', kind => {
+describe.each(databasesOfRun)('the token settings of a server on $kind', kind => {
   const patchbay = runPatchbay({ kind })
   const ada = runUser(patchbay)
 

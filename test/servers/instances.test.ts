@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
-import { databaseKinds } from '../support/databases.ts'
+import { databasesOfRun } from '../support/databases.ts'
 import { runFakeApi, runPatchbay } from '../support/world.ts'
 import { callText, connect, toolNames } from './mcp.ts'
 
@@ -10,7 +10,7 @@ const BIG_MS = 60_000
 const Loose = z.looseObject({})
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index)
 
-describe.each(databaseKinds)('servers on $kind', kind => {
+describe.each(databasesOfRun)('servers on $kind', kind => {
   const patchbay = runPatchbay({ kind, env: { PATCHBAY_MAX_TOOLS_PER_SERVER: '12' } })
   const fake = runFakeApi()
   let ada: ApiClient & { userId: string }

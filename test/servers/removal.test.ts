@@ -2,10 +2,10 @@ import { describe, expect, it, vi } from 'vitest'
 import { newExecutionId } from '../../src/history/execution-id.ts'
 import { knock } from '../mcp/messages.ts'
 import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
-import { databaseKinds } from '../support/databases.ts'
+import { databasesOfRun } from '../support/databases.ts'
 import { runFakeApi, runPatchbay } from '../support/world.ts'
 
-describe.each(databaseKinds)('removing a server on $kind', kind => {
+describe.each(databasesOfRun)('removing a server on $kind', kind => {
   const patchbay = runPatchbay({ kind })
   const fake = runFakeApi()
 

@@ -72,3 +72,11 @@ export const databaseKinds: readonly DatabaseKindForTests[] = [
     create: () => createPostgres(inject('postgres').template),
   },
 ]
+
+const KIND_OF_RUN = process.env.TEST_DATABASE ?? 'sqlite'
+
+/**
+ * The one database of this run: SQLite, or PostgreSQL with TEST_DATABASE=postgresql, as in the last stage of `.ci/run`. For
+ * tests of what both databases do alike; those of queries written for each use `databaseKinds`.
+ */
+export const databasesOfRun = databaseKinds.filter(({ kind }) => kind === KIND_OF_RUN)

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { knock } from '../mcp/messages.ts'
 
 import { createBrowser } from '../support/browser.ts'
-import { databaseKinds } from '../support/databases.ts'
+import { databasesOfRun } from '../support/databases.ts'
 import { organizationsOf, type Person, runPatchbay } from '../support/world.ts'
 
 const PASSWORD = 'correct horse battery staple'
 
-describe.each(databaseKinds)('deleting an account on $kind', kind => {
+describe.each(databasesOfRun)('deleting an account on $kind', kind => {
   const world = runPatchbay({ kind, hasMail: true })
 
   const deleteMe = (one: Person, organizations?: object, password = PASSWORD) =>

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { createBrowser } from '../support/browser.ts'
-import { databaseKinds } from '../support/databases.ts'
+import { databasesOfRun } from '../support/databases.ts'
 import { organizationsOf, type Person, runPatchbay } from '../support/world.ts'
 
 const PASSWORD = 'correct horse battery staple'
@@ -10,7 +10,7 @@ const pathOf = ({ organizationId }: Person): string => `/organizations/${organiz
 let addresses = 0
 const newAddress = (): string => `invited${++addresses}@example.com`
 
-describe.each(databaseKinds)('an invitation on $kind', kind => {
+describe.each(databasesOfRun)('an invitation on $kind', kind => {
   const world = runPatchbay({ kind, hasMail: true })
 
   it('is sent by email, and its link lets a signed-in user join once', async () => {

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { ROLES, type Role } from '../../src/lib/kernel/roles.ts'
 import { knock } from '../mcp/messages.ts'
 
-import { databaseKinds } from '../support/databases.ts'
+import { databasesOfRun } from '../support/databases.ts'
 import { type Person, runPatchbay } from '../support/world.ts'
 
 const membersOf = ({ organizationId }: Person, userId?: string): string =>
   `/organizations/${organizationId}/members${userId === undefined ? '' : `/${userId}`}`
 
-describe.each(databaseKinds)('members of an organization on $kind', kind => {
+describe.each(databasesOfRun)('members of an organization on $kind', kind => {
   const world = runPatchbay({ kind, hasMail: true })
 
   const rolesIn = async ({ organizationId }: Person): Promise<Record<string, string>> => {

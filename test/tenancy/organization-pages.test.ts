@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { databaseKinds } from '../support/databases.ts'
+import { databasesOfRun } from '../support/databases.ts'
 import { inputsOf } from '../support/page-browser.ts'
 import { signInToPages, textOf } from '../support/signed-in.ts'
 import { organizationsOf, type Person, runPatchbay } from '../support/world.ts'
@@ -10,7 +10,7 @@ const HOSTILE = `"><script>alert(1)</script>`
 
 const pagesOf = (world: { origin: string }, { email }: Person) => signInToPages(world.origin, email)
 
-describe.each(databaseKinds)('the pages of organizations on $kind', kind => {
+describe.each(databasesOfRun)('the pages of organizations on $kind', kind => {
   const world = runPatchbay({ kind, hasMail: true })
 
   it('redirect a member of one organization to it, and list several', async () => {

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { newExecutionId } from '../../src/history/execution-id.ts'
 import { knock } from '../mcp/messages.ts'
 
-import { databaseKinds } from '../support/databases.ts'
+import { databasesOfRun } from '../support/databases.ts'
 import { organizationsOf, runPatchbay } from '../support/world.ts'
 
 const TOOL = { name: 'get_thing', method: 'GET', url: 'http://localhost:9/thing' }
 
-describe.each(databaseKinds)('an organization on $kind', kind => {
+describe.each(databasesOfRun)('an organization on $kind', kind => {
   const world = runPatchbay({ kind, hasMail: true })
 
   it('is created, listed and renamed by its owner', async () => {

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { knock } from '../mcp/messages.ts'
 
-import { databaseKinds } from '../support/databases.ts'
+import { databasesOfRun } from '../support/databases.ts'
 import { echo, startFakeApi } from '../support/fake-api.ts'
 import { type Person, runPatchbay } from '../support/world.ts'
 
 const Tools = z.object({ items: z.array(z.object({ id: z.string(), toolId: z.string(), name: z.string() })) })
 
-describe.each(databaseKinds)('a transfer on $kind', kind => {
+describe.each(databasesOfRun)('a transfer on $kind', kind => {
   const world = runPatchbay({ kind, hasMail: true })
 
   /** Creates an admin of one organization who is a builder in another, whose owner is `there`. */

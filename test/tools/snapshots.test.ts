@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { callText, connect, toolNames } from '../servers/mcp.ts'
 import { signUp } from '../support/api-client.ts'
-import { databaseKinds } from '../support/databases.ts'
+import { databasesOfRun } from '../support/databases.ts'
 import { runFakeApi, runPatchbay, runUser } from '../support/world.ts'
 
 const Used = z.object({
@@ -27,7 +27,7 @@ const Used = z.object({
   ),
 })
 
-describe.each(databaseKinds)('a public toolkit of another organization on $kind', kind => {
+describe.each(databasesOfRun)('a public toolkit of another organization on $kind', kind => {
   const patchbay = runPatchbay({ kind })
   const fake = runFakeApi()
   const ada = runUser(patchbay)

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Actor } from '../../src/lib/kernel/actor.ts'
-import { databaseKinds } from '../support/databases.ts'
+import { databasesOfRun } from '../support/databases.ts'
 import { runPatchbay, runUser } from '../support/world.ts'
 
-describe.each(databaseKinds)('tools on $kind', kind => {
+describe.each(databasesOfRun)('tools on $kind', kind => {
   const patchbay = runPatchbay({ kind })
   let actor: Actor
   let organizationId: string

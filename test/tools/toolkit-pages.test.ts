@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Role } from '../../src/lib/kernel/roles.ts'
 import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
-import { databaseKinds } from '../support/databases.ts'
+import { databasesOfRun } from '../support/databases.ts'
 import { inputsOf } from '../support/page-browser.ts'
 import { type SignedInBrowser, signInToPages, textOf } from '../support/signed-in.ts'
 import { runPatchbay } from '../support/world.ts'
@@ -206,7 +206,7 @@ describe('the pages of toolkits', () => {
   })
 })
 
-describe.each(databaseKinds)('the search of toolkits on $kind', kind => {
+describe.each(databasesOfRun)('the search of toolkits on $kind', kind => {
   const patchbay = runPatchbay({ kind })
 
   it('ignores case, covers the description, and has further pages', async () => {

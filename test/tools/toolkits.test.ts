@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type ApiClient, signUp, type WithId } from '../support/api-client.ts'
-import { databaseKinds } from '../support/databases.ts'
+import { databasesOfRun } from '../support/databases.ts'
 import { runPatchbay } from '../support/world.ts'
 
 const Page = z.object({ items: z.array(z.looseObject({ id: z.string() })), nextCursor: z.string().nullable() })
@@ -23,7 +23,7 @@ const readPages = async (api: ApiClient, path: string, limit: number) => {
 
 const GET_TOOL = { method: 'GET', url: 'https://api.example.com/' }
 
-describe.each(databaseKinds)('toolkits on $kind', kind => {
+describe.each(databasesOfRun)('toolkits on $kind', kind => {
   const patchbay = runPatchbay({ kind })
   let ada: ApiClient
   beforeAll(async () => {

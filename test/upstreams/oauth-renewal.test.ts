@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { fieldsOf } from '../oauth/support/visitor.ts'
-import { databaseKinds } from '../support/databases.ts'
+import { databasesOfRun } from '../support/databases.ts'
 import { during, runPatchbay } from '../support/world.ts'
 import { startOAuthFake } from './oauth-fake.ts'
 import { attach, callServer, leavingLink, listTools, makePerson, startConnecting } from './oauth-support.ts'
@@ -18,7 +18,7 @@ const connect = async ({ visitor }: Person, upstreamId: string): Promise<void> =
   if (page.status !== 200) throw new Error(`not connected: ${page.status} ${page.text}`)
 }
 
-describe.each(databaseKinds)("an account's token, on $kind", kind => {
+describe.each(databasesOfRun)("an account's token, on $kind", kind => {
   /** For behavior to which the database does not matter. */
   const itOnce = it.runIf(kind.kind === 'sqlite')
   const patchbay = runPatchbay({ kind })

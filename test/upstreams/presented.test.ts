@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { makeServer } from '../support/api-client.ts'
-import { databaseKinds } from '../support/databases.ts'
+import { databasesOfRun } from '../support/databases.ts'
 import { createPageBrowser } from '../support/page-browser.ts'
 import { runFakeApi, runPatchbay, runUser } from '../support/world.ts'
 
@@ -20,7 +20,7 @@ const Skipped = z.object({
   skipped: z.array(z.object({ kind: z.string(), item: z.string(), name: z.string(), reason: z.string() })),
 })
 
-describe.each(databaseKinds)('what clients see of upstreams, on $kind', kind => {
+describe.each(databasesOfRun)('what clients see of upstreams, on $kind', kind => {
   const patchbay = runPatchbay({ kind, env: { PATCHBAY_ALLOW_STDIO: 'true' } })
   const fake = runFakeApi()
   const operator = runUser(patchbay, 'operator@example.com')

@@ -2,10 +2,10 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { connect } from '../servers/mcp.ts'
 import { signUp } from '../support/api-client.ts'
 import { startTestApp } from '../support/app.ts'
-import { databaseKinds } from '../support/databases.ts'
+import { databasesOfRun } from '../support/databases.ts'
 import { callTool, commandOf, gone, runEverything } from './support.ts'
 
-describe.each(databaseKinds)('after a restart on $kind', kind => {
+describe.each(databasesOfRun)('after a restart on $kind', kind => {
   it('lists the tools of an upstream that is down, and a call reports when it is retried', async () => {
     const database = await kind.create()
     onTestFinished(() => database.drop())

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { connectListening } from '../servers/mcp.ts'
-import { databaseKinds } from '../support/databases.ts'
+import { databasesOfRun } from '../support/databases.ts'
 import { runPatchbay, runUser } from '../support/world.ts'
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'patchbay-review-'))
@@ -32,7 +32,7 @@ const inputSchema = { type: 'object', properties: { id: { type: 'string' } } }
 const READ = { name: 'read', description: 'Reads one.', inputSchema }
 const DROP = { name: 'drop', description: 'Drops one.', inputSchema, annotations: { destructiveHint: true } }
 
-describe.each(databaseKinds)('reviewed changes of upstreams, on $kind', kind => {
+describe.each(databasesOfRun)('reviewed changes of upstreams, on $kind', kind => {
   const patchbay = runPatchbay({ kind, env: { PATCHBAY_ALLOW_STDIO: 'true' } })
   const operator = runUser(patchbay, 'operator@example.com')
 

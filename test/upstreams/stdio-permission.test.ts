@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type ApiClient, signUp } from '../support/api-client.ts'
-import { databaseKinds } from '../support/databases.ts'
+import { databasesOfRun } from '../support/databases.ts'
 import { runPatchbay } from '../support/world.ts'
 
 const COMMAND = { transport: 'stdio', command: 'npx', args: ['-y', 'a-server', '; rm -rf /', '{{place}}'] }
@@ -19,7 +19,7 @@ const makePeople = async (patchbay: ReturnType<typeof runPatchbay>) => {
   return { operator, builder }
 }
 
-describe.each(databaseKinds)('commands as upstreams, if allowed, on $kind', kind => {
+describe.each(databasesOfRun)('commands as upstreams, if allowed, on $kind', kind => {
   const patchbay = runPatchbay({ kind, env: { PATCHBAY_ALLOW_STDIO: 'true' } })
   let operator: ApiClient
   let builder: ApiClient

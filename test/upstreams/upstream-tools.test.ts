@@ -2,7 +2,7 @@ import type { Client } from '@modelcontextprotocol/client'
 import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { connectListening } from '../servers/mcp.ts'
-import { databaseKinds } from '../support/databases.ts'
+import { databasesOfRun } from '../support/databases.ts'
 import { during } from '../support/world.ts'
 import { runAttached } from './attached.ts'
 import { commandOf, everythingCommand, gone, startEverything } from './support.ts'
@@ -14,7 +14,7 @@ const textOf = (result: Awaited<ReturnType<Client['callTool']>>): string => {
   return first?.type === 'text' ? first.text : ''
 }
 
-describe.each(databaseKinds)('the tools of an upstream, on $kind', kind => {
+describe.each(databasesOfRun)('the tools of an upstream, on $kind', kind => {
   const world = runAttached({ kind })
   const { makeServer } = world
 

@@ -2,14 +2,14 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { readEntries } from '../identity/audit/audit-world.ts'
 import { type ApiClient, signUp } from '../support/api-client.ts'
-import { databaseKinds } from '../support/databases.ts'
+import { databasesOfRun } from '../support/databases.ts'
 import { runPatchbay } from '../support/world.ts'
 
 const REMOTE = { transport: 'http', url: 'https://mcp.example.com/mcp' }
 const SECRET = 'sk-canary-0f3a'
 const Refused = z.object({ errors: z.array(z.object({ path: z.string(), message: z.string() })) })
 
-describe.each(databaseKinds)('upstreams of a server, on $kind', kind => {
+describe.each(databasesOfRun)('upstreams of a server, on $kind', kind => {
   const patchbay = runPatchbay({ kind })
   let ada: ApiClient & { userId: string }
   let organizationId: string

@@ -11,8 +11,8 @@ import { callText, connect } from '../servers/mcp.ts'
 import { makeServer, signUp } from '../support/api-client.ts'
 import { startTestApp } from '../support/app.ts'
 import { createBrowser } from '../support/browser.ts'
-import { databaseKinds } from '../support/databases.ts'
-import { runFakeApi, runPatchbay } from '../support/world.ts'
+import { databasesOfRun } from '../support/databases.ts'
+import { anyDatabase, runFakeApi, runPatchbay } from '../support/world.ts'
 import { callsOf, readEvents, Text } from './event-reader.ts'
 
 const PASSWORD = 'correct horse battery staple'
@@ -27,7 +27,7 @@ const insertCall = async (db: Database, serverId: string, changes: Partial<Execu
   return id
 }
 
-describe.each(databaseKinds)('the live stream of a server on $kind', kind => {
+describe.each(databasesOfRun)('the live stream of a server on $kind', kind => {
   const patchbay = runPatchbay({ kind })
   const fake = runFakeApi()
 
@@ -205,11 +205,8 @@ describe('stopping Patchbay', () => {
 })
 
 describe('the server watches', () => {
-  const [kind] = databaseKinds
-  if (kind === undefined) throw new Error('there is no database to test on')
-
   it('read the history once for all listeners, and not at all without any', async () => {
-    const world = await createHistoryWorld(kind)
+    const world = await createHistoryWorld(anyDatabase)
     const { serverId } = world
     const executions = createExecutionStore(world.db)
     const figures = createCallFigureStore(world.db)

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { makeServer, signUp } from '../support/api-client.ts'
-import { databaseKinds } from '../support/databases.ts'
+import { databasesOfRun } from '../support/databases.ts'
 import { createPageBrowser } from '../support/page-browser.ts'
 import { type SignedInBrowser, signInToPages, textOf } from '../support/signed-in.ts'
 import { runPatchbay, runUser } from '../support/world.ts'
@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 60_000 })
 const BASE_URL = 'http://patchbay.example.com'
 const SMTP_SECRET = 'smtp-password-canary'
 
-describe.each(databaseKinds)('the operator’s pages on $kind', kind => {
+describe.each(databasesOfRun)('the operator’s pages on $kind', kind => {
   const patchbay = runPatchbay({
     kind,
     env: {

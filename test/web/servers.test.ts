@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { makeServer, signUp } from '../support/api-client.ts'
-import { databaseKinds } from '../support/databases.ts'
+import { databasesOfRun } from '../support/databases.ts'
 import { freePort } from '../support/free-port.ts'
 import type { PageResponse } from '../support/page-browser.ts'
 import { signInToPages } from '../support/signed-in.ts'
@@ -14,7 +14,7 @@ const namesOf = ({ html }: PageResponse): string[] =>
 const nextOf = ({ html }: PageResponse): string | undefined =>
   /rel="next" href="([^"]+)"/.exec(html)?.[1]?.replaceAll('&amp;', '&')
 
-describe.each(databaseKinds)('the server list on $kind', kind => {
+describe.each(databasesOfRun)('the server list on $kind', kind => {
   const patchbay = runPatchbay({ kind })
   const fake = runFakeApi()
 

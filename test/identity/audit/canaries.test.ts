@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createApiClient, signUp } from '../../support/api-client.ts'
 import { createBrowser } from '../../support/browser.ts'
-import { databaseKinds } from '../../support/databases.ts'
+import { databasesOfRun } from '../../support/databases.ts'
 import { runPatchbay } from '../../support/world.ts'
 import { download, linesOf } from './audit-world.ts'
 
@@ -11,7 +11,7 @@ const WRONG_PASSWORD = 'canary-wrong-password'
 const SECRET = 'canary-secret "quoted" ü'
 const PLAIN = 'canary-plain'
 
-describe.each(databaseKinds)('the audit log on $kind', kind => {
+describe.each(databasesOfRun)('the audit log on $kind', kind => {
   const patchbay = runPatchbay({ kind })
 
   it('never contains a password, token, secret or global value, neither in the table nor in the file', async () => {

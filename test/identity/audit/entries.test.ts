@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createApiClient } from '../../support/api-client.ts'
 import { createBrowser } from '../../support/browser.ts'
-import { databaseKinds } from '../../support/databases.ts'
+import { databasesOfRun } from '../../support/databases.ts'
 import { createPageBrowser } from '../../support/page-browser.ts'
 import { runPatchbay, runUser } from '../../support/world.ts'
 import { PASSWORD, readEntries } from './audit-world.ts'
@@ -9,7 +9,7 @@ import { PASSWORD, readEntries } from './audit-world.ts'
 const BEHIND_PROXY = { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' }
 const HOME = '198.51.100.7'
 
-describe.each(databaseKinds)('the audit log on $kind', kind => {
+describe.each(databasesOfRun)('the audit log on $kind', kind => {
   const patchbay = runPatchbay({ kind, env: BEHIND_PROXY })
   let organizationId: string
   const operator = runUser(patchbay, 'operator@example.com')

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { signUp } from '../../support/api-client.ts'
-import { databaseKinds } from '../../support/databases.ts'
+import { databasesOfRun } from '../../support/databases.ts'
 import { runPatchbay, runUser } from '../../support/world.ts'
 import { download, linesOf, readEntries, readPage } from './audit-world.ts'
 
@@ -9,7 +9,7 @@ const MANY = 1_203
 const HOUR_MS = 60 * 60 * 1_000
 const NOON = Date.parse('2026-05-04T12:00:00.000Z')
 
-describe.each(databaseKinds)('reading the audit log on $kind', kind => {
+describe.each(databasesOfRun)('reading the audit log on $kind', kind => {
   const patchbay = runPatchbay({ kind })
   let log: string
   const operator = runUser(patchbay)

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { callText, connect, toolNames } from '../../servers/mcp.ts'
 import { makeServer } from '../../support/api-client.ts'
-import { databaseKinds } from '../../support/databases.ts'
+import { databasesOfRun } from '../../support/databases.ts'
 import { answerJson } from '../../support/fake-api.ts'
 import { runFakeApi, runPatchbay, runUser } from '../../support/world.ts'
 import { beginSession, nextMessage, openStream, post } from '../wire.ts'
@@ -12,7 +12,7 @@ const CALLERS = 8
 /** For tests with many steps, which are slow on a busy machine. */
 const LONG_MS = 60_000
 
-describe.each(databaseKinds)('a change on $kind', kind => {
+describe.each(databasesOfRun)('a change on $kind', kind => {
   const patchbay = runPatchbay({ kind })
   const fake = runFakeApi(async ({ url, headers }, response) => {
     if (url.startsWith('/slow')) await delay(20)

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { countTokens, TOKEN_ENCODING } from '../../../src/lib/tokens/tokens.ts'
 import { connect } from '../../servers/mcp.ts'
 import { makeServer, signUp } from '../../support/api-client.ts'
-import { databaseKinds } from '../../support/databases.ts'
+import { databasesOfRun } from '../../support/databases.ts'
 import { type Answerer, answerJson } from '../../support/fake-api.ts'
 import { runFakeApi, runPatchbay, runUser } from '../../support/world.ts'
 
@@ -57,7 +57,7 @@ const CacheId = z.looseObject({ 'patchbay/answer': z.looseObject({ cacheId: z.st
 
 const today = (): string => new Date().toISOString().slice(0, 10)
 
-describe.each(databaseKinds)('the token counts of calls, on $kind', kind => {
+describe.each(databasesOfRun)('the token counts of calls, on $kind', kind => {
   const patchbay = runPatchbay({ kind })
   const fake = runFakeApi(answer)
   const ada = runUser(patchbay)
