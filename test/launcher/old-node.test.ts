@@ -1,8 +1,10 @@
-import { spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { readdir, rename } from 'node:fs/promises'
+import { mkdir, readdir, rename, writeFile } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { answerJson, startFakeApi } from '../support/fake-api.ts'
+import { temporaryDirectory } from '../support/process.ts'
 import { createProject, saidBy } from './project.ts'
 
 /** Finds a Node on this machine that is too old for Patchbay. The launcher must cope with it. */
@@ -20,6 +22,50 @@ const findOldNode = (): { file: string; version: string } | undefined => {
 const old = findOldNode()
 const FETCH_MS = 120_000
 
+const node = old?.file ?? ''
+
+/** Starts a checkout for the first time, with a Node that is too old. */
+const downloadOnce = async () => {
+  const project = await createProject()
+  await project.write('.runtime/fetching-1/node_modules/half', '')
+  return { project, first: await project.run(['count', '3'], { node }) }
+}
+let downloading: ReturnType<typeof downloadOnce> | undefined
+
+/** Downloads Node once for all tests of this file, because it takes longer than all of them. */
+const downloaded = () => {
+  downloading ??= downloadOnce()
+  return downloading
+}
+
+/** The downloaded Node, in a checkout or the cache folder. */
+const RUNTIME = 'node-24.21.0'
+
+/** Starts a registry whose packages contain no Node, but run the one that a test has downloaded. */
+const startRegistry = async () => {
+  const { project } = await downloaded()
+  const packages = join(project.root, '.runtime', RUNTIME, 'node_modules')
+  const name = (await readdir(packages)).find(entry => entry.startsWith('node-')) ?? ''
+  const folder = temporaryDirectory()
+  const write = async (path: string, text: string): Promise<void> =>
+    writeFile(join(folder, 'package', path), text, { mode: 0o755 })
+  await mkdir(join(folder, 'package/bin'), { recursive: true })
+  await write('package.json', JSON.stringify({ name, version: '24.21.0' }))
+  const real = join(packages, name, 'bin/node')
+  await write('bin/node', `#!/bin/sh\nexec '${real}' "$@"\n`)
+  const tarball = execFileSync('tar', ['-cz', 'package'], { cwd: folder })
+  const registry = await startFakeApi(({ url, headers }, response) => {
+    if (url.endsWith('.tgz')) response.end(tarball)
+    else {
+      const dist = { tarball: `http://${headers.host}/${name}.tgz` }
+      const versions = { '24.21.0': { name, version: '24.21.0', dist } }
+      answerJson(response, { name, 'dist-tags': { latest: '24.21.0' }, versions })
+    }
+  })
+  onTestFinished(registry.close)
+  return registry
+}
+
 /** Creates what npm installs of a package: no sources, and a build. `cache` is where it may download Node to. */
 const createInstalled = async () => {
   const project = await createProject()
@@ -30,22 +76,18 @@ const createInstalled = async () => {
 }
 
 describe.skipIf(old === undefined)('on a machine whose Node is too old (skipped if there is none)', () => {
-  const node = old?.file ?? ''
-
   it(
     'downloads Node 24 into the checkout once, even after an interrupted start, and runs everything on it',
     async () => {
-      const project = await createProject()
-      await project.write('.runtime/fetching-1/node_modules/half', '')
-      const first = await project.run(['count', '3'], { node })
+      const { project, first } = await downloaded()
       expect(saidBy(first)[0]).toBe(
         `Node ${old?.version} is older than 22.19: downloading Node 24.21.0 into ${join(project.root, '.runtime')} (only once)`,
       )
       expect(first.code).toBe(3)
       const { version, path } = JSON.parse(first.stdout)
       expect(version).toBe('v24.21.0')
-      expect(path.split(delimiter)[0]).toContain(join(project.root, '.runtime/node-24.21.0'))
-      expect(await readdir(join(project.root, '.runtime'))).toEqual(['node-24.21.0'])
+      expect(path.split(delimiter)[0]).toContain(join(project.root, '.runtime', RUNTIME))
+      expect(await readdir(join(project.root, '.runtime'))).toEqual([RUNTIME])
 
       const second = await project.run(['count', '4'], { node })
       expect(second).toMatchObject({ stderr: '', code: 4 })
@@ -61,7 +103,7 @@ describe.skipIf(old === undefined)('on a machine whose Node is too old (skipped 
   it(
     'sees no engine warnings from npm',
     async () => {
-      const project = await createProject()
+      const { project } = await downloaded()
       const env = {
         PATH: [dirname(node), process.env.PATH].join(delimiter),
         npm_config_cache: join(project.root, '.npm'),
@@ -90,7 +132,9 @@ describe.skipIf(old === undefined)('on a machine whose Node is too old (skipped 
     "downloads Node 24 into the user's cache folder for an installed package, which has no sources",
     async () => {
       const { project, env, cache } = await createInstalled()
-      const first = await project.run(['count', '3'], { node, env })
+      const registry = await startRegistry()
+      const fromRegistry = { ...env, npm_config_registry: registry.origin, npm_config_cache: project.root }
+      const first = await project.run(['count', '3'], { node, env: fromRegistry })
       expect(saidBy(first)).toEqual([
         `Node ${old?.version} is older than 22.19: downloading Node 24.21.0 into ${cache} (only once)`,
       ])

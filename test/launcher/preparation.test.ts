@@ -3,19 +3,13 @@ import { chmod, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
-import { createProject, saidBy } from './project.ts'
+import { createPrepared, createProject, saidBy } from './project.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
 const INSTALL = 'installing dependencies, about half a minute'
 const GENERATE = 'generating the database clients'
 const BUILD = 'building'
-
-const prepared = async () => {
-  const project = await createProject()
-  await project.run(['anything'])
-  return project
-}
 
 describe('a fresh checkout', () => {
   it('installs, generates and builds, then runs the command with its arguments and exit code', async () => {
@@ -34,24 +28,16 @@ describe('a fresh checkout', () => {
       [INSTALL, GENERATE, BUILD, 'another start is preparing Patchbay, waiting for it to finish'].sort(),
     )
   })
-
-  it('is prepared even if a killed start left its lock behind', async () => {
-    const project = await createProject()
-    const ended = spawnSync('true')
-    await project.write('.stamps/lock', `${ended.pid} ${hostname()} 0`)
-    expect((await project.run(['count', '3'])).code).toBe(3)
-  })
 })
 
 describe('a prepared checkout', () => {
-  it('runs the command at once', async () => {
-    const project = await prepared()
-    const ended = await project.run(['count', '3'])
-    expect(ended).toMatchObject({ stderr: '', code: 3 })
+  it('runs the command at once, the first time and later', async () => {
+    const project = await createPrepared()
+    for (const code of [3, 4]) expect(await project.run(['count', `${code}`])).toMatchObject({ stderr: '', code })
   })
 
   it('is rebuilt when a source has changed, without any output of a removed source', async () => {
-    const project = await prepared()
+    const project = await createPrepared()
     await project.write('src/extra.ts', '')
     expect(saidBy(await project.run(['anything']))).toEqual([BUILD])
     await project.remove('src/extra.ts')
@@ -60,7 +46,7 @@ describe('a prepared checkout', () => {
   })
 
   it('is rebuilt when a source has changed but kept its size and modification time', async () => {
-    const project = await createProject()
+    const project = await createPrepared()
     await project.write('src/extra.ts', '1')
     await project.run(['anything'])
     expect(saidBy(await project.run(['anything']))).toEqual([])
@@ -72,32 +58,40 @@ describe('a prepared checkout', () => {
   })
 
   it('is not rebuilt when its sources were written without a change', async () => {
-    const project = await prepared()
+    const project = await createPrepared()
     await project.run(['anything'])
     await utimes(join(project.root, 'src/cli/main.ts'), 0, 0)
     expect(saidBy(await project.run(['anything']))).toEqual([])
   })
 
   it('is generated and rebuilt when the models have changed', async () => {
-    const project = await prepared()
+    const project = await createPrepared()
     await project.write('prisma/schema.prisma', '// other models')
     expect(saidBy(await project.run(['anything']))).toEqual([GENERATE, BUILD])
   })
 
   it('is rebuilt when its build was removed', async () => {
-    const project = await prepared()
+    const project = await createPrepared()
     await project.remove('dist')
     expect(saidBy(await project.run(['anything']))).toEqual([BUILD])
   })
 
+  it('is rebuilt even if a killed start left its lock behind', async () => {
+    const project = await createPrepared()
+    await project.remove('dist')
+    const ended = spawnSync('true')
+    await project.write('.stamps/lock', `${ended.pid} ${hostname()} 0`)
+    expect((await project.run(['count', '3'])).code).toBe(3)
+  })
+
   it('is installed again when its packages were removed', async () => {
-    const project = await prepared()
+    const project = await createPrepared()
     await project.remove('node_modules')
     expect(saidBy(await project.run(['anything']))).toEqual([INSTALL])
   })
 
   it('runs the install scripts again after a manual `npm ci`, which runs none', async () => {
-    const project = await prepared()
+    const project = await createPrepared()
     await project.write(
       'node_modules/.package-lock.json',
       await readFile(join(project.root, 'package-lock.json'), 'utf8'),
@@ -108,7 +102,7 @@ describe('a prepared checkout', () => {
   })
 
   it('keeps its last build when a new one fails, says why, and starts once the source is fixed', async () => {
-    const project = await prepared()
+    const project = await createPrepared()
     await project.write('src/extra.ts', 'BAD SOURCE')
     const failed = await project.run(['anything'])
     expect(failed).toMatchObject({ code: 1, stdout: '' })
@@ -171,7 +165,7 @@ describe('a start that cannot prepare prints one line with the cause and what to
 
 describe('a folder with a build and no sources, as in an image', () => {
   it('runs as it is and writes nothing', async () => {
-    const project = await prepared()
+    const project = await createPrepared()
     for (const path of ['src', 'node_modules', '.stamps', 'package-lock.json']) await project.remove(path)
     const ended = await project.run(['count', '3'], { env: { PATH: tmpdir() } })
     expect(ended).toMatchObject({ stderr: '', code: 3 })

@@ -1,24 +1,18 @@
 import { once } from 'node:events'
 import { describe, expect, it, vi } from 'vitest'
-import { createProject } from './project.ts'
+import { createPrepared, createProject } from './project.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
 /** npm sets this. The launcher then stays as the parent, as it must where a process cannot replace itself. */
 const UNDER_NPM = { npm_lifecycle_event: 'start' }
 
-const prepared = async () => {
-  const project = await createProject()
-  await project.run(['anything'])
-  return project
-}
-
 describe.each([
   { how: 'that has replaced itself with the command', env: {} },
   { how: 'that stays the parent of the command', env: UNDER_NPM },
 ])('a launcher $how', ({ env }) => {
   it('passes SIGTERM on and ends with the exit code of the command', async () => {
-    const project = await prepared()
+    const project = await createPrepared()
     const running = project.start(['serve'], { env })
     await running.said('"serve"')
     running.child.kill('SIGTERM')
@@ -28,7 +22,7 @@ describe.each([
   })
 
   it('leaves no process behind when it is killed', async () => {
-    const project = await prepared()
+    const project = await createPrepared()
     const running = project.start(['serve'], { env })
     await running.said('"serve"')
     running.child.kill('SIGKILL')
@@ -40,7 +34,7 @@ describe.each([
 
 describe('a launcher under npm', () => {
   it('treats the death of its parent shell, which passes no signal on, as SIGTERM', async () => {
-    const project = await prepared()
+    const project = await createPrepared()
     const running = project.startShell(`"${process.execPath}" bin/patchbay serve; exit`, UNDER_NPM)
     await running.said('"serve"')
     running.child.kill('SIGTERM')
@@ -62,7 +56,7 @@ describe('npm run dev', () => {
 
 describe('a launcher that is stopped while it prepares', () => {
   it('ends the step and itself, and the next start prepares again', async () => {
-    const project = await createProject()
+    const project = await createPrepared()
     await project.write('scripts/generate.ts', "process.kill(process.ppid, 'SIGTERM'); setInterval(() => {}, 1_000)\n")
     const running = project.start(['anything'])
     expect((await running.ended).code).toBe(143)

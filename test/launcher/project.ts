@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { atEndOfFile } from '../support/end-of-file.ts'
+import { temporaryDirectory } from '../support/process.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
@@ -125,19 +126,12 @@ export const follow = (child: ChildProcess): Running => {
   return { child, stdout: () => stdout, ended, said }
 }
 
-/**
- * Creates a small project around the real launcher. The compiler and the models are stand-ins; npm and Node are real.
- */
-export const createProject = async () => {
-  const root = await mkdtemp(join(tmpdir(), 'patchbay-launcher-'))
-  onTestFinished(() => rm(root, { recursive: true, force: true, maxRetries: 5 }))
+/** Controls a project in the folder `root`. */
+const projectIn = (root: string) => {
   const write = async (path: string, text: string): Promise<void> => {
     await mkdir(dirname(join(root, path)), { recursive: true })
     await writeFile(join(root, path), text)
   }
-  await cp(join(ROOT, 'bin'), join(root, 'bin'), { recursive: true })
-  for (const [path, text] of Object.entries(FILES)) await write(path, text)
-
   const start = (args: readonly string[], { node = process.execPath, env = {}, uid }: RunOptions = {}): Running => {
     const child = spawn(node, [join(root, 'bin/patchbay'), ...args], {
       cwd: root,
@@ -173,6 +167,34 @@ export const createProject = async () => {
       return follow(child)
     },
   }
+}
+
+/**
+ * Creates a small project around the real launcher. The compiler and the models are stand-ins; npm and Node are real.
+ */
+export const createProject = async () => {
+  const project = projectIn(temporaryDirectory())
+  await cp(join(ROOT, 'bin'), join(project.root, 'bin'), { recursive: true })
+  for (const [path, text] of Object.entries(FILES)) await project.write(path, text)
+  return project
+}
+
+const prepareTemplate = async (): Promise<string> => {
+  const project = await createProject()
+  await project.run(['anything'])
+  return project.root
+}
+let template: Promise<string> | undefined
+atEndOfFile(() => {
+  template = undefined
+})
+
+/** Creates a project that a start has prepared: a copy of the first one in each test file, because npm takes a while. */
+export const createPrepared = async () => {
+  template ??= prepareTemplate()
+  const project = projectIn(temporaryDirectory())
+  await cp(await template, project.root, { recursive: true, verbatimSymlinks: true })
+  return project
 }
 
 /** Returns the lines that the launcher printed, without its name in front. */
