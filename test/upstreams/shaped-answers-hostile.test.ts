@@ -31,7 +31,6 @@ const toolOf = (name: string) => ({
   ...(name === 'looks_back' ? { outputSchema: LOOKS_BACK } : {}),
 })
 const DROP = { response: { dropFields: ['**.link'] } }
-const ENDLESS = '($f := function($n) { $f($n + 1) }; $f(0))'
 
 describe('unusual results of upstreams', () => {
   const patchbay = runPatchbay()
@@ -81,13 +80,6 @@ describe('unusual results of upstreams', () => {
     const whole = await connect((await attach({ looks_back: { response: { dropFields: ['nowhere'] } } })).url)
     const passed = await whole.callTool({ name: 'up_looks_back', arguments: {} }).catch(String)
     expect(JSON.stringify(passed)).not.toContain('the schema cannot be compiled')
-  })
-
-  it('with an endless transform fail with an error that names it, while other servers continue', async () => {
-    const endless = shape('twice', { response: { transform: { language: 'jsonata', expression: ENDLESS } } })
-    expect((await shape('twice')).text).toBe('{"a":2}')
-    const { text: said, isError } = await endless
-    expect([isError, said]).toEqual([true, expect.stringMatching(/^The transform of this tool \(JSONata\) /)])
   })
 
   it('with a transform that takes seconds to parse are refused without blocking others', async () => {

