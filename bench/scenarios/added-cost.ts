@@ -1,4 +1,4 @@
-/** What a feature adds to a call: the same load with it and without, in turns. */
+/** Measures what a feature adds to the cost of a call: the same load with and without it, alternating. */
 import type { Bench } from '../bench.ts'
 import { addSliceTable, compareSlices, type Load, runInTurns, summarize } from '../slices.ts'
 import { nameOf, type Target } from '../targets.ts'

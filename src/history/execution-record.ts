@@ -77,4 +77,4 @@ export type Recorder = {
 
 export const ERROR_CHARACTERS = 2_000
 
-export const toMicroseconds = (ms: number): number => Math.round(ms * 1_000) / 1_000
+export const roundToMicroseconds = (ms: number): number => Math.round(ms * 1_000) / 1_000

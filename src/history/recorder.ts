@@ -39,9 +39,9 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
     maxRecords: options.maxQueued ?? MAX_QUEUED_RECORDS,
     maxBytes: options.maxQueuedBytes ?? MAX_QUEUED_BYTES,
   })
-  const ledger = createMissingRecords()
-  const delivery = createBatchDelivery({ thread, logger, countMissing: ledger.count })
-  const loop = createRecordingLoop({ queue, ledger, delivery, flushIntervalMs })
+  const missing = createMissingRecords()
+  const delivery = createBatchDelivery({ thread, logger, countMissing: missing.count })
+  const loop = createRecordingLoop({ queue, missing, delivery, flushIntervalMs })
   let closing: Promise<void> | undefined
   let isClosed = false
   /** Records that were neither stored nor reported as a gap: those left at close, and later ones. */
@@ -55,7 +55,7 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
     clearTimeout(deadline)
     isClosed = true
     lost += queue.drop()
-    const unreported = lost + ledger.total() - ledger.reported()
+    const unreported = lost + missing.total() - missing.reported()
     if (unreported > 0) {
       logger.error(
         { missing: unreported },
@@ -75,7 +75,7 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
         loop.noteRecord()
       } else {
         const reason = delivery.failure() ?? 'the queue was full'
-        ledger.count(execution.serverId, execution.startedAt.getTime(), reason)
+        missing.count(execution.serverId, execution.startedAt.getTime(), reason)
         loop.noteMissing()
       }
     },
@@ -93,7 +93,7 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
     },
     stats: () => ({
       queued: queue.accepted() - queue.released(),
-      missing: ledger.total() + lost,
+      missing: missing.total() + lost,
       stored: loop.stored(),
     }),
   }

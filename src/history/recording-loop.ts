@@ -37,11 +37,11 @@ const createDueTimer = (afterMs: number, onDue: () => void) => {
  */
 export const createRecordingLoop = (options: {
   queue: RecordingQueue
-  ledger: MissingRecords
+  missing: MissingRecords
   delivery: BatchDelivery
   flushIntervalMs: number
 }) => {
-  const { queue, ledger, delivery } = options
+  const { queue, missing, delivery } = options
   let areRecordsDue = false
   let areGapsDue = false
   let sending: Promise<void> | undefined
@@ -55,7 +55,7 @@ export const createRecordingLoop = (options: {
   let isEnded = false
 
   const isReached = ({ released, reported, counted }: Omit<FlushGoal, 'resolve'>): boolean =>
-    isEnded || (queue.released() >= released && ledger.reported() >= reported && releasedTokens >= counted)
+    isEnded || (queue.released() >= released && missing.reported() >= reported && releasedTokens >= counted)
 
   const endFlushes = (): void => {
     for (const goal of flushes) if (isReached(goal)) goal.resolve()
@@ -65,7 +65,7 @@ export const createRecordingLoop = (options: {
   const takeGaps = (): GapRow[] => {
     if (!areGapsDue) return []
     areGapsDue = false
-    return ledger.take()
+    return missing.take()
   }
 
   const takeTokens = async (): Promise<TokensRow[]> => {
@@ -88,8 +88,8 @@ export const createRecordingLoop = (options: {
     stored += await delivery.deliver({ executions, gaps, tokens: counts })
     queue.release(executions)
     releasedTokens += counts.length
-    if (!isEnded) ledger.report(gaps)
-    if (!ledger.isEmpty()) gapTimer.arm()
+    if (!isEnded) missing.report(gaps)
+    if (!missing.isEmpty()) gapTimer.arm()
     endFlushes()
   }
 
@@ -97,7 +97,7 @@ export const createRecordingLoop = (options: {
     !isEnded &&
     (queue.hasFullBatch() ||
       (areRecordsDue && (!queue.isEmpty() || tokens.length > 0 || hasUncounted)) ||
-      (areGapsDue && !ledger.isEmpty()))
+      (areGapsDue && !missing.isEmpty()))
 
   const sendAll = async (): Promise<void> => {
     do await sendOne()
@@ -137,9 +137,9 @@ export const createRecordingLoop = (options: {
       recordTimer.arm()
     },
     noteMissing: gapTimer.arm,
-    /** Resolves once everything in the queue and the ledger is written, or the loop has ended. */
+    /** Resolves once everything in the queue and all missing records are written, or the loop has ended. */
     flush: async (): Promise<void> => {
-      const goal = { released: queue.accepted(), reported: ledger.total(), counted: acceptedTokens }
+      const goal = { released: queue.accepted(), reported: missing.total(), counted: acceptedTokens }
       if (isReached(goal) && !hasUncounted) return
       areRecordsDue = true
       areGapsDue = true

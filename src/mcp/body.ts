@@ -85,6 +85,6 @@ export const parseBody = (bytes: Buffer, { maxJsonDepth }: BodyLimits): Result<J
   if (parsed.ok) return success(parsed.value)
   const { reason, message } = parsed.error
   if (reason === 'syntax') return failure(refusal(400, ERROR.parse, `Parse error: ${message}`))
-  const why = reason === 'depth' ? `nested more than ${maxJsonDepth} deep (PATCHBAY_MAX_JSON_DEPTH)` : message
+  const why = reason === 'depth' ? `nested more than ${maxJsonDepth} levels deep (PATCHBAY_MAX_JSON_DEPTH)` : message
   return failure(refusal(400, ERROR.invalidRequest, `Invalid request: ${why}`))
 }

@@ -29,7 +29,7 @@ export const decodeHeaderText = (value: string): string | undefined => {
   return isUtf8(bytes) ? bytes.toString() : undefined
 }
 
-/** Methods of which the header Mcp-Name repeats a parameter. */
+/** Methods whose requests repeat a parameter in the Mcp-Name header, and the name of that parameter. */
 const NAME_SOURCE: ReadonlyMap<string, string> = new Map([
   ['tools/call', 'name'],
   ['prompts/get', 'name'],

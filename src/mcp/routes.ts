@@ -164,6 +164,7 @@ export const mcpRoutes =
         writeRefusal(http, methodNotAllowed(allowed))
 
     app.post<ServerParams>('/s/:uuid', handler(post))
+    // Takes nearly all POSTs past Fastify.
     handleDirectly(app, { post: http => serve(http, post), rareMethod: passOn })
     app.get<ServerParams>('/s/:uuid', { exposeHeadRoute: false }, handler(sessionHttp.get))
     app.delete<ServerParams>('/s/:uuid', handler(sessionHttp.delete))

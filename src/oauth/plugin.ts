@@ -21,7 +21,7 @@ export type OAuthNeeds = {
   logger: Logger
   settings: Pick<Settings, 'baseUrl'>
   ownOrigins: readonly string[]
-  /** Overrides which addresses client metadata documents may be at. */
+  /** Overrides which addresses client metadata documents may be fetched from. */
   documents: Pick<HttpClientOptions, 'policy' | 'lookup'> | undefined
 }
 

@@ -100,7 +100,7 @@ const hintOf = (exposed: ResolutionPlan['exposed']): string => {
   return `this tool takes ${listed}${more > 0 ? ` and ${more} more` : ''}`
 }
 
-/** Returns a line for each of the first unknown names, the first with a suggestion, and how many more there are. */
+/** Returns one error line per unknown name, up to a limit, and how many were left out. The first lists the known names. */
 const refuseUnknown = (args: object, exposed: ResolutionPlan['exposed']): readonly string[] => {
   const unknown = Object.keys(args).filter(name => !exposed.has(name))
   const lines = unknown

@@ -60,7 +60,7 @@ const SETTINGS: readonly [AuditAction, (server: Server) => JsonObject][] = [
   ['server.review_changed', ({ reviewUpstreamChanges }) => ({ reviewUpstreamChanges })],
 ]
 
-/** Audits changed settings, other than who may use the server. */
+/** Records changed settings in the audit log, except who may use the server. */
 export const auditChangedSettings = async (
   tx: Transaction,
   actor: Actor,

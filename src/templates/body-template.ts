@@ -43,7 +43,7 @@ const planText = ({ holed, places }: Scan): FieldPlan => ({
 const planWithoutType = (body: string): BodyPlan => {
   const scan = scanBody(body, 'keep')
   const json = planJson(scan)
-  // A cut text only reports that it is cut, so any kind will do.
+  // A body that could not be scanned to its end only reports that error, so its kind does not matter.
   if (json.ok || scan.isCut) {
     return { kind: 'json', scan, plan: json.ok ? json.value : planText(scan), contentType: JSON_TYPE }
   }

@@ -93,7 +93,7 @@ export const readJson = (holed: string, isOptional: (place: number) => boolean):
 
   const readContainer = (open: '{' | '[', depth: number): readonly JsonPiece[] | undefined => {
     const close = open === '{' ? '}' : ']'
-    if (depth > MAX_JSON_DEPTH) return fail(`nested more than ${MAX_JSON_DEPTH} deep`)
+    if (depth > MAX_JSON_DEPTH) return fail(`nested more than ${MAX_JSON_DEPTH} levels deep`)
     at++
     const members: Member[] = []
     let lead = take(BLANK)

@@ -50,7 +50,7 @@ const applyPatch = (tool: Tool, patch: ToolPatch): ToolDefinition => {
 const isSame = (one: ToolDefinition, other: ToolDefinition): boolean =>
   isDeepStrictEqual(toStored(one), toStored(other))
 
-/** Returns `name_2`, or with the next free number, within the 64 characters of a name. */
+/** Returns `name_2`, or the next free number, shortened to the limit of 64 characters. */
 const nameOfCopy = (name: string, taken: readonly string[]): string => {
   const base = name.slice(0, 58)
   let number = 2

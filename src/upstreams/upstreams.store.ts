@@ -18,7 +18,7 @@ const toUpstream = ({ transport, config, responseTokens, toolAnswers, ...row }: 
   toolAnswers: AnswersByTool.parse(toolAnswers ?? {}),
 })
 
-/** Only of existing servers in these organizations. Also returns the server's organization. */
+/** Finds an upstream of a server that exists in one of these organizations, with that server's organization. */
 export const findUpstream = async (
   tx: Transaction,
   id: string,

@@ -137,7 +137,7 @@ describe('finding MCP servers', () => {
     ],
     ['broken TOML', 'broken.toml', '[mcp_servers.a]\ncommand = \n', /line 2, column \d+/],
     ['not an object', 'list.json', '[1]', /line 1, column 1: it is not an object/],
-    ['nested too deeply', 'deep.json', '['.repeat(100_000), /nested more than 200 deep/],
+    ['nested too deeply', 'deep.json', '['.repeat(100_000), /nested more than 200 levels deep/],
     ['a folder', '.', undefined, /is a folder/],
   ])('reports what is wrong with a file that is %s, and exits with 1', async (_what, name, text, why) => {
     const place = makeFiles(text === undefined ? {} : { [name]: text })

@@ -84,12 +84,12 @@ describe('the sessions of a user', () => {
     expect((await browser.send('GET', '/me')).status).toBe(401)
   })
 
-  it('show a hostile User-Agent, truncated, as another program', async () => {
+  it('show a hostile User-Agent, truncated, as an unknown browser', async () => {
     const { origin, services } = await startApp(anyDatabase)
     await createBrowser(origin).signUp('ada@example.com', PASSWORD)
     await services.db.session.deleteMany()
     const browser = await signIn(origin, 'ada@example.com', `<script>alert(1)</script>${'x'.repeat(2_000)}`)
-    expect(await sessionsOf(browser)).toMatchObject([{ browser: 'Another program' }])
+    expect(await sessionsOf(browser)).toMatchObject([{ browser: 'Unknown browser' }])
     expect(JSON.stringify(await services.db.session.findMany()).length).toBeLessThan(1_500)
   })
 
@@ -124,8 +124,8 @@ describe('the sessions of a user', () => {
       'Chrome on Android',
     ],
     ['curl/8.5.0', 'curl'],
-    ['', 'Another program'],
-    [undefined, 'Another program'],
+    ['', 'Unknown browser'],
+    [undefined, 'Unknown browser'],
   ])('are described for %j as %s', (userAgent, name) => {
     expect(describeBrowser(userAgent)).toBe(name)
   })

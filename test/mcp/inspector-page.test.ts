@@ -166,7 +166,7 @@ describe('the inspector of a server', () => {
     const deep = '['.repeat(100) + ']'.repeat(100)
     const tooDeep = await person.submit(`${path}?tool=many_kinds&as=json`, { arguments: `{"text": ${deep}}` })
     expect(tooDeep.status).toBe(400)
-    expect(tooDeep.html).toContain('nested more than 64 deep')
+    expect(tooDeep.html).toContain('nested more than 64 levels deep')
   })
 
   it('shows hostile results as text and images as images, and cuts huge results with a note', async () => {

@@ -165,7 +165,7 @@ describe("a consent response that is not the user's own", () => {
     const own = fieldsOf(await openConsent(eve, world.origin, makeRequest(clientId, world.serverUrl)), '/oauth/')
     const without = await eve.post(action, { ...own.fields, answer: 'yes' })
     expect(without.status).toBe(400)
-    // Even with the cookies of the question itself.
+    // Even with the cookies of the consent page that was answered.
     for (const { name, value, path } of world.visitor.jar.all()) {
       if (name.startsWith('op_interaction')) eve.jar.set(name, value, path)
     }

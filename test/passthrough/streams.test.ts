@@ -45,7 +45,7 @@ const TCP_TABLE = '/proc/net/tcp'
 /** The kernel's timer on a silent connection (proc_pid_net(5), `tr`). */
 const KEEP_ALIVE_TIMER = '02'
 
-/** The timer of one end of a local connection: this port's end, towards the other. */
+/** Returns the kernel timer of the socket from `port` to `otherPort`, both on loopback. */
 const timerOf = (port: number | undefined, otherPort: number | undefined): string | undefined => {
   const place = (number = 0): string => `0100007F:${number.toString(16).toUpperCase().padStart(4, '0')}`
   const rows = readFileSync(TCP_TABLE, 'utf8')

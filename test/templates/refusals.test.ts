@@ -166,7 +166,7 @@ describe('a body that cannot be saved', () => {
     ['"{{x}}', 1, 7, /a string is not closed/],
     ['{"a": 1} {{x}}', 1, 10, /unexpected text after the JSON value/],
     ['hello {{x}}', 1, 1, /a JSON value is missing/],
-    ['['.repeat(65), 1, 65, /more than 64 deep/],
+    ['['.repeat(65), 1, 65, /more than 64 levels deep/],
     ['{"{{k}}": 1}', 1, 3, /key cannot contain a placeholder/],
     ['{"a{{k}}b": 1}', 1, 4, /key cannot contain a placeholder/],
     ['{ {{k}} : 1}', 1, 3, /key cannot contain a placeholder/],

@@ -5,7 +5,7 @@ import { during, runPatchbay } from '../support/world.ts'
 import { startOAuthFake } from './oauth-fake.ts'
 import { attach, callServer, leavingLink, listTools, makePerson, startConnecting } from './oauth-support.ts'
 
-/** So short that the token must be renewed at once. */
+/** `expires_in` in seconds, short enough to force a renewal right away. */
 const AT_ONCE = 0.002
 
 const fake = during(() => startOAuthFake())

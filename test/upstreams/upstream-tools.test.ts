@@ -72,7 +72,7 @@ describe('the tools of an upstream', () => {
       'schema: its inputSchema contains hidden characters and is passed on unchanged',
       ': it has no name; left out',
       'array: its inputSchema does not describe an object; left out',
-      'deep: JSON is nested more than 64 deep; left out',
+      'deep: JSON is nested more than 64 levels deep; left out',
       'large: it is larger than 256 KiB; left out',
     ])
     const { client } = await connectListening(url)

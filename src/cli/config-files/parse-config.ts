@@ -59,7 +59,7 @@ const toValue = (node: Node | undefined, repeated: string[]): JsonValue => {
 }
 
 const parseJsonText = (text: string): Result<ParsedConfig, ConfigFault> => {
-  if (depthOf(text) > MAX_DEPTH) return failure({ message: `it is nested more than ${MAX_DEPTH} deep` })
+  if (depthOf(text) > MAX_DEPTH) return failure({ message: `it is nested more than ${MAX_DEPTH} levels deep` })
   const errors: ParseError[] = []
   const tree = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true })
   const [first] = errors

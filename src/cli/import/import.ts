@@ -102,7 +102,7 @@ const openApi = async (options: Options): Promise<ManagementApi> => {
   const { token, baseUrl } = loadSettings()
   if (token !== undefined && options.email === undefined) return connectApi(options.url ?? baseUrl, token)
   if (options.url !== undefined) {
-    throw new AppError('unauthenticated', `Set PATCHBAY_TOKEN to a personal access token of ${options.url}.`)
+    throw new AppError('unauthenticated', `Set PATCHBAY_TOKEN to a personal access token for ${options.url}.`)
   }
   if (options.email !== undefined) return openLocalApi(options.email)
   if (isInteractive(options)) return openLocalApi(await askEmail())

@@ -22,7 +22,7 @@ const nameIn = (text: string, names: typeof BROWSERS): string | undefined =>
 
 /** Describes a User-Agent for display, e.g. `Firefox on Linux`. */
 export const describeBrowser = (userAgent: string | undefined): string => {
-  const browser = nameIn(userAgent ?? '', BROWSERS) ?? 'Another program'
+  const browser = nameIn(userAgent ?? '', BROWSERS) ?? 'Unknown browser'
   const system = nameIn(userAgent ?? '', SYSTEMS)
   return system === undefined ? browser : `${browser} on ${system}`
 }

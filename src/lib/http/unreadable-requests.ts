@@ -14,7 +14,7 @@ const REFUSALS: Partial<Record<string, { status: number; title: string; detail: 
   HPE_CHUNK_EXTENSIONS_OVERFLOW: {
     status: 413,
     title: 'Content Too Large',
-    detail: 'The extensions of a chunk of the body are too large: send it without.',
+    detail: 'A chunk extension in the request body is too large. Send the body without chunk extensions.',
   },
   ERR_HTTP_REQUEST_TIMEOUT: {
     status: 408,

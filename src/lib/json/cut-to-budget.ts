@@ -40,7 +40,7 @@ const nameMembers = (root: JsonValue, path: Path, what: 'items' | 'members'): st
 export type CutDocument = {
   /** Valid JSON if the result is JSON; otherwise whole lines, if there are any. */
   text: string
-  /** The same as a document. */
+  /** The text as a document. */
   shown: ResultDocument
   /** Lines that describe what is left out; empty if nothing is. */
   outline: string

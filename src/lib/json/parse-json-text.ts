@@ -24,7 +24,7 @@ export type JsonFailure = { reason: 'depth' | 'size' | 'syntax'; message: string
 export const parseJsonText = (text: string): Result<ParsedJson, JsonFailure> => {
   const { deepest, containers, colons } = measureJson(text)
   if (deepest > MAX_DEPTH) {
-    return failure({ reason: 'depth', message: `it is nested more than ${MAX_DEPTH} deep` })
+    return failure({ reason: 'depth', message: `it is nested more than ${MAX_DEPTH} levels deep` })
   }
   if (heapOfJson(text.length, containers) > MAX_HEAP_BYTES) {
     return failure({ reason: 'size', message: `it has ${containers.toLocaleString('en')} objects and lists` })

@@ -60,7 +60,7 @@ const findFirstFault = (text: string): JsonFault | undefined => {
   let depth = 0
   const open = (offset: number): void => {
     if (++depth <= MAX_DEPTH) return
-    fault ??= faultAt(text, offset, `nested more than ${MAX_DEPTH} deep`)
+    fault ??= faultAt(text, offset, `nested more than ${MAX_DEPTH} levels deep`)
     throw new RangeError(fault.message)
   }
   const close = (): void => {

@@ -43,7 +43,7 @@ export const measureJson = (text: string, maxMembers = Number.POSITIVE_INFINITY)
 const shapeRefusal = (text: string, maxDepth: number): JsonRefusal | undefined => {
   if (text.length <= Math.min(maxDepth, MAX_JSON_MEMBERS)) return undefined
   const { deepest, containers, commas } = measureJson(text, MAX_JSON_MEMBERS)
-  if (deepest > maxDepth) return { reason: 'depth', message: `JSON is nested more than ${maxDepth} deep` }
+  if (deepest > maxDepth) return { reason: 'depth', message: `JSON is nested more than ${maxDepth} levels deep` }
   if (containers + commas <= MAX_JSON_MEMBERS) return undefined
   return { reason: 'members', message: `JSON has more than ${MAX_JSON_MEMBERS} members in all` }
 }

@@ -4,7 +4,7 @@ import { ACCEPTED_ENCODINGS } from './content-encoding.ts'
 import type { OutboundRequest } from './outbound-request.ts'
 import type { Target } from './target.ts'
 
-/** A checked request: the first of a call, or what a redirect made of it. */
+/** A checked request: the original one, or one built for a redirect. */
 export type PreparedRequest = {
   target: Target
   method: string

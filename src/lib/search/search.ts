@@ -47,7 +47,7 @@ const toQuery = ({ pattern = '', mode = 'text', ...params }: SearchParams): Quer
   isLate: startClock(),
 })
 
-/** Searches an index, which makes later searches of the same document faster. The error is a sentence. */
+/** Searches a prepared index, so that repeated searches of one document are fast. The error is a sentence. */
 export const searchIndex = (index: SearchIndex, params: SearchParams): Result<StepOutput, string> => {
   const refusal = refusalOf(params)
   if (refusal !== undefined) return failure(refusal)

@@ -14,11 +14,11 @@ const MAX_WAITING_OF_GROUP = 200
 const MAX_WAITING_OF_OWNER = 100
 /** How long a job waits for its turn. */
 const START_LIMIT_MS = 20_000
-/** For a thread and a process to start, on a busy machine. */
+/** Time for a thread and a process to start on a busy machine. */
 const STARTUP_MS = 20_000
 /** How long an idle thread is kept: the tables of the tokenizer load in 0.2 s and take 40 MB. */
 const IDLE_MS = 20_000
-/** Of a thread. The largest catalogue takes as much as the tokenizer. */
+/** Heap of a thread. The largest catalogue takes as much as the tokenizer. */
 const HEAP_LIMIT_MB = 256
 const YOUNG_MB = 32
 const STACK_MB = 4

@@ -25,7 +25,7 @@ const checkScope = ({ http, caller }: ServerRequest, challenges: Challenges): Re
   )
 }
 
-/** Bodies are framed by length or in chunks. Nobody here decodes any other transfer coding (RFC 9112 §6.1). */
+/** Only Content-Length and chunked framing are accepted: other transfer codings are not decoded (RFC 9112 §6.1). */
 const isFramingKnown = ({ headers }: HttpExchange): boolean =>
   headers['transfer-encoding'] === undefined || headers['transfer-encoding'].toLowerCase() === 'chunked'
 

@@ -35,7 +35,7 @@ export type ProxyRequest = {
   onWebSocket?: (head: ResponseHead, socket: Socket) => void
 }
 
-/** Statuses with which a gateway reports that nothing is behind it. */
+/** Statuses that a gateway sends when its own upstream is unavailable. */
 const GATEWAY_ERRORS: ReadonlySet<number> = new Set([502, 503, 504])
 export const isGatewayError = (status: number): boolean => GATEWAY_ERRORS.has(status)
 

@@ -7,7 +7,7 @@ import type { CutResultToolParts } from './cut-result-tools.ts'
 
 type FindTool = CutResultToolParts['findTool']
 
-/** Creates the lookup for a server that lists each tool by itself. */
+/** Creates the lookup for a server that lists its tools individually, not in groups. */
 export const findByName = (tools: readonly CompiledTool[], unlisted: UnlistedTools | undefined): FindTool => {
   const byName = new Map(
     tools.map(({ name, call, callWhole, isReadOnly, isReadOnlyCall }) => [

@@ -72,7 +72,7 @@ export const isCached = <Fresh extends object, Cached extends { ageMs: number }>
   result: Fresh | Cached,
 ): result is Cached => 'ageMs' in result
 
-/** Headers that choose between forms of the same result. Any other may say who the caller is. */
+/** Content-negotiation headers. Any other header may identify the caller. */
 const CHOOSES_FORM = /^(accept|accept-(language|charset|encoding)|content-type|prefer)$/i
 
 const callerFillsHeader = (tool: ToolDefinition, compiled: CompiledDefinition, bindings: Bindings): boolean =>

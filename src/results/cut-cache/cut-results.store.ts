@@ -1,7 +1,7 @@
 import { removeInBatches } from '../../lib/db/batches.ts'
 import type { Database } from '../../lib/db/client.ts'
 
-/** Deleted by one statement. Each row may have megabytes. */
+/** Rows deleted per statement. Each may be several megabytes. */
 const ROWS_PER_REMOVAL = 100
 
 /** A cut result in the database. `content` is compressed; `usedAt` is in milliseconds since 1970. */

@@ -89,7 +89,7 @@ export const createSecretFinder = (secrets: readonly string[]): FindSecrets => {
         const end = endOfAlike(first, to, depth)
         if (char !== undefined) {
           const spellings = spell(char)
-          // Secrets that begin alike to the end are found without a comparison of each.
+          // If all candidates share this character, they are matched as one group: only its spellings are compared.
           comparisons -= spellings.length + (end === to ? 0 : end - first)
           for (const spelling of spellings) {
             if (text.startsWith(spelling, at)) next.push({ from: first, to: end, at: at + spelling.length })

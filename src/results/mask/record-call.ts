@@ -5,7 +5,7 @@ import {
   MASKED,
   type MaskedRequest,
   type Recorder,
-  toMicroseconds,
+  roundToMicroseconds,
 } from '../../history/execution-record.ts'
 import { MAX_SECRET_BYTES } from '../../lib/kernel/limits.ts'
 import type { Caller } from '../../servers/access/access.ts'
@@ -103,7 +103,7 @@ export const recordCall = (
     id,
     instanceId,
     userId: caller?.userId,
-    durationMs: toMicroseconds(durationMs),
+    durationMs: roundToMicroseconds(durationMs),
     error: error?.slice(0, ERROR_CHARACTERS),
     request: request && toStoredRequest(request, masker, cached),
   })

@@ -50,7 +50,7 @@ export type CompiledTool = {
   isLinked?: boolean | undefined
   /** Returns a refusal only for those errors of upstreams whose codes clients understand. */
   call: (args: JsonValue | undefined, context: CallContext) => Promise<ToolOutcome>
-  /** If `call` cuts results to a budget: the same without cutting. */
+  /** The call without a budget; undefined if `call` never cuts results. */
   callWhole?: CompiledTool['call'] | undefined
 }
 

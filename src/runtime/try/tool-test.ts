@@ -1,4 +1,4 @@
-import { type MaskedRequest, toMicroseconds } from '../../history/execution-record.ts'
+import { type MaskedRequest, roundToMicroseconds } from '../../history/execution-record.ts'
 import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import type { OutboundResponse } from '../../lib/outbound/outbound-request.ts'
 import type { Masker } from '../../results/mask/masking.ts'
@@ -43,7 +43,7 @@ const showResponse = async (
   headers: maskHeaders(response.headers, masker),
   body: (await masker.long.text(response.body.toString('utf8'), signal)).toWellFormed(),
   bytes: response.body.length,
-  durationMs: toMicroseconds(durationMs),
+  durationMs: roundToMicroseconds(durationMs),
 })
 
 /** Converts the outcome of a call for somebody who tries a tool. */

@@ -9,11 +9,11 @@ const VAST_TOKENS = 1_500
 const LARGE_CATALOGUE_TOKENS = 10_000
 
 /**
- * Tools in one request. Sources: github.com/microsoft/vscode/issues/337428,
+ * VS Code's limit on tools in one request. Sources: github.com/microsoft/vscode/issues/337428,
  * github.com/microsoft/vscode-copilot-release/issues/11653
  */
 const VS_CODE_TOOLS = 128
-/** Tools of all servers together. Source: github.com/Snowflake-Labs/mcp/issues/77 */
+/** Cursor's limit on tools across all servers. Source: github.com/Snowflake-Labs/mcp/issues/77 */
 const CURSOR_TOOLS = 80
 
 /** `tokens` counts the tool as clients see it. */

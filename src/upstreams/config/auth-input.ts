@@ -31,7 +31,7 @@ export const checkAuth = ({ transport, headers = {}, auth }: Input): FieldError[
     .filter(name => name.toLowerCase() === 'authorization')
     .map(name => ({ path: `headers.${name}`, message: "cannot be set because the account's token is sent there" }))
   if (typeof auth.clientSecret === 'string' && typeof auth.clientId !== 'string') {
-    errors.push({ path: 'auth.clientId', message: 'is required with a secret' })
+    errors.push({ path: 'auth.clientId', message: 'is required if a client secret is set' })
   }
   return errors
 }

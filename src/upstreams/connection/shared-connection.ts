@@ -13,7 +13,7 @@ export type ConnectionLimits = {
   startTimeoutMs: number
   /** A process without a request for this long is stopped. */
   idleMs: number
-  /** Of stdout and stderr together, within `outputWindowMs`. */
+  /** Maximum output on stdout and stderr combined within `outputWindowMs`. */
   maxOutputBytes: number
   outputWindowMs: number
 }

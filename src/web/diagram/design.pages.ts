@@ -42,7 +42,7 @@ const DESIGN_FIGURES = {
     url: `https://tools.kestrel.example/s/${SERVER_ID}`,
   }),
   calls: [
-    { ...CALL, id: '1', tool: 'track_shipment', state: 'good', outcome: 'answered', duration: '182 ms' },
+    { ...CALL, id: '1', tool: 'track_shipment', state: 'good', outcome: 'succeeded', duration: '182 ms' },
     { ...CALL, id: '2', tool: 'book_pickup', state: 'failed', outcome: 'failed, 422', duration: '96 ms' },
   ],
 }

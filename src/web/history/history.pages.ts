@@ -21,16 +21,16 @@ const ONE_DAY_MS = 24 * 60 * 60 * 1_000
 /** PostgreSQL knows no year 0. */
 const Day = z.iso.date().refine(day => !day.startsWith('0000'))
 const Outcome = z.enum(['ok', 'error'])
-/** Longest name of a tool there can be. */
+/** Maximum length of a tool name. */
 const MAX_TOOL_CHARACTERS = 64
 
 const OUTCOMES = [
-  { value: '', text: 'any' },
-  { value: 'ok', text: 'answered' },
-  { value: 'error', text: 'failed' },
+  { value: '', text: 'All' },
+  { value: 'ok', text: 'Succeeded' },
+  { value: 'error', text: 'Failed' },
 ]
 
-/** What is looked for, and what is wrong with it beside its field. The last day is looked through to its end. */
+/** Parses the filters. Returns errors by field. The end date is inclusive. */
 const readQuery = ({ outcome, tool, from, to, cursor }: Query) => {
   const errors: Record<string, string> = {}
   const dayOf = (name: 'from' | 'to', text: string): Date | undefined => {
@@ -76,7 +76,7 @@ export const historyPages: FastifyPluginAsync<HistoryPagesParts> = async (app, {
     const isFirst = query.cursor === ''
     const rows = toHistoryRows({ ...found, isFirst, isLast: found.nextCursor === null }, names)
     const data = {
-      title: call === undefined ? `History of ${server.name}` : `${calledText(call)}, a call of ${server.name}`,
+      title: call === undefined ? `History of ${server.name}` : `${calledText(call)} · History of ${server.name}`,
       server,
       path,
       query,

@@ -4,27 +4,27 @@ import { formatBytes, formatCount, formatDuration, formatNumber } from '../../li
 import { calledText } from '../../runtime/call/called-text.ts'
 import { toCurl } from '../../runtime/try/curl.ts'
 
-/** Whom the reader may know of the callers, by id. */
+/** Emails of callers that the reader may see, by user id. */
 export type Names = ReadonlyMap<string, string>
 
 const clockText = (time: Date): string => time.toISOString().slice(0, 19).replace('T', ' ')
 const shownTime = (time: Date) => ({ at: time.toISOString(), text: `${clockText(time)} UTC` })
 
-/** What came of a call in two words, with the status where there was an answer. */
+/** Returns the outcome in a word or two, after the status if there was a response. */
 const outcomeText = ({ outcome, status, request }: StoredExecution): string => {
   if (request === undefined && outcome === 'error') return 'not sent'
-  if (status === undefined) return outcome === 'ok' ? 'answered' : 'no answer'
-  if (request?.answerAgeMs !== undefined) return `${status} answered again`
-  if (outcome === 'ok') return `${status} answered`
-  return status >= 200 && status < 300 ? `${status} not usable` : `${status} refused`
+  if (status === undefined) return outcome === 'ok' ? 'succeeded' : 'no response'
+  if (request?.answerAgeMs !== undefined) return `${status} · cached`
+  if (outcome === 'ok') return `${status} · succeeded`
+  return status >= 200 && status < 300 ? `${status} · invalid result` : `${status} · failed`
 }
 
 const callerText = ({ userId }: StoredExecution, names: Names): string => {
-  if (userId === undefined) return 'a stranger'
+  if (userId === undefined) return 'anonymous'
   return names.get(userId) ?? 'a user of another organization'
 }
 
-/** What was sent of the answer, and of how much where something was left out. */
+/** Returns the tokens sent, and the total if the result was cut. */
 const tokensText = ({ tokensBefore, tokensSent, areTokensEstimated }: StoredExecution): string | undefined => {
   if (tokensSent === undefined) return undefined
   const sent = `${areTokensEstimated ? 'about ' : ''}${formatNumber(tokensSent)}`
@@ -60,7 +60,7 @@ export type HistoryPage = {
   isLast: boolean
 }
 
-/** Calls and what is missing between them, newest first; of the gaps those that lie on this page of the list. */
+/** Merges calls and the gaps between them, newest first. Includes only gaps within this page. */
 export const toHistoryRows = ({ items, gaps, isFirst, isLast }: HistoryPage, names: Names) => {
   const newest = isFirst ? undefined : items[0]?.startedAt
   const oldest = isLast ? undefined : items.at(-1)?.startedAt
@@ -73,11 +73,11 @@ export const toHistoryRows = ({ items, gaps, isFirst, isLast }: HistoryPage, nam
     .map(({ row }) => row)
 }
 
-/** As it went over the wire, but for the masks. */
+/** Returns the request as sent, with secrets masked. */
 const requestText = ({ method, url, headers, body }: MaskedRequest): string =>
   [`${method} ${url}`, ...headers.map(([name, value]) => `${name}: ${value}`), ...(body ? ['', body] : [])].join('\n')
 
-/** One call with all that is kept of it. */
+/** Builds the details of one call. */
 export const toCallView = (execution: StoredExecution, names: Names) => {
   const { request, error } = execution
   const ageMs = request?.answerAgeMs

@@ -7,8 +7,8 @@ import type { AddableToolkit } from '../../servers/tools/tool-picks.store.ts'
 import { serverTabPath } from '../frame/server-frame.ts'
 import { instancePath } from '../server-tools/tools.pages.ts'
 
-/** Fields of a tool, in words. */
-const FIELD_WORDS: Readonly<Record<string, string>> = {
+/** Labels of a tool's fields. */
+const FIELD_LABELS: Readonly<Record<string, string>> = {
   url: 'URL',
   timeoutMs: 'time allowed, ms',
   inputSchema: 'input schema',
@@ -54,7 +54,7 @@ export const toDifference = ({ version, added, changed, removed }: Update) => ({
   changed: changed.map(({ name, changes }) => ({
     name,
     changes: changes.map(({ field, from, to }) => ({
-      field: FIELD_WORDS[field] ?? field,
+      field: FIELD_LABELS[field] ?? field,
       from: valueText(from),
       to: valueText(to),
     })),

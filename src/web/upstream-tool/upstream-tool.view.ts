@@ -52,7 +52,7 @@ const saysReadOnly = ({ declared }: OpenTool): boolean => {
 const TOKENS_HINT =
   'Leave empty for the server’s limit; 0 means no limit. The rest of a longer result is stored for five minutes.'
 const SCHEMA_HINT =
-  ' Its results must match its output schema, also after the steps. With a number here, it is listed without the schema.'
+  ' This tool has an output schema, which its results must still match after shaping. If you set a limit, the tool is listed without the schema.'
 
 const hintsOf = (opened: OpenTool) => ({
   ...RESPONSE_HINTS,

@@ -47,7 +47,7 @@ export const toStateView = (
     case 'connecting':
       return { text: 'connecting', state: 'slow' }
     case 'idle':
-      return { text: 'idle, connects with the first call', state: 'idle' }
+      return { text: 'idle, connects on the first call', state: 'idle' }
     case 'disabled':
       return { text: 'switched off', state: 'idle' }
     case 'failed': {

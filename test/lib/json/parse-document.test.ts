@@ -66,7 +66,7 @@ it('JSON that is nested too deeply is read as text, with a note', () => {
   const deep = `${'['.repeat(500_000)}${']'.repeat(500_000)}`
   const { document, notes } = parseDocument(deep, 'application/json')
   expect(document.kind).toBe('text')
-  expect(notes.join()).toContain('nested more than 200 deep')
+  expect(notes.join()).toContain('nested more than 200 levels deep')
   expect(parseDocument(`${'['.repeat(200)}${']'.repeat(200)}`).document.kind).toBe('json')
 })
 

@@ -56,7 +56,7 @@ describe('a text that is not JSON', () => {
   })
 
   it('is checked without exhausting the stack', () => {
-    expect(findJsonFault('['.repeat(500_000))).toMatchObject({ message: 'nested more than 500 deep' })
+    expect(findJsonFault('['.repeat(500_000))).toMatchObject({ message: 'nested more than 500 levels deep' })
     expect(findJsonFault(`["${'\\n'.repeat(500_000)}"]`)).toBeUndefined()
   })
 })

@@ -44,7 +44,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'deep nesting': {
     type: 'application/json',
     body: () => '['.repeat(MEGABYTE) + ']'.repeat(MEGABYTE),
-    outline: /Treated as text, not as JSON: it is nested more than 200 deep/,
+    outline: /Treated as text, not as JSON: it is nested more than 200 levels deep/,
   },
   'huge numbers': {
     type: 'application/json',

@@ -5,8 +5,8 @@ const FORMATS: ReadonlyMap<string, string> = new Map([
   ['uuid', 'does not exist'],
   ['email', 'must look like name@example.com'],
   ['url', 'is not a URL'],
-  ['date', 'is not a date such as 2027-01-31'],
-  ['datetime', 'is not a time such as 2027-01-31T12:00:00Z'],
+  ['date', 'must be a date such as 2027-01-31'],
+  ['datetime', 'must be a time such as 2027-01-31T12:00:00Z'],
 ])
 
 const isText = (origin: string): boolean => origin === 'string'

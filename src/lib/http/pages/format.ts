@@ -8,7 +8,7 @@ export const formatNumber = (count: number): string => NUMBER.format(count)
 export const formatCount = (count: number, one: string, many = `${one}s`): string =>
   `${formatNumber(count)} ${count === 1 ? one : many}`
 
-/** Cuts a text that is longer than the limit; an ellipsis is its last character then. */
+/** Truncates text over the limit. The ellipsis counts towards the limit. */
 export const shorten = (text: string, maxCharacters: number): string =>
   text.length <= maxCharacters ? text : `${text.slice(0, maxCharacters - 1).toWellFormed()}…`
 
