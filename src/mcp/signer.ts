@@ -12,21 +12,21 @@ export const createSigner = (keys: readonly SigningKey[], prefix: string, maxCha
   const [first] = keys
   if (first === undefined) throw new Error('a signing key is needed')
   const byId = new Map(keys.map(({ id, key }) => [id, key]))
-  const sign = (signed: string, key: Buffer): Buffer =>
+  const signatureOf = (signed: string, key: Buffer): Buffer =>
     createHmac('sha256', key)
       .update(prefix + signed)
       .digest()
   return {
-    seal: (content: object): string => {
+    sign: (content: object): string => {
       const signed = `${first.id}.${Buffer.from(JSON.stringify(content)).toString('base64url')}`
-      return `${signed}.${sign(signed, first.key).toString('base64url')}`
+      return `${signed}.${signatureOf(signed, first.key).toString('base64url')}`
     },
     /** Returns undefined if the text is longer than `maxCharacters`, or none of our keys signed it. */
-    open: (sealed: string): JsonValue | undefined => {
-      const [keyId = '', content = '', signature = '', ...rest] = sealed.length > maxCharacters ? [] : sealed.split('.')
+    verify: (text: string): JsonValue | undefined => {
+      const [keyId = '', content = '', signature = '', ...rest] = text.length > maxCharacters ? [] : text.split('.')
       const key = byId.get(keyId)
       if (key === undefined || rest.length > 0) return undefined
-      const expected = sign(`${keyId}.${content}`, key)
+      const expected = signatureOf(`${keyId}.${content}`, key)
       const given = Buffer.from(signature, 'base64url')
       if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined
       return JSON.parse(Buffer.from(content, 'base64url').toString())

@@ -60,7 +60,7 @@ describe('a body', () => {
 
   it('nested too deeply is refused, naming limit and setting', async () => {
     const response = await post(app, server.id, callWith(nested(65)), session)
-    expect(replyOf(response).error?.message).toMatch(/64 deep \(PATCHBAY_MAX_JSON_DEPTH\)/)
+    expect(replyOf(response).error?.message).toMatch(/64 levels deep \(PATCHBAY_MAX_JSON_DEPTH\)/)
   })
 
   it('with arguments nested 64 deep is accepted', async () => {

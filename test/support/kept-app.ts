@@ -73,6 +73,9 @@ const emptyTables = async ({ db, bus }: Services, { target }: TestDatabase, tabl
 /** By database and settings: those that no test uses at the moment. */
 const idle = new Map<string, StartedApp[]>()
 
+// Each application listens for the exit of its process.
+process.setMaxListeners(50)
+
 // Vitest ends a worker with this signal after its last file, and soon kills it. The server's databases end with the server.
 process.once('SIGTERM', () => {
   for (const { app, database } of [...idle.values()].flat()) {

@@ -23,19 +23,19 @@ export type SessionClaims = {
 /** Longer ids are rejected unread. Ours are far shorter. */
 const MAX_ID_CHARACTERS = 2_048
 /** Maximum length of our ids: every request repeats it in a header, and it is stored with its session. */
-const MAX_SEALED_CHARACTERS = 1_024
+const MAX_OWN_CHARACTERS = 1_024
 
 export const createSessionIds = (keys: readonly SigningKey[]) => {
   const signer = createSigner(keys, '', MAX_ID_CHARACTERS)
   return {
     /** Returns an id as the specification requires (basic/transports, "Session Management"). Throws if it is too long. */
-    seal: (claims: SessionClaims): string => {
-      const id = signer.seal(claims)
-      if (id.length > MAX_SEALED_CHARACTERS) throw new RangeError(`a session id has ${id.length} characters`)
+    issue: (claims: SessionClaims): string => {
+      const id = signer.sign(claims)
+      if (id.length > MAX_OWN_CHARACTERS) throw new RangeError(`a session id has ${id.length} characters`)
       return id
     },
     /** Returns undefined if none of our keys signed it. */
-    open: (id: string): SessionClaims | undefined => toClaims(signer.open(id)),
+    verify: (id: string): SessionClaims | undefined => toClaims(signer.verify(id)),
   }
 }
 export type SessionIds = ReturnType<typeof createSessionIds>

@@ -91,7 +91,7 @@ export const createSessions = ({ ids, now, idleMs, maxPerServer }: SessionsOptio
   }
 
   const resume = (serverId: string, id: string): Session | undefined => {
-    const claims = ids.open(id)
+    const claims = ids.verify(id)
     if (claims === undefined || claims.serverId !== serverId) return undefined
     const at = now()
     if (at - claims.madeAt > idleMs && at - startedAt > idleMs) return undefined
@@ -122,7 +122,7 @@ export const createSessions = ({ ids, now, idleMs, maxPerServer }: SessionsOptio
       const known = sessionsOf(claims.serverId)
       if (!hasRoom(known)) return undefined
       const complete = { ...claims, madeAt: now(), nonce: randomBytes(6).toString('base64url') }
-      const id = ids.seal(complete)
+      const id = ids.issue(complete)
       add(known, id, complete)
       return id
     },

@@ -9,7 +9,7 @@ const MAX_AGE_MS = 15 * 60_000
 const MAX_STATE_CHARACTERS = 256 * 1_024
 
 /** Identifies the request that a state belongs to: server, caller, method and params. */
-export const bindingOf = (parts: readonly (JsonValue | undefined)[]): string =>
+export const hashRequest = (parts: readonly (JsonValue | undefined)[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('base64url')
 
 /**
@@ -19,11 +19,11 @@ export const bindingOf = (parts: readonly (JsonValue | undefined)[]): string =>
 export const createRequestStates = (keys: readonly SigningKey[], now: () => number) => {
   const signer = createSigner(keys, 'state.', MAX_STATE_CHARACTERS)
   return {
-    seal: (binding: string, { upstream, held }: RequestState): string =>
-      signer.seal({ binding, upstream, held, until: now() + MAX_AGE_MS }),
+    issue: (binding: string, { upstream, held }: RequestState): string =>
+      signer.sign({ binding, upstream, held, until: now() + MAX_AGE_MS }),
     /** Returns undefined if the state was not issued to this caller for this request, or has expired. */
-    open: (binding: string, sealed: string): RequestState | undefined => {
-      const state = signer.open(sealed)
+    verify: (binding: string, signed: string): RequestState | undefined => {
+      const state = signer.verify(signed)
       if (!isJsonObject(state) || state.binding !== binding) return undefined
       if (typeof state.until !== 'number' || state.until < now()) return undefined
       const { upstream, held } = state

@@ -4,7 +4,7 @@ import type { StatelessPeer } from '../../upstreams/connection/call-link.ts'
 import { metaOf, type RequestMessage } from '../message.ts'
 import { META } from '../protocol.ts'
 import { invalidParams, type Refusal } from '../rpc-response.ts'
-import { bindingOf, type RequestStates } from './request-states.ts'
+import { hashRequest, type RequestStates } from './request-states.ts'
 
 const ASKABLE = ['elicitation', 'roots', 'sampling'] as const
 const NOTHING: JsonObject = {}
@@ -32,20 +32,20 @@ export const findStatelessPeer = (
   states: RequestStates,
 ): StatelessPeer | Refusal | undefined => {
   const capabilities = askableOf(params)
-  const sealed = params?.requestState
-  if (Object.keys(capabilities).length === 0 && sealed === undefined) return undefined
+  const signed = params?.requestState
+  if (Object.keys(capabilities).length === 0 && signed === undefined) return undefined
   const { _meta, requestState: _state, inputResponses, ...rest } = params ?? {}
   const subject = caller?.userId
-  const binding = bindingOf([serverId, subject, method, rest])
-  const opened = typeof sealed === 'string' ? states.open(binding, sealed) : undefined
-  if (sealed !== undefined && opened === undefined) return unknownState()
+  const binding = hashRequest([serverId, subject, method, rest])
+  const requestState = typeof signed === 'string' ? states.verify(binding, signed) : undefined
+  if (signed !== undefined && requestState === undefined) return unknownState()
   return {
     kind: 'stateless',
-    key: bindingOf([serverId, subject, capabilities]),
+    key: hashRequest([serverId, subject, capabilities]),
     capabilities,
     userId: subject,
     inputResponses: isJsonObject(inputResponses) ? inputResponses : undefined,
-    requestState: opened,
-    seal: state => states.seal(binding, state),
+    requestState,
+    issueState: state => states.issue(binding, state),
   }
 }

@@ -44,7 +44,7 @@ export type StatelessPeer = AskedClient & {
   inputResponses: JsonObject | undefined
   requestState: RequestState | undefined
   /** Seals the state that the client returns, so that nobody can change it. */
-  seal: (state: RequestState) => string
+  issueState: (state: RequestState) => string
 }
 
 export type ClientPeer = SessionPeer | StatelessPeer

@@ -62,7 +62,7 @@ export const createOpenCalls = () => {
       if (result !== undefined) return result
       const inputRequests = Object.fromEntries([...call.questions].map(([key, { request }]) => [key, request]))
       call.timer = setTimeout(() => call.stop.abort(), MAX_WAIT_MS)
-      return { resultType: INPUT_REQUIRED, inputRequests, requestState: peer.seal({ held: call.id }) }
+      return { resultType: INPUT_REQUIRED, inputRequests, requestState: peer.issueState({ held: call.id }) }
     } finally {
       call.link = undefined
       signal.removeEventListener('abort', onAbort)

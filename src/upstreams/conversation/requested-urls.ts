@@ -51,5 +51,5 @@ export const passOnUrls = (error: unknown, peer: ClientPeer | undefined): Passed
       toNewerRequest({ method: 'elicitation/create', params }),
     ]),
   )
-  return { passed: { resultType: INPUT_REQUIRED, inputRequests, requestState: peer.seal({}) } }
+  return { passed: { resultType: INPUT_REQUIRED, inputRequests, requestState: peer.issueState({}) } }
 }

@@ -124,7 +124,7 @@ const sendModern = async (
     if (result.resultType !== INPUT_REQUIRED) return result
     listRequestedInput(result.inputRequests, peer)
     const upstream = typeof result.requestState === 'string' ? result.requestState : undefined
-    return { ...result, requestState: peer.seal({ upstream }) }
+    return { ...result, requestState: peer.issueState({ upstream }) }
   }
   let result = await send(client, sent.meta, options)
   for (let round = 0; result.resultType === INPUT_REQUIRED; round++) {

@@ -60,8 +60,8 @@ describe('the history page of a server', () => {
     await call('bad')
     const person = await signIn()
     const { html } = await person.get(path)
-    expect(html).toContain('200 answered')
-    expect(html).toContain('422 refused')
+    expect(html).toContain('200 · succeeded')
+    expect(html).toContain('422 · failed')
     expect(html).not.toContain('<script>alert')
     const [bad = '', good = ''] = linksIn(html)
     const failed = (await person.get(bad)).html
