@@ -63,7 +63,7 @@ export type ServiceOptions = {
   responseCache?: ResponseCacheOptions
   /** Times of the endpoint that embeds tools, in place of the usual ones. */
   embeddingLimits?: Partial<EmbeddingLimits>
-  /** Of passwords, in place of the usual one: for tests that are not of hashing. */
+  /** Overrides the cost of password hashing, for tests that are not about hashing. */
   hashingCost?: HashingCost | undefined
 }
 

@@ -37,9 +37,9 @@ export type ExecutionRecord = {
 
 export type ExecutionTokens = {
   executionId: string
-  /** Of the whole result; undefined if not counted. */
+  /** Tokens of the whole result; undefined if not counted. */
   before: number | undefined
-  /** Of the part that was sent. */
+  /** Tokens of the part that was sent. */
   sent: number
   /** What would have been sent without cutting, for sums of saved tokens; equals `sent` if unknown. */
   otherwise: number

@@ -11,7 +11,7 @@ const MAX_TOOLS = 4_000
 export type TokenSums = {
   calls: number
   counted: number
-  /** Of `counted`. */
+  /** How many of `counted` are estimates. */
   estimated: number
   /** Without cutting. */
   tokensBefore: number

@@ -14,7 +14,7 @@ export const noUpstream = () => new AppError('not_found', 'There is no such upst
 export const rethrowTaken = (name: string | undefined) => (error: unknown) => {
   if (!isUniqueViolation(error)) throw error
   throw new AppError('conflict', `This server already has an upstream named "${name}".`, {
-    errors: [{ path: 'name', message: 'is taken in this server' }],
+    errors: [{ path: 'name', message: 'is already used in this server' }],
   })
 }
 

@@ -41,7 +41,7 @@ const features = z
   .strictObject({ tools: z.boolean().optional(), resources: z.boolean().optional(), prompts: z.boolean().optional() })
   .describe('each is true by default')
 
-const TIME_RULE = 'must be a whole number of milliseconds, at least 1, such as 10000'
+const TIME_RULE = 'must be a whole number of milliseconds, at least 1, such as 10,000'
 
 /** Sizes and texts are checked with the configuration, since they depend on the transport. */
 const optional = {

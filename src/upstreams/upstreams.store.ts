@@ -58,7 +58,7 @@ const listWhere = async (
 export const listUpstreamsOfAnybody = (tx: Transaction, serverId: string): Promise<Upstream[]> =>
   listWhere(tx, serverId, ANSWERED)
 
-/** Of passthrough servers only, without an access check. */
+/** Returns only those of passthrough servers, without an access check. */
 export const listUpstreamsPassedOnTo = (tx: Transaction, serverId: string): Promise<Upstream[]> =>
   listWhere(tx, serverId, PASSED_ON)
 

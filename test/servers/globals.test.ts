@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { signInToPages } from '../support/signed-in.ts'
 import { runPatchbay, runUser } from '../support/world.ts'
 
 describe('globals of a server', () => {
@@ -65,5 +66,16 @@ describe('globals of a server', () => {
     const { put } = await makeGlobals()
     expect((await put('key', { value: 'k', secret: true })).status).toBe(201)
     expect((await put('key', { value: 'x'.repeat(8_193) })).status).toBe(400)
+  })
+
+  it('that are to become secrets are not shown again when the page rejects the value', async () => {
+    const { server, put } = await makeGlobals()
+    expect((await put('key', { value: 'k' })).status).toBe(201)
+    const person = await signInToPages(patchbay.origin, ada.email)
+    const path = `/servers/${server.id}/globals/key`
+    await person.get(path)
+    const rejected = await person.submit(path, { value: 's3cret'.repeat(2_000), secret: 'on' })
+    expect(rejected.status).toBe(400)
+    expect(rejected.html).not.toContain('s3cret')
   })
 })

@@ -102,7 +102,7 @@ describe('the pages of attached MCP servers', () => {
     expect(refused.status).toBe(400)
     expect(refused.html).toContain('The header number 1 must have the form Name: value.')
     expect(refused.html).toContain('The pattern number 1 starts with a double quote')
-    expect(refused.html).toContain('The time must be a whole number of milliseconds, at least 1, such as 10000.')
+    expect(refused.html).toContain('The time must be a whole number of milliseconds, at least 1, such as 10,000.')
     expect(refused.html).toContain('The name must be 1 to 64 characters')
     expect(refused.html).toContain('value="two words"')
     expect(refused.html).toContain('no pair\nX-A: 1\nX-A: 2</textarea>')

@@ -41,7 +41,7 @@ const MAX_BLOCKS = 10_000
 /** Limits sign-in attempts, sign-ups and requested emails. Every `count…` function throws `rate_limited`. */
 export const createThrottle = (counters: Counters, now: () => number) => {
   // Spares the database the further attempts of blocked clients.
-  const blockedUntil = new LRUCache<string, number>({ max: MAX_BLOCKS })
+  const blockedUntil = new LRUCache<string, number>({ maxSize: MAX_BLOCKS, sizeCalculation: () => 1 })
   const assertNotBlocked = (key: string): void => {
     const until = blockedUntil.get(key)
     if (until === undefined) return

@@ -15,7 +15,7 @@ type TokenUsesParts = {
 
 /** Records when tokens were last used, without delaying the requests that use them. */
 const createTokenUses = ({ write, onError, now }: TokenUsesParts) => {
-  const notedAt = new LRUCache<string, number>({ max: MAX_REMEMBERED })
+  const notedAt = new LRUCache<string, number>({ maxSize: MAX_REMEMBERED, sizeCalculation: () => 1 })
   const underWay = new Set<Promise<void>>()
   return {
     note: (tokenId: string): void => {
@@ -61,7 +61,10 @@ export type TokenVerifierParts<H extends Holder> = {
 export const createTokenVerifier = <H extends Holder>(parts: TokenVerifierParts<H>) => {
   const { bus, isToken, find, idOf, writeUse, onError, now } = parts
   const uses = createTokenUses({ write: writeUse, onError, now })
-  const cache = new LRUCache<string, { holder: H; freshUntil: number }>({ max: MAX_CACHED })
+  const cache = new LRUCache<string, { holder: H; freshUntil: number }>({
+    maxSize: MAX_CACHED,
+    sizeCalculation: () => 1,
+  })
   // Counts invalidations: a database result from before one may be outdated and must not be cached.
   let forgotten = 0
 

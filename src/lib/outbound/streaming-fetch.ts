@@ -14,7 +14,7 @@ type StreamLimits = {
   bodyIdleMs: number
   /** Longest silence in a stream of server-sent events. */
   streamIdleMs: number
-  /** Of a body; in a stream of server-sent events, of each event. */
+  /** Maximum size of a body; in a stream of server-sent events, of each event. */
   maxResponseBytes: number
 }
 

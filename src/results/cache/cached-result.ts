@@ -3,7 +3,7 @@ import { isPassed, type PassedResult, type ToolResult } from '../../runtime/call
 /** A result as it is sent again: shaped, with secrets masked. */
 export type CacheEntry<Result extends ToolResult | PassedResult = ToolResult | PassedResult> = {
   result: Result
-  /** Of the API's response; undefined for upstreams. */
+  /** Status of the API's response; undefined for upstreams. */
   status: number | undefined
   responseBytes: number
   /** As the API declared it. */

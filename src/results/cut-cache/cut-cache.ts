@@ -15,7 +15,7 @@ import { type CutResultEntry, createRowWriter } from './row-writer.ts'
 export const CUT_RESULT_TTL_MS = 5 * 60_000
 /** Part of the cache that one caller may fill. */
 const CALLER_SHARE = 1 / 4
-/** Of one result, uncompressed. */
+/** Maximum size of one result, uncompressed. */
 const MAX_RESULT_BYTES = 64 * 1_024 * 1_024
 /** A larger row stays with its process: writing this much blocks the event loop for 15 ms. */
 const MAX_ROW_BYTES = 4 * 1_024 * 1_024
@@ -29,6 +29,9 @@ const TURNS_PER_CALLER = 2
 /** Lookups of one caller that wait. More are misses, because guessing ids must not delay other callers. */
 const WAITING_LOOKUPS_PER_CALLER = 14
 const MAX_CALLERS_IN_TURN = 1_000
+/** Lookups of all callers at once, and how many more wait: guessing ids must not occupy the database. */
+const LOOKUPS_AT_ONCE = 4
+const WAITING_LOOKUPS = 256
 
 const LIMITS = {
   ttlMs: CUT_RESULT_TTL_MS,
@@ -124,6 +127,7 @@ export const createCutCache = (options: CutCacheOptions = {}) => {
   const lookupTimeout = timeout(limits.maxLookupMs, TimeoutStrategy.Aggressive)
   const lookups = createSingleFlight<CutResultEntry | undefined>()
   const lookupTurns = createTurns(WAITING_LOOKUPS_PER_CALLER)
+  const allLookups = bulkhead(LOOKUPS_AT_ONCE, WAITING_LOOKUPS)
   const readTurns = createTurns(Number.POSITIVE_INFINITY)
 
   /** Finds a result that another replica has stored, and adds it to this process's cache. */
@@ -131,7 +135,7 @@ export const createCutCache = (options: CutCacheOptions = {}) => {
     if (store === undefined) return undefined
     try {
       const turn = lookupTurns(callerOf(serverId, holder))
-      const find = () => store.find({ key, serverId, holder }, now(), limits.ttlMs)
+      const find = () => allLookups.execute(() => store.find({ key, serverId, holder }, now(), limits.ttlMs))
       const found = await lookupTimeout.execute(() => turn.execute(find))
       if (found === undefined) return undefined
       const entry = { serverId, holder, ...found, row: 'found' as const }

@@ -1,6 +1,6 @@
 export type NamedTool = { serverId: string; name: string }
 
-/** Of a longer result only the beginning is counted, and the rest is estimated from it. Takes a millisecond at most. */
+/** A longer result is counted up to here, in a millisecond at most, and the rest is estimated from that. */
 export const MAX_COUNTED_CHARACTERS = 8 * 1_024
 
 /** What a model reads: tokens counted so far, and texts not yet counted. The texts are a part of `scale` times as much. */

@@ -34,7 +34,7 @@ const MAX_REWIRED_BYTES = 4 * 1_024 * 1_024
 
 const assertNotTooMany = (sockets: number, wanted: WantedBinding): void => {
   if (sockets > MAX_SOCKETS_AT_ONCE) {
-    const message = `You can change at most ${MAX_SOCKETS_AT_ONCE} bindings at once, and selected ${sockets}. Select fewer rows, or search for some of the tools.`
+    const message = `You can change at most ${MAX_SOCKETS_AT_ONCE} bindings at once, and you selected ${sockets}. Select fewer rows, or search for some of the tools.`
     throw new AppError('invalid_request', message)
   }
   const bytes = wanted.source === 'fixed' ? Buffer.byteLength(wanted.text) * sockets : 0

@@ -15,7 +15,7 @@ import { AccountError, UpstreamError } from './upstream-error.ts'
 /** The schema keyword for an argument that is also sent as a header (2026-07-28, basic/transports). */
 const HEADER_KEYWORD = '"x-mcp-header"'
 
-/** Of an upstream's error message. */
+/** Maximum length of an upstream's error message. */
 const MAX_ERROR_CHARS = 2_000
 
 /** Runs `work` with an AbortSignal, which the SDK requires. */

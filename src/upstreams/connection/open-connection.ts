@@ -180,14 +180,14 @@ const withTimeout = <T>(promise: Promise<T>, ms: number, signal: AbortSignal): P
       : new UpstreamError('timeout', 'The time is up.'),
   )
 
-/** Of an upstream's error message. */
+/** Maximum length of an upstream's error message. */
 const MAX_ERROR_CHARS = 300
 
 const OPEN_FAILED = 'The upstream could not be opened as an MCP server'
 
 const openFailed = (error: unknown, secrets: readonly string[]): UpstreamError => {
-  const serverInfo = maskSecrets(stripHidden(error instanceof Error ? error.message : String(error)), secrets)
-  return new UpstreamError('protocol', `${OPEN_FAILED}: ${serverInfo.slice(0, MAX_ERROR_CHARS)}`, {
+  const said = maskSecrets(stripHidden(error instanceof Error ? error.message : String(error)), secrets)
+  return new UpstreamError('protocol', `${OPEN_FAILED}: ${said.slice(0, MAX_ERROR_CHARS)}`, {
     ownWords: `${OPEN_FAILED}.`,
   })
 }

@@ -78,7 +78,7 @@ export const toRemoteError = (error: OutboundError): UpstreamError =>
 
 /** Failed notification streams in a row after which the upstream counts as lost; the SDK retries as often. */
 const MAX_FAILED_STREAMS = 3
-/** Of the response to a request whose session may have ended. */
+/** Maximum length that is read of the response to a request whose session may have ended. */
 const MAX_REFUSAL_CHARS = 4_096
 
 const sessionEnded = (): UpstreamError =>

@@ -7,7 +7,7 @@ import type { ProcessCommand, ProcessEnd, StdioProcess, StdioProcesses } from '.
 import { UpstreamError } from './upstream-error.ts'
 
 export type StdioLimits = OutputLimits & {
-  /** Of one line of stdout, which is one message. */
+  /** Maximum size of one line of stdout, which is one message. */
   maxMessageBytes: number
 }
 

@@ -83,7 +83,7 @@ export const removeStaleApprovals = async (
   }
 }
 
-/** Of all upstreams of the server. */
+/** Removes the approvals of all upstreams of the server. */
 export const removeApprovals = async (tx: Transaction, serverId: string): Promise<void> => {
   await tx.upstreamApproval.deleteMany({ where: { upstream: { serverId } } })
 }

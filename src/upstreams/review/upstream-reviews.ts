@@ -50,7 +50,7 @@ const NOTHING: ReadonlyMap<string, never> = new Map<string, never>()
 const notReviewed = () =>
   new AppError('conflict', "There is nothing to approve: this server applies its upstreams' changes at once.")
 const changedMeanwhile = () =>
-  new AppError('conflict', 'The waiting changes are different now. Review them again before you approve them.', {
+  new AppError('conflict', 'The pending changes are different now. Review them again before you approve them.', {
     errors: [{ path: 'version', message: 'is out of date' }],
   })
 

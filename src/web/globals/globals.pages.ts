@@ -121,7 +121,7 @@ export const globalsPages: FastifyPluginAsync<{
           global: toGlobalRow(server.id, global, uses),
           uses: toUseList(server.id, uses),
           typed: {
-            value: global.isSecret ? '' : (typed?.value ?? global.value),
+            value: global.isSecret || typed?.secret === true ? '' : (typed?.value ?? global.value),
             secret: typed?.secret ?? global.isSecret,
           },
           done: doneNote(request, server, DONE),

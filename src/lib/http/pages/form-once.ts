@@ -25,7 +25,7 @@ const keyOf = (request: FastifyRequest): string | undefined => {
  * after the CSRF check is set up.
  */
 export const takeFormsOnce = (pages: FastifyInstance): void => {
-  const answers = new LRUCache<string, Answer>({ max: MAX_REMEMBERED })
+  const answers = new LRUCache<string, Answer>({ maxSize: MAX_REMEMBERED, sizeCalculation: () => 1 })
   const own = new WeakMap<FastifyRequest, { key: string; answer: Answer }>()
 
   pages.addHook('preHandler', async (request, reply) => {
