@@ -83,7 +83,7 @@ const postgresFailureOf = (error: unknown): AppError | undefined => {
   const isGone =
     POSTGRES_GONE.test(code) || SOCKET_GONE.test(code) || KIND_GONE.test(kind) || MESSAGE_GONE.test(message)
   if (!isGone) return undefined
-  return new AppError('unavailable', 'The database is temporarily unavailable.', { ...options, retryAfterSeconds: 1 })
+  return new AppError('unavailable', 'PostgreSQL is temporarily unavailable.', { ...options, retryAfterSeconds: 1 })
 }
 
 /** Prisma rolled back a transaction that took too long, or could not start it in time. */

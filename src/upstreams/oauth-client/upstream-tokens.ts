@@ -21,8 +21,11 @@ const CLAIM_MS = 30_000
 const POLL_MS = 100
 /** Delay after a failed renewal while the token is still valid. */
 const RETRY_DELAY_MS = 30_000
-/** How many tokens of one connection are remembered for masking. */
-const MAX_REMEMBERED_TOKENS = 8
+/**
+ * How many tokens of one connection are remembered for masking. An upstream may show the one that opened the connection in
+ * its name, which is stored after later renewals.
+ */
+const MAX_REMEMBERED_TOKENS = 64
 
 /** A decrypted account. */
 type OpenAccount = Omit<store.StoredAccount, 'sealed'> & { content: AccountContent }
