@@ -64,14 +64,17 @@ describe('the command line', () => {
     expect(stderr).toMatch(/^patchbay: [^\n]+\n$/)
   })
 
-  it.concurrent.each([[[]], [['user']]])('shows its commands and exits with 2 if none is given: %j', async args => {
-    const { code, stdout, stderr } = await runCommand(args)
+  it.concurrent.each([
+    { args: [], run: runCommand },
+    { args: ['user'], run: runSharedCommand },
+  ])('shows its commands and exits with 2 if none is given: $args', async ({ args, run }) => {
+    const { code, stdout, stderr } = await run(args)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toMatch(/^Usage: patchbay/)
   })
 
   it.concurrent('lists every command with a description', async () => {
-    const { code, stdout } = await runCommand(['--help'])
+    const { code, stdout } = await runSharedCommand(['--help'])
     expect(code).toBe(0)
     for (const name of names) expect(stdout).toMatch(new RegExp(`^ {2}${name} +\\w`, 'm'))
   })
@@ -86,7 +89,7 @@ describe('the command line', () => {
   it.concurrent('reports a failure with one line and exit code 1, also with --json', async () => {
     const args = ['token', 'create', '--email', 'nobody@example.com', '--name', 'x']
     for (const flags of [[], ['--json']]) {
-      const { code, stdout, stderr } = await runCommand([...args, ...flags])
+      const { code, stdout, stderr } = await runSharedCommand([...args, ...flags])
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
       expect(stderr).toMatch(/^patchbay: [^\n]*nobody@example\.com[^\n]*\n$/)
     }

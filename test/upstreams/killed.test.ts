@@ -5,7 +5,7 @@ import { textOf } from './clients.ts'
 import { commandOf, gone } from './support.ts'
 
 const CALLERS = 8
-const CALLS = 400
+const CALLS = 160
 const KILLS = 4
 
 const world = runAttached()

@@ -87,7 +87,7 @@ describe('hundreds of clients that connect, subscribe and are cut off', () => {
 
     await round(AT_ONCE)
     const before = countResources()
-    await round(8 * AT_ONCE)
+    await round(4 * AT_ONCE)
     await vi.waitFor(() => {
       const after = countResources()
       for (const kind of ['ProcessWrap', 'PipeWrap', 'TCPSocketWrap', 'Timeout']) {

@@ -1,14 +1,11 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { createLogger } from '../../../src/lib/process/logger.ts'
 import { buildServices } from '../../../src/services.ts'
 import { callText, connect, toolNames } from '../../servers/mcp.ts'
 import { makeServer } from '../../support/api-client.ts'
-import { compileCache } from '../../support/compile-cache.ts'
 import { databaseKinds } from '../../support/databases.ts'
+import { runSharedCommand } from '../../support/process.ts'
 import { runFakeApi, runPatchbay, runUser } from '../../support/world.ts'
 import { INITIALIZE } from '../messages.ts'
 import { beginSession, nextMessage, openStream, post } from '../wire.ts'
@@ -16,31 +13,6 @@ import { beginSession, nextMessage, openStream, post } from '../wire.ts'
 /** The longest wait. Other tests measure how soon changes are visible. */
 const SHOWS = { timeout: 15_000, interval: 20 }
 const PROCESS_MS = 60_000
-
-/** Runs a program of this checkout to its end and returns its output. Throws its error output. */
-const run = async (args: readonly string[], env: Record<string, string>): Promise<string> => {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...args], {
-    env: { PATH: process.env.PATH, ...compileCache(), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  onTestFinished(() => void child.kill())
-  const output = { stdout: '', stderr: '' }
-  for (const stream of ['stdout', 'stderr'] as const) {
-    child[stream].setEncoding('utf8').on('data', (text: string) => {
-      output[stream] += text
-    })
-  }
-  const [code] = await once(child, 'close')
-  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}: ${output.stderr}`)
-  return output.stdout
-}
-
-/** The environment that makes another process part of the same installation. */
-const environmentOf = (patchbay: ReturnType<typeof runPatchbay>) => ({
-  DATABASE_URL: patchbay.databaseUrl,
-  PATCHBAY_PORT: String(patchbay.settings.port),
-  PATCHBAY_MASTER_KEY: patchbay.settings.masterKeys?.join(',') ?? '',
-})
 
 describe.each(databaseKinds)('another process on the same database ($kind)', kind => {
   const patchbay = runPatchbay({ kind })
@@ -92,16 +64,14 @@ describe.each(databaseKinds)('another process on the same database ($kind)', kin
     await expect.poll(knock, SHOWS).toBe(404)
   })
 
-  it('changes a mounted server, and open streams are notified', {
-    timeout: PROCESS_MS,
-  }, async () => {
+  it('changes a mounted server, and open streams are notified', { timeout: PROCESS_MS }, async () => {
     const { serverId, url, instanceIds } = await make()
     const app = { port: patchbay.settings.port }
     const session = await beginSession(app, serverId)
     const stream = await openStream(app, { path: `/s/${serverId}`, headers: session })
     onTestFinished(stream.close)
-    const script = join(import.meta.dirname, 'rename.process.ts')
-    await run([script, ada.userId, instanceIds.tool ?? '', 'renamed'], environmentOf(patchbay))
+    const other = await startOther()
+    await other.instances.updateInstance(other.actor, instanceIds.tool ?? '', { name: 'renamed' })
     expect(await nextMessage(stream)).toMatchObject({ method: 'notifications/tools/list_changed' })
     expect(await toolNames(await connect(url))).toEqual(['renamed'])
   })
@@ -109,11 +79,16 @@ describe.each(databaseKinds)('another process on the same database ($kind)', kin
 
 describe('the command line, beside a running application', () => {
   const patchbay = runPatchbay()
-  const main = join(import.meta.dirname, '../../../src/cli/main.ts')
+  const env = (): NodeJS.ProcessEnv => ({
+    DATABASE_URL: patchbay.databaseUrl,
+    PATCHBAY_PORT: String(patchbay.settings.port),
+    PATCHBAY_MASTER_KEY: patchbay.settings.masterKeys?.join(','),
+  })
 
   it('creates a demo that can be found, listed and called here', { timeout: PROCESS_MS }, async () => {
     const Demo = z.object({ id: z.uuid(), url: z.url(), tools: z.array(z.string()), answer: z.string() })
-    const demo = Demo.parse(JSON.parse(await run([main, 'demo', '--json'], environmentOf(patchbay))))
+    const { stdout } = await runSharedCommand(['demo', '--json'], { env: env() })
+    const demo = Demo.parse(JSON.parse(stdout))
     expect(demo.url).toBe(`${patchbay.origin}/s/${demo.id}`)
     const found = await fetch(`${patchbay.origin}/.well-known/mcp-servers`)
     expect(await found.json()).toMatchObject({ servers: [{ base_url: demo.url, access_level: 'public' }] })
@@ -121,16 +96,5 @@ describe('the command line, beside a running application', () => {
     expect(await toolNames(client)).toEqual(demo.tools)
     const call = () => callText(client, 'convert_currency', { from: 'EUR', to: 'JPY', amount: 100 })
     expect(await call()).toEqual({ text: demo.answer, isError: false })
-    // Running it again changes nothing.
-    expect(Demo.parse(JSON.parse(await run([main, 'demo', '--json'], environmentOf(patchbay)))).id).toBe(demo.id)
-  })
-
-  it('creates a user and a token that are valid here at once', { timeout: PROCESS_MS }, async () => {
-    const account = ['--email', 'carl@example.com', '--json']
-    await run([main, 'user', 'create', ...account, '--password', 'correct horse battery'], environmentOf(patchbay))
-    const made = JSON.parse(await run([main, 'token', 'create', ...account, '--name', 'ci'], environmentOf(patchbay)))
-    const { token } = z.object({ token: z.string() }).parse(made)
-    const me = await fetch(`${patchbay.origin}/api/v1/me`, { headers: { authorization: `Bearer ${token}` } })
-    expect(await me.json()).toMatchObject({ user: { email: 'carl@example.com' } })
   })
 })
