@@ -1,13 +1,13 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { openDatabase } from '../../src/lib/db/client.ts'
-import { databaseKinds } from '../support/databases.ts'
+import { databasesOfRun } from '../support/databases.ts'
 import { startPatchbay } from '../support/process.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 
-it.each(databaseKinds)(
+it.each(databasesOfRun)(
   'a start on $kind deletes old audit entries and expired rows, and finishes removals of servers',
   async ({ create }) => {
     const database = await create()
