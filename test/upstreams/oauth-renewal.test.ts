@@ -168,6 +168,20 @@ describe.each(databasesOfRun)("an account's token, on $kind", kind => {
     expect(await patchbay.services.db.upstreamAccount.count({ where: { upstreamId } })).toBe(0)
   })
 
+  itOnce('stays masked in what the upstream said when the connection opened, after many renewals', async () => {
+    fake.behave({ expiresIn: AT_ONCE })
+    const { url, upstreamId } = await attachConnected()
+    const opened = fake.given.length
+    for (let times = 0; times < 6; times++) await callServer(url, owner.token, 'back_whoami')
+    expect(fake.given.length - opened).toBeGreaterThanOrEqual(12)
+    fake.behave()
+    const { body } = await owner.expectOk('POST', `/upstreams/${upstreamId}/refresh`)
+    const { content } = await patchbay.services.db.upstreamCatalogue.findUniqueOrThrow({ where: { upstreamId } })
+    expect(JSON.stringify(content)).toContain('seen Bearer')
+    const shown = JSON.stringify([body, content])
+    expect(fake.given.filter(token => shown.includes(token))).toEqual([])
+  })
+
   it('appears in no result, history, audit entry or table, whatever the upstream returns', async () => {
     const { url, upstreamId, serverId } = await attachConnected()
     const echoed = await callServer(url, owner.token, 'back_whoami')
