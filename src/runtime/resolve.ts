@@ -100,7 +100,7 @@ const hintOf = (exposed: ResolutionPlan['exposed']): string => {
   return `this tool takes ${listed}${more > 0 ? ` and ${more} more` : ''}`
 }
 
-/** Returns one error line per unknown name, up to a limit, and how many were left out. The first lists the known names. */
+/** Returns one error line per unknown name, up to a limit, and how many were left out. The first lists the parameters. */
 const refuseUnknown = (args: object, exposed: ResolutionPlan['exposed']): readonly string[] => {
   const unknown = Object.keys(args).filter(name => !exposed.has(name))
   const lines = unknown

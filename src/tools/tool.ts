@@ -46,7 +46,7 @@ export const ToolDocument = z.object({
   cacheShared: z.boolean().optional(),
 })
 
-/** What a builder writes: an HTTP request template and the metadata of its parameters. */
+/** A tool as its builder defines it: an HTTP request template and the metadata of its parameters. */
 export type ToolDefinition = z.infer<typeof ToolDocument> & {
   name: string
   title?: string | undefined

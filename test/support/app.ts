@@ -12,7 +12,7 @@ import { writeMigratedSqlite } from './sqlite.ts'
 export type TestApp = {
   /** `http://localhost:PORT`. */
   origin: string
-  /** Of its own files, except a database that was given. */
+  /** Folder of its files, except for a database passed in. */
   directory: string
   settings: Settings
   services: Services

@@ -70,7 +70,7 @@ const emptyTables = async ({ db, bus }: Services, { target }: TestDatabase, tabl
   await bus.publish({ type: 'resync' })
 }
 
-/** By database and settings: those that no test uses at the moment. */
+/** Applications not in use, keyed by database and settings. */
 const idle = new Map<string, StartedApp[]>()
 
 // Each application listens for the exit of its process.

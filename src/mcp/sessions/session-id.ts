@@ -23,7 +23,7 @@ export type SessionClaims = {
 /** Longer ids are rejected unread. Ours are far shorter. */
 const MAX_ID_CHARACTERS = 2_048
 /** Maximum length of our ids: every request repeats it in a header, and it is stored with its session. */
-const MAX_OWN_CHARACTERS = 1_024
+const MAX_ISSUED_CHARACTERS = 1_024
 
 export const createSessionIds = (keys: readonly SigningKey[]) => {
   const signer = createSigner(keys, '', MAX_ID_CHARACTERS)
@@ -31,7 +31,7 @@ export const createSessionIds = (keys: readonly SigningKey[]) => {
     /** Returns an id as the specification requires (basic/transports, "Session Management"). Throws if it is too long. */
     issue: (claims: SessionClaims): string => {
       const id = signer.sign(claims)
-      if (id.length > MAX_OWN_CHARACTERS) throw new RangeError(`a session id has ${id.length} characters`)
+      if (id.length > MAX_ISSUED_CHARACTERS) throw new RangeError(`a session id has ${id.length} characters`)
       return id
     },
     /** Returns undefined if none of our keys signed it. */

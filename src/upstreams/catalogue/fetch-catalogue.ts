@@ -129,8 +129,9 @@ export const fetchCatalogue = async (
 ): Promise<{ catalogue: Catalogue; ttlMs: number | undefined }> => {
   const flags = createFlags()
   const client = await connection.get()
-  const secrets = [...known, ...(connection.secrets?.() ?? [])]
-  const head = describeServer(client, secrets)
+  // Tokens can be renewed between requests.
+  const listSecrets = () => [...known, ...(connection.secrets?.() ?? [])]
+  const head = describeServer(client, listSecrets())
   const fetchIf = (list: ListName, isWanted: boolean): Promise<Fetched | undefined> =>
     isWanted ? tryList(connection, list, flags) : Promise.resolve(NOTHING)
   const { tools: hasTools, resources: hasResources, prompts: hasPrompts } = head.capabilities
@@ -141,6 +142,7 @@ export const fetchCatalogue = async (
     fetchIf('resourceTemplates', wantsResources),
     fetchIf('prompts', features.prompts && hasPrompts !== undefined),
   ])
+  const secrets = listSecrets()
   const clean = (kind: ItemKind, list: Fetched | undefined): CatalogueItem[] | undefined =>
     list && cleanItems(kind, list.items, flags, secrets)
   const cleanTools = clean('tool', tools)

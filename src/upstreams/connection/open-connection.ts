@@ -217,6 +217,7 @@ export const openConnection = async (options: OpenConnectionOptions): Promise<Op
     const timeout = link.isProcess ? options.startTimeoutMs : options.timeoutMs
     await withTimeout(Promise.race([client.connect(link.transport, { timeout }), lost]), totalMs, signal)
     assertServerInfoSize(client)
+    options.authorizer?.keepOpeningTokens()
   } catch (error) {
     const fault = toFault(error, link, [...config.secrets, ...(options.authorizer?.secrets() ?? [])])
     await link.close()

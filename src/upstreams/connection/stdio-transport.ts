@@ -20,7 +20,7 @@ const MAX_UNREAD_BYTES = 16 * 1_024 * 1_024
 const MEBIBYTE = 1_024 * 1_024
 
 export type StdioTransport = Transport & {
-  /** By these members the SDK recognizes a stdio transport. A process that does not respond to its probe is of the older era. */
+  /** The SDK recognizes a stdio transport by these two members, and takes a process that ignores its probe for the older era. */
   readonly pid: number | null
   readonly stderr: null
   /** Why it ended; undefined before that. */

@@ -11,6 +11,8 @@ export type Authorizer = {
   renewToken: (url: string, refused: string) => Promise<string>
   /** The error for when the renewed token is rejected too. */
   refused: () => AccountError
+  /** Keeps the latest tokens while the connection is open: its upstream may have them in its name or instructions. */
+  keepOpeningTokens: () => void
   /** Values to mask wherever text of the upstream is shown. */
   secrets: () => readonly string[]
 }

@@ -21,11 +21,8 @@ const CLAIM_MS = 30_000
 const POLL_MS = 100
 /** Delay after a failed renewal while the token is still valid. */
 const RETRY_DELAY_MS = 30_000
-/**
- * How many tokens of one connection are remembered for masking. An upstream may show the one that opened the connection in
- * its name, which is stored after later renewals.
- */
-const MAX_REMEMBERED_TOKENS = 64
+/** How many of the latest tokens of one connection are remembered for masking. */
+const MAX_REMEMBERED_TOKENS = 8
 
 /** A decrypted account. */
 type OpenAccount = Omit<store.StoredAccount, 'sealed'> & { content: AccountContent }
@@ -195,14 +192,19 @@ export const createUpstreamTokens = ({
 
   return {
     authorizerOf: (upstreamId: string, holder: Holder): Authorizer => {
-      let seen: string[] = []
+      let opening: readonly string[] = []
+      let latest: readonly string[] = []
+      let seen: readonly string[] = []
       let forced: { token: string; at: number } | undefined
       const rememberTokens = (account: OpenAccount): OpenAccount => {
         const { accessToken, refreshToken } = account.content.tokens
         const unseen = [accessToken, refreshToken].flatMap(token =>
-          token === undefined || seen.includes(token) ? [] : token,
+          token === undefined || latest.includes(token) ? [] : token,
         )
-        if (unseen.length > 0) seen = [...seen, ...unseen].slice(-MAX_REMEMBERED_TOKENS)
+        if (unseen.length > 0) {
+          latest = [...latest, ...unseen].slice(-MAX_REMEMBERED_TOKENS)
+          seen = [...new Set([...opening, ...latest])]
+        }
         return account
       }
       return {
@@ -218,6 +220,9 @@ export const createUpstreamTokens = ({
           return tokenFor(newer, url)
         },
         refused: () => toError('refused', upstreamId, holder),
+        keepOpeningTokens: () => {
+          opening = latest
+        },
         secrets: () => seen,
       }
     },
