@@ -44,7 +44,7 @@ describe('the pages of the sign-in methods', () => {
     // A mistyped code keeps the key on the page.
     const mistyped = await page.submit(`${FACTOR}/confirmation`, { code: '000000', secret })
     expect([mistyped.status, mistyped.html]).toEqual([403, expect.stringContaining(secret)])
-    const codesIn = (html: string): string[] => html.match(/[a-z2-7]{4}(?:-[a-z2-7]{4}){3}/g) ?? []
+    const codesIn = (html: string): string[] => html.match(/(?<![\w-])[a-z2-7]{4}(?:-[a-z2-7]{4}){3}(?![\w-])/g) ?? []
     const confirmed = await page.submit(`${FACTOR}/confirmation`, { code: codeOf(secret), secret })
     const codes = codesIn(confirmed.html)
     expect(codes).toHaveLength(10)

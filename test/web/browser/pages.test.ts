@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { casesOfRun } from '../../support/cases-of-run.ts'
 import { openContext, watchComplaints } from '../../support/open-page.ts'
 import { readRoutes } from '../../support/read-routes.ts'
 import { checkPage } from './check-page.ts'
@@ -14,6 +15,9 @@ const nameOf = ({ route, state }: PageRow): string => {
   const path = route.replace('GET /', '').replaceAll(/[/:* ]+/g, '-')
   return [path === '' ? 'start' : path, state].filter(Boolean).join('_')
 }
+
+/** Each page once, and its other states in CI. */
+const rows = casesOfRun(PAGES, ({ route }, index) => PAGES.findIndex(row => row.route === route) === index)
 
 let world: DashboardWorld
 const tabs = new Map<string, { page: Page; complaints: ReturnType<typeof watchComplaints> }>()
@@ -45,7 +49,7 @@ describe('every page of the dashboard', () => {
     expect([...listed].filter(route => !routes.includes(route))).toEqual([])
   })
 
-  it.each(PAGES.map(row => [nameOf(row), row] as const))('%s passes all checks', async (name, row) => {
+  it.each(rows.map(row => [nameOf(row), row] as const))('%s passes all checks', async (name, row) => {
     const { page, complaints } = await tabOf(row.who)
     const response = await page.goto(await row.path(world))
     if (row.act === undefined) expect(response?.status()).toBe(row.status ?? 200)
