@@ -1,21 +1,15 @@
 import type { OriginPolicy } from '../lib/http/origins.ts'
-import type { Result } from '../lib/kernel/result.ts'
-import type { AccessPolicy, Caller } from '../servers/access/access.ts'
+import type { createServerAccess } from '../servers/access/access.ts'
 import type { Challenges } from './challenges.ts'
 import { type HttpExchange, hasDisconnected, writeRefusal } from './http-exchange.ts'
 import { ERROR } from './protocol.ts'
 import type { MountedServer } from './registry/mounted-server.ts'
 import { type McpLogger, type McpRegistry, RecentFailure } from './registry/registry.ts'
-import { type Refusal, refusal } from './rpc-response.ts'
+import { errorResponse, type Refusal, refusal } from './rpc-response.ts'
 import type { ServerRequest } from './server-request.ts'
 
-export type AccessRefusal = 'unauthenticated' | 'forbidden'
-
 /** Finds the owner of an Authorization header and checks the policy. Returns a promise only when it has to look something up. */
-export type Authorize = (
-  policy: AccessPolicy,
-  authorization: string | undefined,
-) => Result<Caller, AccessRefusal> | Promise<Result<Caller, AccessRefusal>>
+export type Authorize = ReturnType<typeof createServerAccess>
 
 /**
  * Admits a request to its server and passes it on to `next`. With `otherwise`, only passthrough servers admit it;
@@ -89,14 +83,10 @@ export const createAdmission = ({ registry, origins, authorize, challenges, logg
   }
 }
 
-const FOREIGN = JSON.stringify({
-  jsonrpc: '2.0',
-  id: null,
-  error: { code: ERROR.transport, message: 'Forbidden: this Origin or Host may not call this installation' },
-})
+const FOREIGN = refusal(403, ERROR.transport, 'Forbidden: this Origin or Host may not call this installation')
 
 /** Writes no CORS headers: the calling page must not read this response either. */
 const writeForeign = ({ raw }: HttpExchange): void => {
   raw.writeHead(403, ['content-type', 'application/json'])
-  raw.end(FOREIGN)
+  raw.end(errorResponse(null, FOREIGN).head)
 }

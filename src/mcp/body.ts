@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { type JsonValue, parseJson } from '../lib/kernel/json.ts'
 import { failure, type Result, success } from '../lib/kernel/result.ts'
 import { isJsonContent } from './headers.ts'
-import { type HttpExchange, writeRefusal } from './http-exchange.ts'
+import { type HttpExchange, writeFault, writeRefusal } from './http-exchange.ts'
 import { ERROR } from './protocol.ts'
 import type { ReportFault } from './respond.ts'
 import { type Refusal, refusal } from './rpc-response.ts'
@@ -22,21 +22,16 @@ const ENVELOPE_DEPTH = 2
  */
 const MAX_DISCARDED_LIMITS = 8
 
-const tooLarge = (maxBytes: number): Refusal =>
+export const tooLarge = (maxBytes: number): Refusal =>
   refusal(413, ERROR.transport, `The request body is over ${maxBytes} bytes (PATCHBAY_MAX_REQUEST_BYTES)`)
 
-const refuseMedia = (http: HttpExchange): boolean => {
-  const { headers } = http
-  const encoding = headers['content-encoding']
+const checkMedia = ({ headers }: HttpExchange): Refusal | undefined => {
   if (!isJsonContent(headers)) {
-    writeRefusal(http, refusal(415, ERROR.transport, 'Unsupported media type: Content-Type is application/json'))
-    return true
+    return refusal(415, ERROR.transport, 'Unsupported media type: Content-Type is application/json')
   }
-  if (encoding !== undefined && encoding !== 'identity') {
-    writeRefusal(http, refusal(415, ERROR.transport, `Unsupported Content-Encoding: ${encoding}`))
-    return true
-  }
-  return false
+  const encoding = headers['content-encoding']
+  if (encoding === undefined || encoding === 'identity') return undefined
+  return refusal(415, ERROR.transport, `Unsupported Content-Encoding: ${encoding}`)
 }
 
 /** Reads the body and passes its bytes to `next`. Responds itself if the body is unacceptable. */
@@ -46,7 +41,11 @@ export const readBody = (
   next: (bytes: Buffer) => void,
   report: ReportFault,
 ): void => {
-  if (refuseMedia(http)) return
+  const unsupported = checkMedia(http)
+  if (unsupported !== undefined) {
+    writeRefusal(http, unsupported)
+    return
+  }
   const { incoming, raw } = http
   let first: Buffer | undefined
   let more: Buffer[] | undefined
@@ -71,9 +70,7 @@ export const readBody = (
     try {
       next(more === undefined ? (first ?? Buffer.alloc(0)) : Buffer.concat(more, size))
     } catch (error) {
-      // An exception in an event listener would end the process.
-      report(error, 'unexpected error while handling an MCP request')
-      if (!raw.headersSent) writeRefusal(http, refusal(500, ERROR.internal, 'Internal error'))
+      writeFault(http, error, report)
     }
   })
 }

@@ -1,5 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
-import { errorResponse, type Refusal, type RpcResponse, sizeOf } from './rpc-response.ts'
+import { ERROR } from './protocol.ts'
+import type { ReportFault } from './respond.ts'
+import { errorResponse, type Refusal, type RpcResponse, refusal, sizeOf } from './rpc-response.ts'
 
 /** An HTTP request to a server, with its response. */
 export type HttpExchange = {
@@ -80,6 +82,12 @@ export const writeResponse = (http: HttpExchange, response: RpcResponse): void =
 
 export const writeRefusal = (http: HttpExchange, reason: Refusal): void =>
   writeResponse(http, errorResponse(null, reason))
+
+/** Handles an unexpected exception, which in an event listener would end the process. */
+export const writeFault = (http: HttpExchange, error: unknown, report: ReportFault): void => {
+  report(error, 'unexpected error while handling an MCP request')
+  if (!http.raw.headersSent) writeRefusal(http, refusal(500, ERROR.internal, 'Internal error'))
+}
 
 /** Responds with 202 to what has no response: notifications, responses and cancelled requests. */
 export const writeAccepted = (http: HttpExchange): void => {

@@ -6,7 +6,7 @@ import type { CompiledPassthrough } from '../runtime/call/compiled-passthrough.t
 import { type Authorize, createAdmission } from './admission.ts'
 import { type Challenges, createChallenges } from './challenges.ts'
 import { handleDirectly } from './direct-requests.ts'
-import { type HttpExchange, writeRefusal } from './http-exchange.ts'
+import { type HttpExchange, writeFault, writeRefusal } from './http-exchange.ts'
 import { createPost } from './post.ts'
 import { ALL_METHODS, isPreflight, sendPreflightResponse } from './preflight.ts'
 import { ERROR } from './protocol.ts'
@@ -87,17 +87,16 @@ export const mcpRoutes =
     })
     app.addHook('onClose', async () => sessions.close())
 
-    const checkRoom: CheckRoom = mounted => {
-      if (registry.isClosing) return refusal(503, ERROR.transport, 'This installation is stopping')
-      const most = limits.maxSessionsPerServer
-      if (mounted.openStreams < most) return undefined
-      const why = `This server has reached its limit of ${most} open streams (PATCHBAY_MAX_SESSIONS_PER_SERVER)`
-      return refusal(503, ERROR.transport, why)
-    }
+    const { maxSessionsPerServer } = limits
     const isStopping = (): boolean => registry.isClosing
+    const checkRoom: CheckRoom = ({ openStreams }) => {
+      if (isStopping()) return refusal(503, ERROR.transport, 'This installation is stopping')
+      if (openStreams < maxSessionsPerServer) return undefined
+      const limit = `${maxSessionsPerServer} open streams (PATCHBAY_MAX_SESSIONS_PER_SERVER)`
+      return refusal(503, ERROR.transport, `This server has reached its limit of ${limit}`)
+    }
     const passthrough = options.createPassthrough({ challenges, checkRoom, access, isStopping, report })
     const streams = createSessionStreams(access, now)
-    const { maxSessionsPerServer } = limits
     const post = createPost({
       limits,
       challenges,
@@ -138,9 +137,7 @@ export const mcpRoutes =
       try {
         admit(http, next, elsewhere)
       } catch (error) {
-        // An exception in an event listener would end the process.
-        report(error, 'unexpected error while handling an MCP request')
-        if (!http.raw.headersSent) writeRefusal(http, refusal(500, ERROR.internal, 'Internal error'))
+        writeFault(http, error, report)
       }
     }
     const handler =

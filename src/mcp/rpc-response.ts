@@ -15,12 +15,16 @@ export type Refusal = {
   status: number
   code: number
   message: string
-  data?: JsonObject
+  data?: JsonObject | undefined
   headers?: readonly string[]
 }
 
-export const refusal = (status: number, code: number, message: string, data?: JsonObject): Refusal =>
-  data === undefined ? { status, code, message } : { status, code, message, data }
+export const refusal = (status: number, code: number, message: string, data?: JsonObject): Refusal => ({
+  status,
+  code,
+  message,
+  data,
+})
 
 export const isRefusal = (value: object): value is Refusal => 'code' in value
 
@@ -54,7 +58,7 @@ export const errorResponse = (
   { status, code, message, data, headers }: Refusal,
 ): RpcResponse => ({
   status,
-  head: JSON.stringify({ jsonrpc: '2.0', id, error: data === undefined ? { code, message } : { code, message, data } }),
+  head: JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, data } }),
   rest: NOTHING,
   headers,
 })

@@ -1,3 +1,4 @@
+import type { CompiledPassthrough } from '../../runtime/call/compiled-passthrough.ts'
 import type { AccessPolicy } from '../../servers/access/access.ts'
 import type { HttpExchange } from '../http-exchange.ts'
 import { LIST_KINDS, type ListKind } from '../protocol.ts'
@@ -61,13 +62,14 @@ const isSameList = (a: Router, b: Router, method: string): boolean => {
 const changedLists = (a: Router, b: Router): readonly ListKind[] =>
   LIST_KINDS.filter(kind => !METHODS[kind].every(method => isSameList(a, b, method)))
 
-const routeOf = ({ server: { passthrough } }: Router) => (passthrough?.route.ok ? passthrough.route.value : undefined)
+export const routeOf = (passthrough: CompiledPassthrough | undefined) =>
+  passthrough?.route.ok ? passthrough.route.value : undefined
 
 /**
  * Whether requests are now served by someone else: by us instead of an upstream or the reverse, or by another upstream.
  */
-const isOtherService = (a: Router, b: Router): boolean =>
-  (a.server.passthrough === undefined) !== (b.server.passthrough === undefined) || routeOf(a) !== routeOf(b)
+const isOtherService = ({ server: a }: Router, { server: b }: Router): boolean =>
+  (a.passthrough === undefined) !== (b.passthrough === undefined) || routeOf(a.passthrough) !== routeOf(b.passthrough)
 
 export const createMountedServer = (serverId: string, first: Router): MountedServer => {
   let router = first

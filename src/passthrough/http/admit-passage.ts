@@ -1,5 +1,6 @@
 import { MCP_SCOPES } from '../../lib/kernel/mcp-scopes.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
+import { tooLarge } from '../../mcp/body.ts'
 import type { Challenges } from '../../mcp/challenges.ts'
 import { headerOf } from '../../mcp/headers.ts'
 import type { HttpExchange } from '../../mcp/http-exchange.ts'
@@ -9,9 +10,9 @@ import type { ServerRequest } from '../../mcp/server-request.ts'
 import type { CheckRoom } from '../../mcp/streams/listen.ts'
 import type { CompiledPassthrough } from '../../runtime/call/compiled-passthrough.ts'
 import type { PassthroughRoute } from '../route/passthroughs.ts'
-import { tooLarge } from './refusals.ts'
+import type { PassedTarget } from '../route/target.ts'
 import { isLoop } from './request-headers.ts'
-import { type PassedTarget, readPassedTarget } from './request-target.ts'
+import { readPassedTarget } from './request-target.ts'
 
 export type AdmittedPassage = { route: PassthroughRoute; target: PassedTarget }
 
@@ -69,14 +70,10 @@ const check = (
     return failure(refusal(403, ERROR.transport, 'Forbidden: responses of this server cannot be part of a page'))
   }
   if (!target.ok) return failure(refusal(400, ERROR.transport, `Bad request: ${target.error}`))
-  if (!isFramingKnown(http))
-    return failure(
-      refusal(
-        501,
-        ERROR.transport,
-        'This Transfer-Encoding is not supported: send the body with its length, or chunked',
-      ),
-    )
+  if (!isFramingKnown(http)) {
+    const why = 'This Transfer-Encoding is not supported: send the body with its length, or chunked'
+    return failure(refusal(501, ERROR.transport, why))
+  }
   if (Number(headers['content-length']) > maxRequestBytes) return failure(tooLarge(maxRequestBytes))
   if (isLoop(headers)) return failure(refusal(508, ERROR.transport, 'This request is in a loop'))
   if (!route.ok) return failure(refusal(503, ERROR.transport, route.error))

@@ -4,8 +4,8 @@ import { SESSION_HEADER } from '../../mcp/sessions/session-requirements.ts'
 import type { CompiledPassthrough } from '../../runtime/call/compiled-passthrough.ts'
 import type { Caller } from '../../servers/access/access.ts'
 import type { PassthroughRoute } from '../route/passthroughs.ts'
+import type { PassedTarget } from '../route/target.ts'
 import type { Passage } from './passage.ts'
-import type { PassedTarget } from './request-target.ts'
 
 export type ForwardedRequest = {
   http: HttpExchange

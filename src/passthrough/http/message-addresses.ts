@@ -1,6 +1,6 @@
 import { createCounts } from '../../lib/worker/fair-queue.ts'
 import type { Caller } from '../../servers/access/access.ts'
-import type { PassedTarget } from './request-target.ts'
+import type { PassedTarget } from '../route/target.ts'
 
 /** Maximum nesting of escapes; nobody needs more. */
 const MAX_DECODINGS = 8

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { tooLarge } from '../../mcp/body.ts'
 import { hasDisconnected, writeRefusal } from '../../mcp/http-exchange.ts'
 import { ERROR } from '../../mcp/protocol.ts'
 import type { ReportFault } from '../../mcp/respond.ts'
@@ -8,7 +9,7 @@ import type { Slot } from '../route/balancer.ts'
 import { type PassthroughTarget, pathAt } from '../route/target.ts'
 import { type ForwardedRequest, sessionOf } from './forwarded-request.ts'
 import { passResponse } from './pass-response.ts'
-import { downRefusal, faultRefusal, tooLarge } from './refusals.ts'
+import { downRefusal, faultRefusal } from './refusals.ts'
 import { takeBody } from './request-body.ts'
 
 /** Maximum number of addresses tried per request, if they refuse the connection. */
@@ -74,7 +75,7 @@ export const createPassRequest =
       }
       slot = taken
       const { url } = taken.target
-      const path = pathAt(taken.target, target.suffix, target.search)
+      const path = pathAt(taken.target, target)
       const cut = proxy.pass({
         url,
         method,

@@ -5,7 +5,6 @@ import { writeHead } from '../../mcp/http-exchange.ts'
 import { ERROR } from '../../mcp/protocol.ts'
 import { type Refusal, refusal } from '../../mcp/rpc-response.ts'
 import { SESSION_HEADER } from '../../mcp/sessions/session-requirements.ts'
-import { isGatewayError } from '../proxy/reverse-proxy.ts'
 import type { Slot } from '../route/balancer.ts'
 import { suffixOf } from '../route/target.ts'
 import { replaceEndpoint } from './endpoint-event.ts'
@@ -18,10 +17,7 @@ const REASON = /^[\t\x20-\x7e]{1,200}$/
 /** Time for the client to read the rest of a stream that has been ended. */
 const END_GRACE_MS = 1_000
 
-export type ForwardedResponse = Pick<
-  ForwardedRequest,
-  'http' | 'caller' | 'token' | 'passage' | 'passthrough' | 'route' | 'publicPath' | 'claimSession' | 'claimAddress'
-> & {
+type ForwardedResponse = ForwardedRequest & {
   slot: Slot
   /** The requested upstream URL. */
   upstreamUrl: string
@@ -95,8 +91,7 @@ export const passResponse = (head: ResponseHead, forwarded: ForwardedResponse): 
   const { http, caller, token, passage, route, slot, upstreamUrl, publicPath, refuse } = forwarded
   const { status, headers } = head
   passage.status = status
-  if (isGatewayError(status)) slot.failed(`${slot.target.url.host} responded with ${status}`, false)
-  else slot.succeeded()
+  slot.responded(status)
   if (isUnauthorized(status)) {
     if (token !== undefined) route.account?.renewSoon(caller?.userId, token)
     refuse(credentialsRefusal(status))

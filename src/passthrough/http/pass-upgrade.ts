@@ -3,7 +3,7 @@ import type { ResponseHead } from '../../lib/outbound/dispatch.ts'
 import { writeHead, writeRefusal } from '../../mcp/http-exchange.ts'
 import { ERROR } from '../../mcp/protocol.ts'
 import { type Refusal, refusal } from '../../mcp/rpc-response.ts'
-import { isGatewayError, type ReverseProxy } from '../proxy/reverse-proxy.ts'
+import type { ReverseProxy } from '../proxy/reverse-proxy.ts'
 import type { Upgrade } from '../proxy/upgrades.ts'
 import { pathAt } from '../route/target.ts'
 import { type ForwardedRequest, sessionOf } from './forwarded-request.ts'
@@ -74,15 +74,14 @@ export const createPassUpgrade =
     countBytes(upgrade, forwarded)
     const noteStatus = (status: number): void => {
       passage.status = status
-      if (isGatewayError(status)) slot.failed(`${url.host} responded with ${status}`, false)
-      else slot.succeeded()
+      slot.responded(status)
     }
     // An upgrade has no body. With a length, the connection would wait for one and take it from the next request.
     const { 'content-length': _, ...headers } = forwarded.headers
     const abort = proxy.pass({
       url,
       method: incoming.method ?? 'GET',
-      path: pathAt(slot.target, target.suffix, target.search),
+      path: pathAt(slot.target, target),
       headers: { ...headers, host: url.host },
       body: undefined,
       headTimeoutMs: route.timeoutMs,

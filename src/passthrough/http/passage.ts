@@ -1,3 +1,4 @@
+import { routeOf } from '../../mcp/registry/mounted-server.ts'
 import type { ServerRequest } from '../../mcp/server-request.ts'
 import type { StreamAccess, StreamWatch } from '../../mcp/streams/stream-access.ts'
 import type { CompiledPassthrough } from '../../runtime/call/compiled-passthrough.ts'
@@ -30,17 +31,11 @@ export type PassageParts = {
 /** Recorded if there was no response and nobody left to receive a refusal. */
 const CLIENT_LEFT = 'The client disconnected before the upstream responded.'
 
-const textOf = (value: string | string[] | undefined): string | undefined =>
-  typeof value === 'string' ? value : undefined
-
-const routeOf = (passthrough: CompiledPassthrough | undefined) =>
-  passthrough?.route.ok === true ? passthrough.route.value : undefined
-
 export const startPassage = (parts: PassageParts): Passage => {
   const { request, passthrough, url } = parts
   const { http, mounted, caller } = request
   const { method = '', headers } = http.incoming
-  const client = textOf(headers['user-agent'])
+  const client = headers['user-agent']
   const startedAt = new Date()
   const startedMs = performance.now()
   const release = mounted.holdOpen()

@@ -8,7 +8,6 @@ import type { ServerRequest } from '../../mcp/server-request.ts'
 import { SESSION_HEADER, SESSION_NOT_FOUND } from '../../mcp/sessions/session-requirements.ts'
 import type { StreamAccess } from '../../mcp/streams/stream-access.ts'
 import type { CompiledPassthrough } from '../../runtime/call/compiled-passthrough.ts'
-import type { Caller } from '../../servers/access/access.ts'
 import { UpstreamError } from '../../upstreams/connection/upstream-error.ts'
 import type { ReverseProxy } from '../proxy/reverse-proxy.ts'
 import { type AdmitPassageOptions, createAdmitPassage } from './admit-passage.ts'
@@ -17,7 +16,7 @@ import { createMessageAddresses } from './message-addresses.ts'
 import { createPassRequest } from './pass-request.ts'
 import { createPassUpgrade } from './pass-upgrade.ts'
 import { startPassage } from './passage.ts'
-import { buildPassedHeaders, parsePublicOrigin } from './request-headers.ts'
+import { buildPassedHeaders, forwardedOrigin } from './request-headers.ts'
 import { createSessionOwners } from './session-owners.ts'
 
 export type PassthroughOptions = AdmitPassageOptions & {
@@ -35,14 +34,18 @@ const READS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'OPTIONS'
 
 export const createPassthrough = (options: PassthroughOptions): PassthroughHandler => {
   const { baseUrl, access, isStopping, forwardedFor, report } = options
-  const publicOrigin = parsePublicOrigin(baseUrl)
+  const origin = forwardedOrigin(baseUrl)
   const admit = createAdmitPassage(options)
   const owners = createSessionOwners()
   const addresses = createMessageAddresses()
   const passRequest = createPassRequest(options)
   const passUpgrade = createPassUpgrade(options)
 
-  const prepare = (request: ServerRequest, passthrough: CompiledPassthrough, onEnd: (end: () => void) => void) => {
+  const prepare = (
+    request: ServerRequest,
+    passthrough: CompiledPassthrough,
+    onEnd: (end: () => void) => void,
+  ): ForwardedRequest | undefined => {
     const { http, mounted, caller } = request
     const admitted = admit(request, passthrough)
     if (!admitted.ok) {
@@ -61,7 +64,7 @@ export const createPassthrough = (options: PassthroughOptions): PassthroughHandl
     const publicPath = `/s/${serverId}`
     const url = `${baseUrl}${publicPath}${target.suffix}`
     const parts = { headers: http.headers, configured: route.headers, forwardedFor: forwardedFor(http.incoming) }
-    const forwarded: ForwardedRequest = {
+    return {
       http,
       caller,
       token: undefined,
@@ -69,7 +72,7 @@ export const createPassthrough = (options: PassthroughOptions): PassthroughHandl
       passthrough,
       route,
       target,
-      headers: buildPassedHeaders({ ...parts, publicOrigin, publicPath }),
+      headers: buildPassedHeaders({ ...parts, origin, publicPath }),
       publicPath,
       claimSession: id => {
         if (id !== named) owners.claim(serverId, id, caller)
@@ -78,12 +81,11 @@ export const createPassthrough = (options: PassthroughOptions): PassthroughHandl
         if (!hasDisconnected(http)) http.raw.once('close', addresses.claim(serverId, address, caller))
       },
     }
-    return forwarded
   }
 
   /** Adds the access token of the connected account, if the upstream needs one. */
-  const authorize = (forwarded: ForwardedRequest, caller: Caller, next: () => void): void => {
-    const { http, route, headers, passage } = forwarded
+  const authorize = (forwarded: ForwardedRequest, next: () => void): void => {
+    const { http, caller, route, headers, passage } = forwarded
     if (route.account === undefined) {
       next()
       return
@@ -106,11 +108,11 @@ export const createPassthrough = (options: PassthroughOptions): PassthroughHandl
   return {
     serve: (request, passthrough) => {
       const forwarded = prepare(request, passthrough, end => request.http.raw.on('close', end))
-      if (forwarded !== undefined) authorize(forwarded, request.caller, () => passRequest(forwarded))
+      if (forwarded !== undefined) authorize(forwarded, () => passRequest(forwarded))
     },
     serveUpgrade: (upgrade, request, passthrough) => {
       const forwarded = prepare(request, passthrough, end => upgrade.socket.once('close', end))
-      if (forwarded !== undefined) authorize(forwarded, request.caller, () => passUpgrade(upgrade, forwarded))
+      if (forwarded !== undefined) authorize(forwarded, () => passUpgrade(upgrade, forwarded))
     },
   }
 }

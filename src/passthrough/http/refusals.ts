@@ -31,6 +31,3 @@ export const downRefusal = ({ upstream, balancer }: PassthroughRoute): Refusal =
   const text = `The upstream "${upstream}" cannot be reached at any of its addresses`
   return retrySoon(why === undefined ? text : `${text}: ${why}`)
 }
-
-export const tooLarge = (maxBytes: number): Refusal =>
-  refusal(413, ERROR.transport, `The request body is over ${maxBytes} bytes (PATCHBAY_MAX_REQUEST_BYTES)`)

@@ -7,7 +7,8 @@ export type HeaderParts = {
   configured: Readonly<Record<string, string>>
   /** Value for X-Forwarded-For. */
   forwardedFor: string
-  publicOrigin: PublicOrigin
+  /** From `forwardedOrigin`. */
+  origin: Readonly<Record<string, string>>
   publicPath: string
 }
 
@@ -48,12 +49,14 @@ const asRead = (name: string): string => (name.includes('_') ? name.replaceAll('
 
 const isOurs = (name: string): boolean => NOT_PASSED_ON.has(name) || OUR_KINDS.test(name)
 
-/** The public origin, in parts. */
-export type PublicOrigin = { protocol: string; host: string; port: string }
-
-export const parsePublicOrigin = (baseUrl: string): PublicOrigin => {
+/** Builds the headers that tell the upstream our public origin. */
+export const forwardedOrigin = (baseUrl: string) => {
   const { protocol, host, port } = new URL(baseUrl)
-  return { protocol: protocol.slice(0, -1), host, port: port !== '' ? port : protocol === 'https:' ? '443' : '80' }
+  return {
+    'x-forwarded-proto': protocol.slice(0, -1),
+    'x-forwarded-host': host,
+    'x-forwarded-port': port !== '' ? port : protocol === 'https:' ? '443' : '80',
+  }
 }
 
 /** Our name in the Via header (RFC 9110 §7.6.3). */
@@ -65,7 +68,7 @@ const MAX_PASSES = 5
 export const isLoop = ({ via = '' }: IncomingHttpHeaders): boolean => via.split(PSEUDONYM).length > MAX_PASSES
 
 /** Builds the request headers for the upstream, except for Host. */
-export const buildPassedHeaders = ({ headers, configured, forwardedFor, publicOrigin, publicPath }: HeaderParts) => {
+export const buildPassedHeaders = ({ headers, configured, forwardedFor, origin, publicPath }: HeaderParts) => {
   const isHop = createHopCheck(headers.connection)
   const passed: Record<string, string | string[]> = {}
   for (const name in headers) {
@@ -77,9 +80,5 @@ export const buildPassedHeaders = ({ headers, configured, forwardedFor, publicOr
   const { via } = headers
   passed.via = `${via === undefined ? '' : `${via}, `}1.1 ${PSEUDONYM}`
   passed['x-forwarded-for'] = forwardedFor
-  passed['x-forwarded-proto'] = publicOrigin.protocol
-  passed['x-forwarded-host'] = publicOrigin.host
-  passed['x-forwarded-port'] = publicOrigin.port
-  passed['x-forwarded-prefix'] = publicPath
-  return Object.assign(passed, configured)
+  return Object.assign(passed, origin, { 'x-forwarded-prefix': publicPath }, configured)
 }

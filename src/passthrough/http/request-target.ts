@@ -1,9 +1,5 @@
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
-
-/**
- * The part of a request's path after the server's own (empty, or starting with a slash), and the query with its `?`.
- */
-export type PassedTarget = { suffix: string; search: string }
+import type { PassedTarget } from '../route/target.ts'
 
 /**
  * Both forms of a request target that has a path (RFC 9112 §3.2). No backslash, because some programs treat it as a

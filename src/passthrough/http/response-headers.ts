@@ -43,11 +43,7 @@ const DROPPED_PREFIXES =
   /^(?:access-control-|sec-session-|secure-session-|x-accel-(?!buffering$)|x-lighttpd-|x-litespeed-|x-reproxy-|.+-cdn-cache-control$)/
 
 /** An upstream's page is isolated from ours: nothing in it runs, and it cannot reach anything of ours. */
-const CONFINED = [
-  ['content-security-policy', "sandbox; default-src 'none'"],
-  ['x-content-type-options', 'nosniff'],
-] as const
-const CONFINED_FIELDS = CONFINED.flat()
+const CONFINED = ['content-security-policy', "sandbox; default-src 'none'", 'x-content-type-options', 'nosniff']
 
 const ADDRESSES: ReadonlySet<string> = new Set(['location', 'content-location'])
 
@@ -84,7 +80,7 @@ export const buildResponseHeaders = ({ headers, hasToken, location }: AnswerPart
   }
   if (hasToken) fields.push('cache-control', toPrivate(caching.join(', ')))
   if (location !== undefined) fields.push('location', location)
-  return [...fields, ...CONFINED_FIELDS]
+  return [...fields, ...CONFINED]
 }
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])

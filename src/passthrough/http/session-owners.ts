@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Caller } from '../../servers/access/access.ts'
-import { MAX_BALANCED_SERVERS, MAX_REMEMBERED_SESSIONS } from '../route/limits.ts'
-import { sessionKey } from '../route/session-key.ts'
+import { MAX_REMEMBERED_SESSIONS, sessionKey } from '../route/balancer.ts'
+import { MAX_BALANCED_SERVERS } from '../route/passthroughs.ts'
 
 /** Stands for anonymous callers. */
 const ANONYMOUS = ''

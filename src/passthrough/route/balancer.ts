@@ -1,16 +1,27 @@
+import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { UpstreamState } from '../../upstreams/upstream.ts'
-import {
-  CHECK_TIMEOUT_MS,
-  DOWN_CHECK_MS,
-  IN_USE_MS,
-  MAX_FAILURES,
-  MAX_REMEMBERED_SESSIONS,
-  SESSION_IDLE_MS,
-  UP_CHECK_MS,
-} from './limits.ts'
-import { sessionKey } from './session-key.ts'
+import { isGatewayError } from '../proxy/reverse-proxy.ts'
 import type { PassthroughTarget } from './target.ts'
+
+/** Maximum number of sessions per server whose address is remembered. The least recently used is dropped first. */
+export const MAX_REMEMBERED_SESSIONS = 10_000
+/** A session idle for this long may move to another address. Equals the idle timeout of our own sessions. */
+const SESSION_IDLE_MS = 24 * 60 * 60 * 1_000
+/** Interval of probes of an address that is down, and so the delay until it is used again. */
+const DOWN_CHECK_MS = 1_000
+/** Interval of probes of an address that is up, while there are others. */
+const UP_CHECK_MS = 10_000
+/** Addresses that are up are probed only if the server was used within this time. */
+const IN_USE_MS = 60_000
+const CHECK_TIMEOUT_MS = 2_000
+/** Consecutive requests without a response after which an address is probed at once. */
+const MAX_FAILURES = 3
+const MAX_SESSION_CHARACTERS = 64
+
+/** Key of an upstream's session. Long ids are hashed to bound its size. */
+export const sessionKey = (session: string): string =>
+  session.length <= MAX_SESSION_CHARACTERS ? session : hash('sha256', session, 'base64')
 
 /** Whether a server responds at an address. Never rejects. */
 export type Probe = (url: URL, timeoutMs: number) => Promise<boolean>
@@ -28,8 +39,8 @@ type Member = {
 /** A request's slot at an address, until the request is over. */
 export type Slot = {
   target: PassthroughTarget
-  /** The address responded. */
-  succeeded: () => void
+  /** The address responded. Statuses of gateways count as failures. */
+  responded: (status: number) => void
   /** The address failed; `isGone` if it refused the connection. */
   failed: (why: string, isGone: boolean) => void
   /** To be called once. */
@@ -58,16 +69,19 @@ export const createBalancer = (targets: readonly PassthroughTarget[], probe: Pro
   let timer: NodeJS.Timeout | undefined
   let isClosed = false
 
+  const markUp = (member: Member): void => {
+    member.failures = 0
+    member.down = undefined
+  }
+
   const check = async (member: Member): Promise<void> => {
     if (member.isChecking) return
     member.isChecking = true
     const isThere = await probe(member.target.url, CHECK_TIMEOUT_MS)
     member.isChecking = false
     member.checkedAt = Date.now()
-    if (isThere) {
-      member.down = undefined
-      member.failures = 0
-    } else {
+    if (isThere) markUp(member)
+    else {
       member.down ??= { since: new Date(), why: `${member.target.url.host} does not respond` }
       watch()
     }
@@ -91,20 +105,22 @@ export const createBalancer = (targets: readonly PassthroughTarget[], probe: Pro
   }
 
   const takePlace = (member: Member): Slot => {
+    const { target } = member
+    const failed: Slot['failed'] = (why, isGone) => {
+      member.failures += 1
+      if (isGone) member.down ??= { since: new Date(), why }
+      // A failed response may be the caller's doing, so the address is probed before it counts as down.
+      else if (member.failures >= MAX_FAILURES) void check(member)
+      watch()
+    }
     member.open += 1
     return {
-      target: member.target,
-      succeeded: () => {
-        member.failures = 0
-        member.down = undefined
+      target,
+      responded: status => {
+        if (isGatewayError(status)) failed(`${target.url.host} responded with ${status}`, false)
+        else markUp(member)
       },
-      failed: (why, isGone) => {
-        member.failures += 1
-        if (isGone) member.down ??= { since: new Date(), why }
-        // A failed response may be the caller's doing, so the address is probed before it counts as down.
-        else if (member.failures >= MAX_FAILURES) void check(member)
-        watch()
-      },
+      failed,
       release: () => {
         member.open -= 1
       },
@@ -115,13 +131,8 @@ export const createBalancer = (targets: readonly PassthroughTarget[], probe: Pro
     down === undefined && !tried.has(target)
 
   /** Returns the address with the fewest open requests; the first of several. */
-  const leastBusy = (tried: ReadonlySet<PassthroughTarget>): Member | undefined => {
-    let found: Member | undefined
-    for (const member of members) {
-      if (isFit(member, tried) && (found === undefined || member.open < found.open)) found = member
-    }
-    return found
-  }
+  const leastBusy = (tried: ReadonlySet<PassthroughTarget>): Member | undefined =>
+    members.filter(member => isFit(member, tried)).toSorted((a, b) => a.open - b.open)[0]
 
   return {
     /**

@@ -4,7 +4,6 @@ import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import type { AccountsOfConnections, LoadedUpstream } from '../../upstreams/connection/upstream-connections.ts'
 import { restingState, type Upstream, type UpstreamState } from '../../upstreams/upstream.ts'
 import { type Balancer, createBalancer, type Probe } from './balancer.ts'
-import { MAX_BALANCED_SERVERS } from './limits.ts'
 import { createRouteAccount, type RouteAccount } from './route-account.ts'
 import { type PassthroughTarget, toTarget } from './target.ts'
 
@@ -24,6 +23,9 @@ export type PassthroughRoute = {
   /** For upstreams that require authorization. */
   account: RouteAccount | undefined
 }
+
+/** Maximum number of servers whose addresses are remembered. More than are mounted at once. */
+export const MAX_BALANCED_SERVERS = 5_000
 
 type Held = { key: string; route: PassthroughRoute }
 

@@ -23,8 +23,11 @@ export const toTarget = (text: string, transport: RemoteConfig['transport']): Pa
   return { url, base, path, query: url.search.slice(1) }
 }
 
-/** Returns the path for a request whose path continues with `suffix` (empty, or starting with a slash). */
-export const pathAt = ({ base, path, query }: PassthroughTarget, suffix: string, search: string): string => {
+/** The part of a request's path after the server's own (empty, or starting with a slash), and the query with its `?`. */
+export type PassedTarget = { suffix: string; search: string }
+
+/** Returns the path and query of a request at the target. */
+export const pathAt = ({ base, path, query }: PassthroughTarget, { suffix, search }: PassedTarget): string => {
   const whole = suffix === '' ? path : `${base}${suffix}`
   if (query === '') return `${whole}${search}`
   return search.length > 1 ? `${whole}?${query}&${search.slice(1)}` : `${whole}?${query}`
@@ -40,7 +43,7 @@ const withoutOwn = (search: string, query: string): string => {
 }
 
 /** Returns the suffix and query under which clients reach a URL of the target, or undefined if it is not one. */
-export const suffixOf = (target: PassthroughTarget, url: URL): { suffix: string; search: string } | undefined => {
+export const suffixOf = (target: PassthroughTarget, url: URL): PassedTarget | undefined => {
   const { base, path, query } = target
   if (url.origin !== target.url.origin) return undefined
   if (url.pathname !== path && url.pathname !== base && !url.pathname.startsWith(`${base}/`)) return undefined
