@@ -49,6 +49,18 @@ const unsupportedVersion = (requested: string): Refusal =>
     requested,
   })
 
+/** The last checks of a message that names a stateless version, in its `_meta` or in the header. */
+const toStateless = (
+  message: RequestMessage | NotificationMessage,
+  version: string,
+  { method }: EraHeaders,
+): Result<Classified, Refusal> => {
+  if (method !== undefined && method !== message.method) {
+    return failure(headerMismatch('Mcp-Method', method, message.method))
+  }
+  return version === STATELESS_VERSION ? success({ era: 'stateless', message }) : failure(unsupportedVersion(version))
+}
+
 /** Checks a message whose `_meta` claims a stateless version: first the envelope, then the headers. */
 const classifyClaim = (
   message: RequestMessage | NotificationMessage,
@@ -64,11 +76,7 @@ const classifyClaim = (
   if (headers.version !== undefined && headers.version !== claimed) {
     return failure(headerMismatch('MCP-Protocol-Version', headers.version, claimed))
   }
-  if (headers.method !== undefined && headers.method !== message.method) {
-    return failure(headerMismatch('Mcp-Method', headers.method, message.method))
-  }
-  if (claimed !== STATELESS_VERSION) return failure(unsupportedVersion(claimed))
-  return success({ era: 'stateless', message })
+  return toStateless(message, claimed, headers)
 }
 
 const classifyUnclaimed = (
@@ -83,10 +91,7 @@ const classifyUnclaimed = (
     return failure(missingEnvelope(version, meta))
   }
   // Notifications carry no envelope, so the header alone decides the era.
-  if (headers.method !== undefined && headers.method !== message.method) {
-    return failure(headerMismatch('Mcp-Method', headers.method, message.method))
-  }
-  return version === STATELESS_VERSION ? success({ era: 'stateless', message }) : failure(unsupportedVersion(version))
+  return toStateless(message, version, headers)
 }
 
 const classifyBatch = (values: readonly JsonValue[]): Result<Classified, Refusal> => {

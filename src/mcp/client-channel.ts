@@ -1,6 +1,6 @@
 /** Sends a client messages before the response to its request, for as long as the transport can. */
 export type ClientChannel = {
-  readonly isOpen: boolean
+  isOpen: boolean
   /** Does nothing once the channel is closed. */
   send: (json: string) => void
   close: () => void
@@ -9,13 +9,13 @@ export type ClientChannel = {
 /** For transports that send the response only. */
 export const CLOSED_CHANNEL: ClientChannel = { isOpen: false, send: () => {}, close: () => {} }
 
-export const createChannel = (write: (json: string) => void): ClientChannel => {
-  const channel = {
-    isOpen: true,
-    send: (json: string): void => {
+export const createChannel = (write: (json: string) => void, isOpen = true): ClientChannel => {
+  const channel: ClientChannel = {
+    isOpen,
+    send: json => {
       if (channel.isOpen) write(json)
     },
-    close: (): void => {
+    close: () => {
       channel.isOpen = false
     },
   }
@@ -35,17 +35,10 @@ export type ResponseStream = {
 export type PostChannel = ClientChannel & { stream: ResponseStream | undefined }
 
 export const createPostChannel = (canStream: boolean, openStream: () => ResponseStream): PostChannel => {
-  const channel: { -readonly [Key in keyof PostChannel]: PostChannel[Key] } = {
-    isOpen: canStream,
-    stream: undefined,
-    send: json => {
-      if (!channel.isOpen) return
-      channel.stream ??= openStream()
-      channel.stream.send(json)
-    },
-    close: () => {
-      channel.isOpen = false
-    },
+  const write = (json: string): void => {
+    channel.stream ??= openStream()
+    channel.stream.send(json)
   }
+  const channel: PostChannel = Object.assign(createChannel(write, canStream), { stream: undefined })
   return channel
 }

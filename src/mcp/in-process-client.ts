@@ -125,18 +125,15 @@ export const createInProcessClient = ({ registry, limits, clientInfo, report, no
 
     const listTools = async (atLeast = Number.POSITIVE_INFINITY): Promise<ListedTool[]> => {
       const tools: ListedTool[] = []
-      for (
-        let cursor: string | undefined, isLast = false;
-        !isLast && tools.length < atLeast;
-        isLast = cursor === undefined
-      ) {
+      let cursor: string | undefined
+      do {
         const { result, error } = await request('tools/list', cursor === undefined ? {} : { cursor })
         // The list changed while it was read: show what has been read.
-        if (error !== undefined) return tools
+        if (error !== undefined) break
         const page = ListResult.parse(result)
         tools.push(...page.tools)
         cursor = page.nextCursor
-      }
+      } while (cursor !== undefined && tools.length < atLeast)
       return tools
     }
 

@@ -4,12 +4,10 @@ import type { Era } from './registry/listing.ts'
 import type { Router } from './registry/router.ts'
 import type { Json } from './rpc-response.ts'
 
-const isPlainObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** Adds structured content that is not an object as text too, for clients that read only text (server/tools). */
 const withText = (result: BlocksResult): BlocksResult => {
   const { structuredContent } = result
-  if (isPlainObject(structuredContent) || result.content.some(block => block.type === 'text')) return result
+  if (isJsonObject(structuredContent) || result.content.some(block => block.type === 'text')) return result
   return { ...result, content: [...result.content, { type: 'text', text: JSON.stringify(structuredContent) }] }
 }
 
@@ -19,7 +17,7 @@ export const renderSessionResult = (result: BlocksResult, isOutputWrapped: boole
   if (structuredContent === undefined) return JSON.stringify(result)
   const complete = withText(result)
   return JSON.stringify(
-    isOutputWrapped || !isPlainObject(structuredContent)
+    isOutputWrapped || !isJsonObject(structuredContent)
       ? { ...complete, structuredContent: { result: structuredContent } }
       : complete,
   )

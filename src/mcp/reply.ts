@@ -10,7 +10,6 @@ import { startProgress } from './sessions/progress.ts'
 export type PendingReply = RunningCall & {
   request: RequestMessage
   channel: PostChannel
-  onDone: (() => void) | undefined
 }
 
 /** Several calls whose responses are sent as one; undefined if there are none to send. */
@@ -41,7 +40,7 @@ export const writeReply = (http: HttpExchange, reply: Reply, report: ReportFault
  */
 const writePending = (
   http: HttpExchange,
-  { request, call, channel, response, onDone }: PendingReply,
+  { request, call, channel, response }: PendingReply,
   report: ReportFault,
 ): void => {
   const { raw } = http
@@ -56,7 +55,6 @@ const writePending = (
   const deliver = (done: RpcResponse): void => {
     channel.close()
     stopProgress?.()
-    onDone?.()
     const { stream } = channel
     if (stream !== undefined) stream.end(call.signal.aborted ? undefined : responseText(done))
     else if (raw.destroyed) return

@@ -20,7 +20,7 @@ import { startProgress } from './progress.ts'
 import { newSession, type Session } from './session.ts'
 import { receiveMessage, serveRequest } from './session-era.ts'
 import { notAcceptable, SESSION_NOT_FOUND } from './session-requirements.ts'
-import { endSession, removeCall } from './sessions.ts'
+import { endSession } from './sessions.ts'
 
 export type HttpSseOptions = {
   /** The public origin, for the address that clients post to. */
@@ -35,7 +35,6 @@ export type HttpSseOptions = {
 
 /** The connection is the session. Only this process knows it, and it ends with its stream. */
 type Connection = {
-  serverId: string
   stream: EventStream
   session: Session
   isInitialized: boolean
@@ -88,7 +87,7 @@ export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, access, 
       capabilities: [],
     }
     const session = { ...newSession(start, now()), notify: (json: string) => stream.send(messageEvent(json)) }
-    const connection: Connection = { serverId, stream, session, isInitialized: false, isEnding: false }
+    const connection: Connection = { stream, session, isInitialized: false, isEnding: false }
     connections.set(sessionId, connection)
     mounted.subscribe(subscriber)
   }
@@ -125,7 +124,6 @@ export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, access, 
     const deliver = (done: RpcResponse): void => {
       channel.close()
       stopProgress?.()
-      removeCall(session, call)
       if (!call.signal.aborted) send(done)
       endWhenDone(connection)
     }
@@ -136,7 +134,7 @@ export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, access, 
     const { http, mounted, caller } = request
     const sessionId = new URLSearchParams(http.incoming.url?.split('?', 2)[1]).get('sessionId')
     const connection = sessionId === null ? undefined : connections.get(sessionId)
-    const isOwn = connection?.serverId === mounted.serverId && connection.session.subject === caller?.userId
+    const isOwn = connection?.session.serverId === mounted.serverId && connection.session.subject === caller?.userId
     const message = parseMessage(body)
     const lacking = message && findLackingScopes(caller, mounted.router, [message])
     if (sessionId === null) {

@@ -8,7 +8,7 @@ import { ASKABLE_NAMES } from './session-peer.ts'
 type InitializeParams = {
   version: SessionVersion
   client: string | undefined
-  capabilities: readonly string[]
+  capabilities: string[]
 }
 
 /** Known client capabilities. Clients may send any number of others, which are dropped. */

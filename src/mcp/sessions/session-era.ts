@@ -1,6 +1,6 @@
 import type { Caller } from '../../servers/access/access.ts'
 import { type CallLink, findLogLevel } from '../../upstreams/connection/call-link.ts'
-import { createCall, type RunningCall } from '../call.ts'
+import { type Call, createCall, type RunningCall } from '../call.ts'
 import type { ClientChannel } from '../client-channel.ts'
 import { isRequestId, type NotificationMessage, type RequestMessage, type ResponseMessage } from '../message.ts'
 import { ERROR } from '../protocol.ts'
@@ -12,7 +12,7 @@ import { mayAskUpstream, requestUpstream } from './ask-upstream.ts'
 import { createCallLink } from './call-links.ts'
 import type { Session } from './session.ts'
 import { findAskableClient, listenToLogs, subscribe, unsubscribe } from './session-upstreams.ts'
-import { addCall, cancelCalls } from './sessions.ts'
+import { addCall, cancelCalls, removeCall } from './sessions.ts'
 
 const setLevel = (router: Router, session: Session, { id, params }: RequestMessage): RpcResponse => {
   const level = findLogLevel(params?.level)
@@ -37,6 +37,16 @@ const linkFor = ({ router, session, message, channel }: SessionRequest): CallLin
   peer: findAskableClient(router, session)?.peer,
 })
 
+/** Lets the client cancel the call until it has its response. */
+const track = (session: Session, call: Call, response: Promise<RpcResponse>): RunningCall => {
+  addCall(session, call)
+  const finished = response.then(done => {
+    removeCall(session, call)
+    return done
+  })
+  return { call, response: finished }
+}
+
 const startToolCall = (request: SessionRequest): RpcResponse | RunningCall => {
   const { router, session, message, caller, channel, report } = request
   const listed = findTool(router, message.params)
@@ -44,8 +54,7 @@ const startToolCall = (request: SessionRequest): RpcResponse | RunningCall => {
   if (isRefusal(found)) return errorResponse(message.id, found)
   const link = found.tool.isLinked === true ? linkFor(request) : undefined
   const call = createCall(message, caller, session.client, channel, link)
-  addCall(session, call)
-  return { call, response: callTool(router, found, message, call, 'session', report) }
+  return track(session, call, callTool(router, found, message, call, 'session', report))
 }
 
 /** Returns undefined if no upstream offers what the request names. */
@@ -54,9 +63,7 @@ const startAsking = (request: SessionRequest): RunningCall | undefined => {
   if (!mayAskUpstream(router, message)) return undefined
   const call = createCall(message, caller, session.client, channel, linkFor(request))
   const response = requestUpstream(router, message, call, 'session', report)
-  if (response === undefined) return undefined
-  addCall(session, call)
-  return { call, response }
+  return response && track(session, call, response)
 }
 
 /** Returns undefined if no upstream has the resource. */
@@ -70,9 +77,7 @@ const startSubscribing = (request: SessionRequest): RpcResponse | RunningCall | 
   }
   const call = createCall(message, caller, session.client, channel)
   const response = subscribe(router, session, message, uri, call)
-  if (!(response instanceof Promise)) return response
-  addCall(session, call)
-  return { call, response }
+  return response instanceof Promise ? track(session, call, response) : response
 }
 
 /** Serves one request of a session, over any transport: at once, or as a call that can be cancelled. */

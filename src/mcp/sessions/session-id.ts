@@ -1,24 +1,29 @@
-import { isJsonObject, type JsonValue } from '../../lib/kernel/json.ts'
-import type { AccessPolicy } from '../../servers/access/access.ts'
-import { findSessionVersion, type SessionVersion } from '../protocol.ts'
+import { z } from 'zod'
+import { SESSION_VERSIONS } from '../protocol.ts'
 import { createSigner, type SigningKey } from '../signer.ts'
 
-/** The content of a session id, which lets any process serve the session. It does not authenticate anybody. */
-export type SessionClaims = {
-  serverId: string
+const textOrNone = z.string().optional().catch(undefined)
+
+/**
+ * The content of a session id, which lets any process serve the session. It does not authenticate anybody. An id may
+ * have been signed by another version of Patchbay, with other claims.
+ */
+const SessionClaims = z.object({
+  serverId: z.string(),
   /** The user who started it; undefined if anonymous. */
-  subject: string | undefined
-  tier: AccessPolicy['tier']
-  version: SessionVersion
+  subject: textOrNone,
+  tier: z.enum(['public', 'organization', 'private']),
+  version: z.enum(SESSION_VERSIONS),
   /** `name/version`. */
-  client: string | undefined
+  client: textOrNone,
   /** Names of the capabilities declared by the client. */
-  capabilities: readonly string[]
+  capabilities: z.array(z.unknown()).transform(names => names.filter(name => typeof name === 'string')),
   /** Milliseconds since 1970. */
-  madeAt: number
+  madeAt: z.number(),
   /** Distinguishes ids created in the same millisecond. */
-  nonce: string
-}
+  nonce: z.string(),
+})
+export type SessionClaims = z.infer<typeof SessionClaims>
 
 /** Longer ids are rejected unread. Ours are far shorter. */
 const MAX_ID_CHARACTERS = 2_048
@@ -35,23 +40,7 @@ export const createSessionIds = (keys: readonly SigningKey[]) => {
       return id
     },
     /** Returns undefined if none of our keys signed it. */
-    verify: (id: string): SessionClaims | undefined => toClaims(signer.verify(id)),
+    verify: (id: string): SessionClaims | undefined => SessionClaims.safeParse(signer.verify(id)).data,
   }
 }
 export type SessionIds = ReturnType<typeof createSessionIds>
-
-const TIERS = ['public', 'organization', 'private'] as const
-const textOrNone = (value: JsonValue | undefined): string | undefined => (typeof value === 'string' ? value : undefined)
-
-/** An id may have been signed by another version of Patchbay, with other claims. */
-const toClaims = (value: JsonValue | undefined): SessionClaims | undefined => {
-  if (!isJsonObject(value)) return undefined
-  const { serverId, madeAt, nonce, capabilities } = value
-  const version = findSessionVersion(String(value.version))
-  const tier = TIERS.find(known => known === value.tier)
-  if (typeof serverId !== 'string' || typeof madeAt !== 'number' || typeof nonce !== 'string') return undefined
-  if (version === undefined || tier === undefined || !Array.isArray(capabilities)) return undefined
-  const names = capabilities.filter(name => typeof name === 'string')
-  const subject = textOrNone(value.subject)
-  return { serverId, subject, tier, version, client: textOrNone(value.client), capabilities: names, madeAt, nonce }
-}

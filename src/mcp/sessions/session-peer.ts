@@ -17,7 +17,7 @@ const ASKABLE = {
   sampling: ['context', 'tools'],
 } as const
 type Askable = keyof typeof ASKABLE
-const ASKABLES = ['elicitation', 'roots', 'sampling'] as const satisfies readonly Askable[]
+export const ASKABLES = ['elicitation', 'roots', 'sampling'] as const satisfies readonly Askable[]
 
 /** Includes details of capabilities, such as `sampling.tools`. */
 export const ASKABLE_NAMES: readonly string[] = ASKABLES.flatMap(name => [

@@ -18,7 +18,7 @@ import { parseInitialize } from './initialize.ts'
 import type { Session } from './session.ts'
 import { receiveMessage, serveRequest } from './session-era.ts'
 import { SESSION_HEADER } from './session-requirements.ts'
-import { removeCall, type Sessions } from './sessions.ts'
+import type { Sessions } from './sessions.ts'
 
 export type SessionPostsOptions = {
   sessions: Sessions
@@ -75,8 +75,7 @@ export const createSessionPosts = ({ sessions, streams, maxSessionsPerServer, re
     const channel = createPostChannel(true, () => streams.streamResponse(request, session))
     const started = serveRequest({ router, session, message, caller: request.caller, channel, report })
     if (!('call' in started)) return started
-    const { call, response } = started
-    return { request: message, call, channel, response, onDone: () => removeCall(session, call) }
+    return { ...started, request: message, channel }
   },
 
   /** Sends all responses of a batch as one. A cancelled request has none (2025-03-26, basic/transports). */
@@ -101,12 +100,7 @@ export const createSessionPosts = ({ sessions, streams, maxSessionsPerServer, re
       }
       const { call, response } = started
       cancels.push(call.signal.abort)
-      responses.push(
-        response.then(done => {
-          removeCall(session, call)
-          return call.signal.aborted ? undefined : done
-        }),
-      )
+      responses.push(response.then(done => (call.signal.aborted ? undefined : done)))
     }
     if (responses.length === 0) return 'accepted'
     return {

@@ -3,6 +3,7 @@ import type { Call } from '../call.ts'
 import type { ResponseMessage } from '../message.ts'
 import type { SessionVersion } from '../protocol.ts'
 import type { ResumableStreams } from '../streams/resumable-streams.ts'
+import type { SessionClaims } from './session-id.ts'
 
 /** A session's client that upstreams can ask. */
 export type AskableClient = {
@@ -49,7 +50,7 @@ export type Session = {
   upstreams: SessionUpstreams | undefined
 }
 
-type SessionStart = Pick<Session, 'serverId' | 'subject' | 'version' | 'client' | 'capabilities'>
+type SessionStart = Pick<SessionClaims, 'serverId' | 'subject' | 'version' | 'client' | 'capabilities'>
 
 export const newSession = (
   { serverId, subject, version, client, capabilities }: SessionStart,

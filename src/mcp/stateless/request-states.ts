@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { isJsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import type { RequestState } from '../../upstreams/connection/call-link.ts'
 import { createSigner, type SigningKey } from '../signer.ts'
@@ -10,7 +10,7 @@ const MAX_STATE_CHARACTERS = 256 * 1_024
 
 /** Identifies the request that a state belongs to: server, caller, method and params. */
 export const hashRequest = (parts: readonly (JsonValue | undefined)[]): string =>
-  createHash('sha256').update(JSON.stringify(parts)).digest('base64url')
+  hash('sha256', JSON.stringify(parts), 'base64url')
 
 /**
  * Creates the `requestState` of results that ask the client for input (2026-07-28, basic): signed, bound to caller and

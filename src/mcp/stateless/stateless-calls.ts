@@ -64,7 +64,7 @@ export const createStatelessCalls = (states: RequestStates, report: ReportFault)
       if (link !== undefined && isRefusal(link)) return errorResponse(id, link)
       const call = startCall(request, message, channel, link)
       const response = callTool(router, found, message, call, 'stateless', report)
-      return { request: message, call, channel, response, onDone: undefined }
+      return { request: message, call, channel, response }
     },
 
     /** Returns undefined if no upstream offers what the request names. */
@@ -76,7 +76,7 @@ export const createStatelessCalls = (states: RequestStates, report: ReportFault)
       if (isRefusal(link)) return errorResponse(message.id, link)
       const call = startCall(request, message, channel, link)
       const response = requestUpstream(router, message, call, 'stateless', report)
-      return response && { request: message, call, channel, response, onDone: undefined }
+      return response && { request: message, call, channel, response }
     },
   }
 }

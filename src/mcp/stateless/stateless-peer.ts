@@ -4,16 +4,16 @@ import type { StatelessPeer } from '../../upstreams/connection/call-link.ts'
 import { metaOf, type RequestMessage } from '../message.ts'
 import { META } from '../protocol.ts'
 import { invalidParams, type Refusal } from '../rpc-response.ts'
+import { ASKABLES } from '../sessions/session-peer.ts'
 import { hashRequest, type RequestStates } from './request-states.ts'
 
-const ASKABLE = ['elicitation', 'roots', 'sampling'] as const
 const NOTHING: JsonObject = {}
 
 /** Returns the capabilities by which the client can be asked something. */
 export const askableOf = (params: JsonObject | undefined): JsonObject => {
   const declared = metaOf(params)?.[META.clientCapabilities]
   if (!isJsonObject(declared)) return NOTHING
-  return Object.fromEntries(ASKABLE.flatMap(name => (declared[name] === undefined ? [] : [[name, declared[name]]])))
+  return Object.fromEntries(ASKABLES.flatMap(name => (declared[name] === undefined ? [] : [[name, declared[name]]])))
 }
 
 const unknownState = (): Refusal =>

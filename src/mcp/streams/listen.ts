@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
+import { z } from 'zod'
 import { writeResponse } from '../http-exchange.ts'
 import type { RequestMessage } from '../message.ts'
 import { type ListKind, listChangedMethod, META } from '../protocol.ts'
@@ -18,17 +18,16 @@ const KINDS = {
 } as const satisfies Record<string, ListKind>
 const FLAGS = ['toolsListChanged', 'promptsListChanged', 'resourcesListChanged'] as const
 
-const isFilter = (value: JsonValue | undefined): value is JsonObject =>
-  isJsonObject(value) &&
-  FLAGS.every(flag => value[flag] === undefined || typeof value[flag] === 'boolean') &&
-  (value.resourceSubscriptions === undefined ||
-    (Array.isArray(value.resourceSubscriptions) && value.resourceSubscriptions.every(uri => typeof uri === 'string')))
+const Filter = z.object({
+  toolsListChanged: z.boolean().optional(),
+  promptsListChanged: z.boolean().optional(),
+  resourcesListChanged: z.boolean().optional(),
+  resourceSubscriptions: z.array(z.string()).default([]),
+})
+type Filter = z.infer<typeof Filter>
 
 /** Maximum number of resource subscriptions of one stream. */
 const MAX_SUBSCRIPTIONS = 500
-
-const urisOf = ({ resourceSubscriptions: uris }: JsonObject): string[] =>
-  Array.isArray(uris) ? [...new Set(uris.filter(uri => typeof uri === 'string'))] : []
 
 /** The resource subscriptions that upstreams accepted. */
 type Resources = { uris: readonly string[]; listen: (onUpdated: (uri: string) => void) => void; stop: () => void }
@@ -80,7 +79,7 @@ export type CheckRoom = (mounted: MountedServer) => Refusal | undefined
  * also of prompts, resources and their updates.
  */
 export const createListen = (checkRoom: CheckRoom, access: StreamAccess): Listen => {
-  const open = (request: ServerRequest, { id }: RequestMessage, filter: JsonObject, resources: Resources): void => {
+  const open = (request: ServerRequest, { id }: RequestMessage, filter: Filter, resources: Resources): void => {
     const { http, mounted } = request
     const subscription = idText(id)
     const hasOffers = mounted.router.offers !== undefined
@@ -114,10 +113,10 @@ export const createListen = (checkRoom: CheckRoom, access: StreamAccess): Listen
 
   return (request, message) => {
     const { http, mounted } = request
-    const filter = message.params?.notifications
+    const { success, data: filter } = Filter.safeParse(message.params?.notifications)
     const refuse = (reason: Refusal): RpcResponse => errorResponse(message.id, reason)
-    if (!isFilter(filter)) return refuse(NO_FILTER)
-    const uris = urisOf(filter)
+    if (!success) return refuse(NO_FILTER)
+    const uris = [...new Set(filter.resourceSubscriptions)]
     if (uris.length > MAX_SUBSCRIPTIONS) return refuse(TOO_MANY_RESOURCES)
     const full = checkRoom(mounted)
     if (full !== undefined) return refuse(full)
