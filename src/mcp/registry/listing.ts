@@ -21,14 +21,6 @@ type Page = {
   stateless: Buffer
 }
 
-export type Listing = {
-  /** Returns a page, or undefined if the cursor is invalid. */
-  find: (cursor: JsonValue | undefined, era: Era) => Buffer | undefined
-  /** Whether clients see the same in both. */
-  isEqual: (other: Listing) => boolean
-  pages: readonly Page[]
-}
-
 const CURSOR_PREFIX = 'after:'
 const encodeCursor = (name: string): string => Buffer.from(CURSOR_PREFIX + name).toString('base64url')
 const decodeCursor = (cursor: JsonValue): string | undefined => {
@@ -83,7 +75,7 @@ const readRows = (member: string, page: Buffer, key: ItemKey): Row[] => {
  * last item of the previous page, so cursors from before a change of the list still work: their page is built on
  * demand.
  */
-export const createListing = (member: string, items: readonly ListItem[], key: ItemKey = 'name'): Listing => {
+export const createListing = (member: string, items: readonly ListItem[], key: ItemKey = 'name') => {
   const pages: Page[] = []
   do {
     const rest = items.slice(pages.length * TOOLS_PER_PAGE)
@@ -99,14 +91,17 @@ export const createListing = (member: string, items: readonly ListItem[], key: I
     return toBytes(renderPage(member, rows.slice(0, TOOLS_PER_PAGE), isLast))
   }
   return {
-    find: (cursor, era) => {
+    /** Returns a page, or undefined if the cursor is invalid. */
+    find: (cursor: JsonValue | undefined, era: Era): Buffer | undefined => {
       if (cursor === undefined) return pages[0]?.[era]
       const name = decodeCursor(cursor)
       return name === undefined ? undefined : findBehind(name, era)
     },
-    isEqual: other =>
+    /** Whether clients see the same in both. */
+    isEqual: (other: { pages: readonly Page[] }): boolean =>
       pages.length === other.pages.length &&
       pages.every((page, index) => other.pages[index]?.session.equals(page.session)),
     pages,
   }
 }
+export type Listing = ReturnType<typeof createListing>

@@ -17,27 +17,6 @@ export type Subscriber = {
   end: () => void
 }
 
-export type MountedServer = {
-  readonly serverId: string
-  /** The current router. A request reads it once. */
-  readonly router: Router
-  /** Replaces the router and notifies the subscribers of changes. */
-  swap: (router: Router) => void
-  subscribe: (subscriber: Subscriber) => void
-  unsubscribe: (subscriber: Subscriber) => void
-  /** Responds with an event stream, which counts as one of this server's open streams. */
-  openStream: (http: HttpExchange, first: string, onClose: () => void) => EventStream
-  /** Counts another open response, such as a request that is passed on. Returns the function that releases it. */
-  holdOpen: () => () => void
-  readonly openStreams: number
-  /** Checks the access of the open streams' callers again, or of one user's. */
-  checkAccess: (userId: string | undefined) => void
-  beat: () => void
-  end: () => void
-  /** Whether `end` was called. Nothing long-lived may start any more. */
-  readonly isEnded: boolean
-}
-
 /** Tokens can be revoked without a change of the server, so stream callers are checked again every few beats. */
 const BEATS_PER_ACCESS_CHECK = 4
 
@@ -71,7 +50,7 @@ export const routeOf = (passthrough: CompiledPassthrough | undefined) =>
 const isOtherService = ({ server: a }: Router, { server: b }: Router): boolean =>
   (a.passthrough === undefined) !== (b.passthrough === undefined) || routeOf(a.passthrough) !== routeOf(b.passthrough)
 
-export const createMountedServer = (serverId: string, first: Router): MountedServer => {
+export const createMountedServer = (serverId: string, first: Router) => {
   let router = first
   let openStreams = 0
   let beats = 0
@@ -81,15 +60,27 @@ export const createMountedServer = (serverId: string, first: Router): MountedSer
     for (const subscriber of subscribers) subscriber.end()
     subscribers.clear()
   }
+  const holdOpen = (): (() => void) => {
+    openStreams += 1
+    return () => {
+      openStreams -= 1
+    }
+  }
   return {
     serverId,
+    /** The current router. A request reads it once. */
     get router() {
       return router
     },
     get openStreams() {
       return openStreams
     },
-    swap: next => {
+    /** Whether `end` was called. Nothing long-lived may start any more. */
+    get isEnded() {
+      return isEnded
+    },
+    /** Replaces the router and notifies the subscribers of changes. */
+    swap: (next: Router): void => {
       const before = router
       router = next
       if (isOtherService(before, next)) {
@@ -103,43 +94,39 @@ export const createMountedServer = (serverId: string, first: Router): MountedSer
         for (const kind of changed) subscriber.listChanged(kind)
       }
     },
-    subscribe: subscriber => {
+    subscribe: (subscriber: Subscriber): void => {
       // It would never be notified of anything, nor have its access checked.
       if (isEnded) queueMicrotask(subscriber.end)
       else subscribers.add(subscriber)
     },
-    unsubscribe: subscriber => {
+    unsubscribe: (subscriber: Subscriber): void => {
       subscribers.delete(subscriber)
     },
-    openStream: (http, head, onClose) => {
-      openStreams += 1
-      return openEventStream(http, head, () => {
-        openStreams -= 1
+    /** Responds with an event stream, which counts as one of this server's open streams. */
+    openStream: (http: HttpExchange, first: string, onClose: () => void): EventStream => {
+      const release = holdOpen()
+      return openEventStream(http, first, () => {
+        release()
         onClose()
       })
     },
-    holdOpen: () => {
-      openStreams += 1
-      return () => {
-        openStreams -= 1
-      }
-    },
-    checkAccess: userId => {
+    /** Counts another open response, such as a request that is passed on. Returns the function that releases it. */
+    holdOpen,
+    /** Checks the access of the open streams' callers again, or of one user's. */
+    checkAccess: (userId: string | undefined): void => {
       for (const subscriber of subscribers) subscriber.checkAccess(router.server.access, userId)
     },
-    beat: () => {
+    beat: (): void => {
       beats += 1
       for (const subscriber of subscribers) {
         subscriber.beat()
         if (beats % BEATS_PER_ACCESS_CHECK === 0) subscriber.checkAccess(router.server.access)
       }
     },
-    end: () => {
+    end: (): void => {
       isEnded = true
       endAll()
     },
-    get isEnded() {
-      return isEnded
-    },
   }
 }
+export type MountedServer = ReturnType<typeof createMountedServer>

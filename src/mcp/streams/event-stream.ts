@@ -19,33 +19,21 @@ export const messageEvent = (json: string, id?: string): string =>
 
 const KEEP_ALIVE = ': keep-alive\n\n'
 
-export type EventStream = {
-  send: (events: string) => void
-  /** Sends a comment, so that proxies keep the connection open. */
-  beat: () => void
-  end: (events?: string) => void
-  /** Whether the stream ended and everything was handed to the network. */
-  readonly isDelivered: boolean
-}
-
-const start = (http: HttpExchange, first: string, onClose: () => void): void => {
-  const { raw } = http
-  writeHead(http, 200, FIELDS)
-  raw.on('close', onClose)
-  // Without a first event, clients wait for the head.
-  if (first === '') raw.flushHeaders()
-  else raw.write(first)
-}
-
 /**
  * Responds with an event stream. `onClose` is called once, whichever side ends it, also if the client has already left.
  */
-export const openEventStream = (http: HttpExchange, first: string, onClose: () => void): EventStream => {
+export const openEventStream = (http: HttpExchange, first: string, onClose: () => void) => {
   const { raw } = http
   const isGone = hasDisconnected(http)
   // Asynchronous, like every other close.
   if (isGone) queueMicrotask(onClose)
-  else start(http, first, onClose)
+  else {
+    writeHead(http, 200, FIELDS)
+    raw.on('close', onClose)
+    // Without a first event, clients wait for the head.
+    if (first === '') raw.flushHeaders()
+    else raw.write(first)
+  }
   const write = (events: string): void => {
     if (isGone || raw.writableEnded || raw.destroyed) return
     // Checked before writing, because one long message does not mean that the reader has stopped.
@@ -54,14 +42,17 @@ export const openEventStream = (http: HttpExchange, first: string, onClose: () =
   }
   return {
     send: write,
-    beat: () => write(KEEP_ALIVE),
-    end: events => {
+    /** Sends a comment, so that proxies keep the connection open. */
+    beat: (): void => write(KEEP_ALIVE),
+    end: (events?: string): void => {
       if (isGone || raw.writableEnded || raw.destroyed) return
       raw.end(events)
       limitStall(raw, raw.writableLength)
     },
+    /** Whether the stream ended and everything was handed to the network. */
     get isDelivered() {
       return raw.writableFinished
     },
   }
 }
+export type EventStream = ReturnType<typeof openEventStream>
