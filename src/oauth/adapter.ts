@@ -15,20 +15,19 @@ import {
   wereTokensIssued,
 } from './artifacts.store.ts'
 import { noteClientUse } from './clients/known-clients.store.ts'
-import type { Revocations } from './grants/revocations.ts'
+import { createRevokeGrant } from './grants/revocations.ts'
+import { AUTHORIZE_PATH } from './paths.ts'
 import type { Resources } from './resources.ts'
 
 export type AdapterParts = {
   db: Database
   changes: Changes
-  revocations: Revocations
   resources: Resources
   /** Finds a registered client with its secret, using RFC 7591's member names. */
   findClient: (clientId: string) => Promise<AdapterPayload | undefined>
   /** How long a used refresh token may be used again, since several processes of one client may share it. */
   refreshGraceMs: number
-  /** Returns the URL that an interaction returns to. `uid` is the interaction's handle. */
-  returnAddressOf: (uid: string) => string
+  baseUrl: string
   now: () => number
 }
 
@@ -101,19 +100,12 @@ const EXCHANGE_MS = 5_000
 const TOKEN_SLACK_MS = 1_000
 
 /**
- * Returns the address of the current request, and whether it is a revocation by the client (or a holder of its tokens).
- */
-const currentRequest = () => {
-  const ctx = Provider.ctx
-  return { address: ctx?.ip, isRevocation: ctx?.oidc.route === 'revocation' }
-}
-
-/**
  * Implements the library's storage in our database. Handles are stored only as SHA-256 hashes. Users and servers are
  * columns, so that artifacts are deleted with them. Announces whatever ends the use of a token.
  */
 export const createAdapterFactory = (parts: AdapterParts): AdapterFactory => {
-  const { db, changes, revocations, refreshGraceMs, returnAddressOf, now } = parts
+  const { db, changes, refreshGraceMs, baseUrl, now } = parts
+  const revokeGrant = createRevokeGrant(changes)
 
   const isWithinGrace = (kind: string, { consumedAt }: StoredArtifact): boolean =>
     kind === 'RefreshToken' && consumedAt !== undefined && now() - consumedAt.getTime() < refreshGraceMs
@@ -136,14 +128,16 @@ export const createAdapterFactory = (parts: AdapterParts): AdapterFactory => {
     return {
       ...stored.payload,
       ...(handle !== undefined && { jti: handle }),
-      ...(kind === 'Interaction' && handle !== undefined && { returnTo: returnAddressOf(handle) }),
+      ...(kind === 'Interaction' && handle !== undefined && { returnTo: `${baseUrl}${AUTHORIZE_PATH}/${handle}` }),
       ...(isUsedUp && { consumed: Math.floor((stored.consumedAt?.getTime() ?? 0) / 1_000) }),
     }
   }
 
   const revoke = (grantId: string): Promise<void> => {
-    const { address, isRevocation } = currentRequest()
-    return revocations.revokeGrant(grantId, isRevocation ? 'grant.removed' : 'grant.misused', address)
+    const { ctx } = Provider
+    // At this endpoint the client, or a holder of its tokens, asks for it.
+    const isAsked = ctx?.oidc.route === 'revocation'
+    return revokeGrant(grantId, isAsked ? 'grant.removed' : 'grant.misused', ctx?.ip)
   }
 
   const createAdapter = (kind: string): Adapter => ({

@@ -1,5 +1,5 @@
 import { hasArtifacts } from './artifacts.store.ts'
-import { createRegistrations } from './clients/registration.ts'
+import { createRegister } from './clients/registration.ts'
 import type { EngineParts } from './engine.ts'
 import { createEngineLoader, createForwardToLibrary } from './forward-to-library.ts'
 import { createConsents } from './grants/consents.ts'
@@ -29,7 +29,7 @@ export const createAuthorizationServer = (parts: AuthorizationServerParts) => {
     counters,
     limiter: createRequestLimiter(),
     consents: createConsents({ changes, resources, now }),
-    registrations: createRegistrations({ db, sealing, now }),
+    register: createRegister({ db, sealing, now }),
     findResourceServer: (id: string) => findResourceServer(db, id),
   }
 }

@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type AdapterPayload, type Client, errors, type InteractionResults } from 'oidc-provider'
+import { type AdapterPayload, type Client, errors } from 'oidc-provider'
 import type { Database } from '../lib/db/client.ts'
 import type { Counters } from '../lib/db/counters.ts'
 import type { Changes } from '../lib/events/changes.ts'
@@ -11,12 +11,8 @@ import type { Sealing } from '../lib/process/sealing.ts'
 import { createAdapterFactory } from './adapter.ts'
 import { openClientSecret } from './clients/client-secrets.ts'
 import { findKnownClient } from './clients/known-clients.store.ts'
-import { findGrantId } from './grants/consents.store.ts'
-import { createRevocations } from './grants/revocations.ts'
-import { AUTHORIZE_PATH } from './paths.ts'
 import type { PendingAuthorizations } from './pending-authorizations.ts'
 import { createProvider, SignInNeeded } from './provider.ts'
-import { isServer, isUser } from './resource-servers.store.ts'
 import type { Resources } from './resources.ts'
 import { loadSigningKeys } from './signing-keys.store.ts'
 
@@ -76,21 +72,12 @@ const logEvents = (events: EventEmitter, logger: Logger): void => {
 
 /** Sets up the authorization server's library for our endpoints and pages. */
 export const createEngine = async (parts: EngineParts) => {
-  const { db, changes, sealing, logger, baseUrl } = parts
-  const adapter = createAdapterFactory({
-    ...parts,
-    revocations: createRevocations(changes),
-    findClient: createClientFinder(db, sealing),
-    returnAddressOf: uid => `${baseUrl}${AUTHORIZE_PATH}/${uid}`,
-  })
+  const { db, sealing, logger } = parts
   const provider = createProvider({
     ...parts,
-    adapter,
+    adapter: createAdapterFactory({ ...parts, findClient: createClientFinder(db, sealing) }),
     signingKeys: await loadSigningKeys(db, sealing),
     cookieKeys: sealing.derive('oauth cookies').map(({ key }) => key.toString('base64url')),
-    isServer: id => isServer(db, id),
-    isUser: id => isUser(db, id),
-    findGrantId: parties => findGrantId(db, parties),
   })
   logEvents(provider, logger)
   return {
@@ -106,11 +93,7 @@ export const createEngine = async (parts: EngineParts) => {
       }
     },
     /** Completes the interaction. Returns the URL to redirect the browser to. */
-    finishInteraction: (
-      request: IncomingMessage,
-      response: ServerResponse,
-      result: InteractionResults,
-    ): Promise<string> => provider.interactionResult(request, response, result),
+    finishInteraction: provider.interactionResult.bind(provider),
     findClient: (clientId: string): Promise<Client | undefined> => provider.Client.find(clientId),
     /** Returns whether the library's session with this id belongs to the user. */
     isSessionOf: async (id: string, userId: string | undefined): Promise<boolean> => {

@@ -8,16 +8,14 @@ export type LoadEngine = () => Promise<Engine>
  */
 export const createEngineLoader = (parts: EngineParts): LoadEngine => {
   let loading: Promise<Engine> | undefined
-  const load = async (): Promise<Engine> => {
-    const { createEngine } = await import('./engine.ts')
-    return createEngine(parts)
-  }
   return () => {
-    loading ??= load().catch(error => {
-      // Allows a retry, for example once the database is reachable again.
-      loading = undefined
-      throw error
-    })
+    loading ??= import('./engine.ts')
+      .then(({ createEngine }) => createEngine(parts))
+      .catch(error => {
+        // Allows a retry, for example once the database is reachable again.
+        loading = undefined
+        throw error
+      })
     return loading
   }
 }

@@ -6,14 +6,17 @@ import {
   type KoaContextWithOIDC,
   Provider,
 } from 'oidc-provider'
+import type { Database } from '../lib/db/client.ts'
 import type { Counters } from '../lib/db/counters.ts'
 import { ALL_MCP_SCOPES, MCP_SCOPES } from '../lib/kernel/mcp-scopes.ts'
 import type { HttpClient } from '../lib/outbound/outbound-request.ts'
 import { normalizeRequest, toParameters } from './authorization-request.ts'
 import { createClientDocuments, MAX_DOCUMENT_BYTES } from './clients/client-documents.ts'
 import { AUTH_METHODS } from './clients/oauth-client.ts'
+import { findGrantId } from './grants/consents.store.ts'
 import { AUTHORIZE_PATH, INTERACTION_PATH, SESSION_COOKIE } from './paths.ts'
 import type { PendingAuthorizations } from './pending-authorizations.ts'
+import { isServer, isUser } from './resource-servers.store.ts'
 import type { Resources } from './resources.ts'
 import type { SigningKey } from './signing-keys.store.ts'
 
@@ -39,6 +42,7 @@ const RESOURCE_REQUIRED =
   'as given in its /.well-known/oauth-protected-resource document'
 
 export type ProviderParts = {
+  db: Database
   baseUrl: string
   adapter: AdapterFactory
   signingKeys: readonly SigningKey[]
@@ -49,9 +53,6 @@ export type ProviderParts = {
   documents: Pick<HttpClient, 'send'>
   resources: Resources
   pendingAuthorizations: PendingAuthorizations
-  isServer: (id: string) => Promise<boolean>
-  isUser: (id: string) => Promise<boolean>
-  findGrantId: (parties: { userId: string; clientId: string; serverId: string }) => Promise<string | undefined>
 }
 
 /** Aborts the request; the page of the endpoint then redirects the browser to sign in. */
@@ -81,7 +82,7 @@ const soleResourceOf = ({ oidc }: KoaContextWithOIDC): string | undefined => {
   return more.length === 0 ? first : undefined
 }
 
-const createResourceIndicators = ({ resources, isServer }: ProviderParts) => ({
+const createResourceIndicators = ({ db, resources }: ProviderParts) => ({
   enabled: true,
   defaultResource: async (_ctx: KoaContextWithOIDC, _client: unknown, oneOf?: readonly string[]): Promise<never> => {
     throw new errors.InvalidTarget(oneOf === undefined ? RESOURCE_REQUIRED : 'request one resource at a time')
@@ -93,7 +94,7 @@ const createResourceIndicators = ({ resources, isServer }: ProviderParts) => ({
       throw new errors.InvalidScope(`request ${MCP_SCOPES.join(', ')} or both`, scope)
     }
     const serverId = resources.findServerId(resource)
-    if (serverId === undefined || !(await isServer(serverId))) {
+    if (serverId === undefined || !(await isServer(db, serverId))) {
       throw new errors.InvalidTarget('the resource is not a server of this installation')
     }
     return {
@@ -123,7 +124,7 @@ const createErrorRecorder =
   }
 
 const buildConfiguration = (parts: ProviderParts): Configuration => {
-  const { adapter, signingKeys, cookieKeys, resources, pendingAuthorizations } = parts
+  const { db, adapter, signingKeys, cookieKeys, resources, pendingAuthorizations } = parts
   const { fetch, allowFetch, allowClient } = createClientDocuments(parts.documents, parts.counters)
   const cookie = { httpOnly: true, sameSite: 'lax', signed: true, overwrite: true } as const
   return {
@@ -167,7 +168,7 @@ const buildConfiguration = (parts: ProviderParts): Configuration => {
       const requested = ctx.oidc.params?.resource
       if (token !== undefined && typeof requested === 'string')
         Object.assign(ctx.oidc.params ?? {}, { resource: resources.canonicalize(requested) })
-      if (!(await parts.isUser(userId))) return undefined
+      if (!(await isUser(db, userId))) return undefined
       return { accountId: userId, claims: async () => ({ sub: userId }) }
     },
     loadExistingGrant: async ctx => {
@@ -176,7 +177,7 @@ const buildConfiguration = (parts: ProviderParts): Configuration => {
       const serverId = resource === undefined ? undefined : resources.findServerId(resource)
       if (client === undefined || account === undefined || serverId === undefined) return undefined
       const parties = { userId: account.accountId, clientId: client.clientId, serverId }
-      const grantId = result?.consent?.grantId ?? (await parts.findGrantId(parties))
+      const grantId = result?.consent?.grantId ?? (await findGrantId(db, parties))
       return grantId === undefined ? undefined : provider.Grant.find(grantId)
     },
     renderError: createErrorRecorder(pendingAuthorizations),

@@ -27,8 +27,8 @@ const generateSigningKey = (kid: string): SigningKey => {
 }
 
 /** Returns the signing keys, newest first. The newest signs; all are published. Creates one at the first start. */
-export const loadSigningKeys = async (db: Database, sealing: Sealing): Promise<SigningKey[]> => {
-  return transact(db, async tx => {
+export const loadSigningKeys = async (db: Database, sealing: Sealing): Promise<SigningKey[]> =>
+  transact(db, async tx => {
     const rows = await tx.signingKey.findMany({ where: { retiredAt: null }, orderBy: { createdAt: 'desc' } })
     if (rows.length === 0) {
       const id = randomUUID()
@@ -41,7 +41,6 @@ export const loadSigningKeys = async (db: Database, sealing: Sealing): Promise<S
       SigningKey.parse(JSON.parse(sealing.open({ keyId: row.keyId, text: row.secret }, contextOf(row.id)))),
     )
   })
-}
 
 /** Lists the ids of the master keys that sealed signing keys. */
 export const listSigningSealingKeyIds = async (tx: Transaction): Promise<string[]> => {

@@ -4,7 +4,8 @@ import { resourceRoutes } from '../../lib/http/resource-routes.ts'
 import { orNull, serverParams, timeSchema, uuidParams } from '../../lib/http/schemas.ts'
 import { MCP_SCOPES } from '../../lib/kernel/mcp-scopes.ts'
 import { serverUrl } from '../../lib/kernel/server-url.ts'
-import { type GrantService, mayUseServerOf } from '../../oauth/grants/grants.service.ts'
+import { mayUseServer } from '../../oauth/grants/consents.ts'
+import type { GrantService } from '../../oauth/grants/grants.service.ts'
 import type { Grant } from '../../oauth/grants/grants.store.ts'
 
 const common = {
@@ -66,7 +67,7 @@ export const grantRoutes: FastifyPluginAsyncZod<{ grants: GrantService; baseUrl:
       schema: ApplicationView,
       toView: (grant: Grant, { actor }) => {
         const { serverId } = grant.server.policy
-        const name = mayUseServerOf(actor, grant) ? grant.server.name : null
+        const name = mayUseServer(actor, grant.server) ? grant.server.name : null
         return { ...grant, server: { id: serverId, name, url: serverUrl(baseUrl, serverId) } }
       },
     },

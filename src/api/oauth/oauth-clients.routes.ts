@@ -1,20 +1,17 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { assertUnchanged } from '../../lib/http/pages/read-only.ts'
-import { resourceRoutes } from '../../lib/http/resource-routes.ts'
+import { resourceRoutes, viewAsIs } from '../../lib/http/resource-routes.ts'
 import { uuidParams } from '../../lib/http/schemas.ts'
-import type { OAuthClient } from '../../oauth/clients/oauth-client.ts'
 import {
   CreateOAuthClient,
   NewOAuthClientView,
   OAuthClientView,
-  toOAuthClientView,
   UpdateOAuthClient,
 } from '../../oauth/clients/oauth-clients.schema.ts'
-import type { NewClient, OAuthClientService } from '../../oauth/clients/oauth-clients.service.ts'
+import type { OAuthClientService } from '../../oauth/clients/oauth-clients.service.ts'
 
 const params = uuidParams
-const clientView = { schema: OAuthClientView, toView: toOAuthClientView<OAuthClient> }
-const newClientView = { schema: NewOAuthClientView, toView: toOAuthClientView<NewClient> }
+const clientView = viewAsIs(OAuthClientView)
 const READ_ONLY = ['id', 'organizationId', 'clientId', 'tokenEndpointAuthMethod'] as const
 
 /** OAuth clients registered manually by an organization, for programs that cannot register themselves. */
@@ -27,7 +24,7 @@ export const oauthClientRoutes: FastifyPluginAsyncZod<{ oauthClients: OAuthClien
   routes.create(
     '/organizations/:id/oauth-clients',
     { summary: 'Register an OAuth client manually', params, body: CreateOAuthClient },
-    newClientView,
+    viewAsIs(NewOAuthClientView),
     ({ actor, params, body }) => oauthClients.createClient(actor, params.id, body),
   )
   routes.list('/organizations/:id/oauth-clients', { params }, clientView, ({ actor, params, page }) =>
@@ -41,7 +38,7 @@ export const oauthClientRoutes: FastifyPluginAsyncZod<{ oauthClients: OAuthClien
     { params, body: UpdateOAuthClient },
     clientView,
     async ({ actor, params: { id }, body }) => {
-      await assertUnchanged(READ_ONLY, body, async () => toOAuthClientView(await oauthClients.getClient(actor, id)))
+      await assertUnchanged(READ_ONLY, body, () => oauthClients.getClient(actor, id))
       return oauthClients.updateClient(actor, id, body)
     },
   )

@@ -10,7 +10,7 @@ import { MCP_SCOPES } from '../../lib/kernel/mcp-scopes.ts'
 import type { ForwardToLibrary } from '../forward-to-library.ts'
 import type { RequestLimiter } from '../request-limiter.ts'
 import { AUTH_METHODS } from './oauth-client.ts'
-import type { Registrations } from './registration.ts'
+import type { Register } from './registration.ts'
 
 /**
  * Builds the authorization server metadata (RFC 8414 §2, RFC 9207 §3, and the required members of OpenID Connect
@@ -51,7 +51,7 @@ const METADATA_PATHS = ['/.well-known/oauth-authorization-server', '/.well-known
 export type ClientEndpointsParts = {
   baseUrl: string
   forwardToLibrary: ForwardToLibrary
-  registrations: Registrations
+  register: Register
   counters: Counters
   limiter: RequestLimiter
   isHttps: boolean
@@ -120,7 +120,7 @@ const libraryEndpoints =
   }
 
 const registrationEndpoint =
-  ({ registrations, counters }: ClientEndpointsParts) =>
+  ({ register, counters }: ClientEndpointsParts) =>
   async (app: FastifyInstance): Promise<void> => {
     readJsonBodies(app, MAX_JSON_DEPTH)
     app.addHook('onRequest', async (request, reply) => {
@@ -136,7 +136,7 @@ const registrationEndpoint =
     })
     app.options('/oauth/register', { config: ANYONE }, (_request, reply) => reply.code(204).send())
     app.post('/oauth/register', { config: ANYONE, bodyLimit: MAX_BODY_BYTES }, async (request, reply) => {
-      const registered = await registrations.register(request.body)
+      const registered = await register(request.body)
       if (registered.ok) return reply.code(201).send(registered.value)
       const { error, description } = registered.error
       return reply.code(400).send({ error, error_description: description })

@@ -9,7 +9,7 @@ export type OAuthClient = {
   clientId: string
   name: string
   redirectUris: readonly string[]
-  authMethod: AuthMethod
+  tokenEndpointAuthMethod: AuthMethod
   createdAt: Date
   updatedAt: Date
 }

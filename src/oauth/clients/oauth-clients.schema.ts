@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { readOnlyField, readOnlyTimes } from '../../lib/http/pages/read-only.ts'
 import { nameSchema, timeSchema } from '../../lib/http/schemas.ts'
-import { AUTH_METHODS, type OAuthClient } from './oauth-client.ts'
+import { AUTH_METHODS } from './oauth-client.ts'
 import { cleanName, MAX_NAME_CHARACTERS, MAX_REDIRECTS } from './registration.ts'
 
 const name = nameSchema
@@ -50,8 +50,3 @@ export const OAuthClientView = z
 export const NewOAuthClientView = OAuthClientView.extend({
   clientSecret: z.string().optional().describe('for confidential clients; shown only once'),
 }).meta({ id: 'NewOAuthClient' })
-
-export const toOAuthClientView = <C extends OAuthClient>(client: C) => ({
-  ...client,
-  tokenEndpointAuthMethod: client.authMethod,
-})

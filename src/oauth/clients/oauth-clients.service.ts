@@ -11,7 +11,7 @@ import { orThrow } from '../../lib/kernel/missing.ts'
 import type { Sealing } from '../../lib/process/sealing.ts'
 import { makeClientSecret } from './client-secrets.ts'
 import { createClient } from './known-clients.store.ts'
-import type { AuthMethod, OAuthClient } from './oauth-client.ts'
+import type { OAuthClient } from './oauth-client.ts'
 import * as store from './oauth-clients.store.ts'
 import { checkRedirectUri } from './redirects.ts'
 import { normalizeRegistration } from './registration.ts'
@@ -19,8 +19,8 @@ import { normalizeRegistration } from './registration.ts'
 /** Manually registered clients per organization. Clients that register themselves do not count. */
 const MAX_CLIENTS = 100
 
-export type OAuthClientInput = { name: string; redirectUris: readonly string[]; tokenEndpointAuthMethod: AuthMethod }
-export type OAuthClientChanges = { name?: string | undefined; redirectUris?: readonly string[] | undefined }
+type OAuthClientInput = Pick<OAuthClient, 'name' | 'redirectUris' | 'tokenEndpointAuthMethod'>
+type OAuthClientChanges = { name?: string | undefined; redirectUris?: readonly string[] | undefined }
 
 /** A new client. Its secret is only available here. */
 export type NewClient = OAuthClient & { clientSecret: string | undefined }
@@ -95,7 +95,7 @@ export const createOAuthClientService = ({ db, changes, sealing }: OAuthClientSe
       const metadata = toMetadata({
         name: input.name ?? before.name,
         redirectUris: input.redirectUris ?? before.redirectUris,
-        tokenEndpointAuthMethod: before.authMethod,
+        tokenEndpointAuthMethod: before.tokenEndpointAuthMethod,
       })
       await store.updateClientMetadata(tx, id, metadata)
       const after = await getClientFor(tx, actor, id)

@@ -14,8 +14,9 @@ const Metadata = z.object({
 /** Returns none for a client that registered itself. */
 const toClients = ({ organizationId, metadata, secret: _, ...row }: Rows.OAuthClient): OAuthClient[] => {
   if (organizationId === null) return []
-  const { client_name: name, redirect_uris: redirectUris, token_endpoint_auth_method } = Metadata.parse(metadata)
-  return [{ ...row, organizationId, name, redirectUris, authMethod: token_endpoint_auth_method }]
+  const { client_name, redirect_uris, token_endpoint_auth_method } = Metadata.parse(metadata)
+  const named = { name: client_name, redirectUris: redirect_uris, tokenEndpointAuthMethod: token_endpoint_auth_method }
+  return [{ ...row, organizationId, ...named }]
 }
 
 export const countClients = (tx: Transaction, organizationId: string): Promise<number> =>

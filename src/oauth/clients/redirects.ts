@@ -24,6 +24,8 @@ const NOT_OF_APPS: ReadonlySet<string> = new Set(
   ),
 )
 
+const isWebProtocol = (protocol: string): boolean => protocol === 'https:' || protocol === 'http:'
+
 /** Checks whether a redirect URI is allowed. The error starts with `must`. */
 export const checkRedirectUri = (uri: string): Result<RedirectKind, string> => {
   if (uri.length > MAX_REDIRECT_CHARACTERS) return failure(`must have at most ${MAX_REDIRECT_CHARACTERS} characters`)
@@ -31,8 +33,8 @@ export const checkRedirectUri = (uri: string): Result<RedirectKind, string> => {
   if (url === null) return failure('must be absolute URIs without spaces or backslashes')
   if (uri.includes('#')) return failure('must have no fragment')
   if (USER_INFO.test(uri)) return failure('must hold no user name or password')
-  const isWeb = url.protocol === 'https:' || url.protocol === 'http:'
-  if (isWeb && !(WEB_START.test(uri) && HOST.test(url.hostname))) return failure('must name a host after //')
+  if (isWebProtocol(url.protocol) && !(WEB_START.test(uri) && HOST.test(url.hostname)))
+    return failure('must name a host after //')
   const isLoopback = LOOPBACK_HOSTS.has(url.hostname)
   switch (url.protocol) {
     case 'https:':
@@ -63,12 +65,11 @@ export const checkRedirectUris = (uris: readonly string[]): Result<readonly Redi
  */
 export const formTargetOf = (redirectUri: string): string => {
   const { protocol, hostname, origin } = new URL(redirectUri)
-  const isWeb = protocol === 'https:' || protocol === 'http:'
-  return isWeb && !hostname.startsWith('[') ? origin : protocol
+  return isWebProtocol(protocol) && !hostname.startsWith('[') ? origin : protocol
 }
 
 /** Returns a readable redirect target: a host, or the scheme of an app. */
 export const destinationOf = (redirectUri: string): string => {
   const { protocol, host } = new URL(redirectUri)
-  return protocol === 'https:' || protocol === 'http:' ? host : `${protocol}//`
+  return isWebProtocol(protocol) ? host : `${protocol}//`
 }

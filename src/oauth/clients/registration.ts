@@ -90,11 +90,12 @@ export const normalizeRegistration = (body: unknown): Result<JsonObject, Registr
 }
 
 /**
- * Registers clients on their own request (RFC 7591). The response is the only place that shows the secret, if there is
- * one.
+ * Returns a function that registers a client on its own request (RFC 7591). The response is the only place that shows
+ * the secret, if there is one.
  */
-export const createRegistrations = ({ db, sealing, now }: { db: Database; sealing: Sealing; now: () => number }) => ({
-  register: async (body: unknown): Promise<Result<JsonObject, RegistrationRefusal>> => {
+export const createRegister =
+  ({ db, sealing, now }: { db: Database; sealing: Sealing; now: () => number }) =>
+  async (body: unknown): Promise<Result<JsonObject, RegistrationRefusal>> => {
     const normal = normalizeRegistration(body)
     if (!normal.ok) return normal
     const clientId = randomUUID()
@@ -107,6 +108,5 @@ export const createRegistrations = ({ db, sealing, now }: { db: Database; sealin
       ...(secret !== undefined && { client_secret: secret, client_secret_expires_at: 0 }),
       ...normal.value,
     })
-  },
-})
-export type Registrations = ReturnType<typeof createRegistrations>
+  }
+export type Register = ReturnType<typeof createRegister>

@@ -11,7 +11,7 @@ const Payload = z.object({
 
 /** An issued access token, with the organizations of its user. */
 export type IssuedToken = {
-  id: string
+  tokenId: string
   userId: string
   serverId: string
   grantId: string
@@ -33,7 +33,7 @@ export const findIssuedToken = async (tx: Transaction, handleHash: string): Prom
   if (row.serverId === null || row.grantId === null || row.consumedAt !== null) return undefined
   const ends = data.exp * 1_000
   return {
-    id: row.id,
+    tokenId: row.id,
     userId: row.userId,
     serverId: row.serverId,
     grantId: row.grantId,

@@ -19,10 +19,9 @@ const scopesOf = (scope: string): ReadonlySet<McpScope> => {
 }
 
 const toHolder = (issued: IssuedToken): TokenHolder => {
-  const { id: tokenId, userId, serverId, grantId, expiresAt, organizationIds, scope } = issued
+  const { audience: _, scope, ...holder } = issued
   const scopes = scopesOf(scope)
-  const limitedTo = scopes.size === MCP_SCOPES.length ? undefined : scopes
-  return { userId, tokenId, serverId, grantId, expiresAt, organizationIds, limitedTo, isForMcp: true }
+  return { ...holder, limitedTo: scopes.size === MCP_SCOPES.length ? undefined : scopes, isForMcp: true }
 }
 
 export type OAuthTokensParts = {
@@ -37,8 +36,8 @@ export type OAuthTokensParts = {
  * Verifies access tokens of the authorization server. Each is valid for exactly one server until it expires or is
  * revoked. Results are cached for a few seconds; a change of the user's access clears the cache at once.
  */
-export const createOAuthTokens = ({ db, bus, logger, baseUrl, now = Date.now }: OAuthTokensParts) => {
-  const { verify, close } = createTokenVerifier<TokenHolder>({
+export const createOAuthTokens = ({ db, bus, logger, baseUrl, now = Date.now }: OAuthTokensParts) =>
+  createTokenVerifier<TokenHolder>({
     bus,
     isToken: text => OPAQUE_TOKEN.test(text),
     find: async tokenHash => {
@@ -52,5 +51,3 @@ export const createOAuthTokens = ({ db, bus, logger, baseUrl, now = Date.now }: 
     onError: error => logger.warn({ err: error }, 'could not record the use of a grant'),
     now,
   })
-  return { verify, close }
-}

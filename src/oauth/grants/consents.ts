@@ -14,8 +14,11 @@ export type Consent = {
   scopes: readonly McpScope[]
 }
 
-/** Returns whether the user may use the server. Only then is there anything to grant. */
-export const mayGrant = (actor: Actor, { policy }: ResourceServer): boolean =>
+/**
+ * Returns whether the user may use the server. Only then is there anything to grant; without, the server's name is hidden
+ * from them.
+ */
+export const mayUseServer = (actor: Actor, { policy }: Pick<ResourceServer, 'policy'>): boolean =>
   isAllowed(policy, { userId: actor.userId, organizationIds: new Set(organizationIdsOf(actor)) })
 
 export type ConsentParts = { changes: Changes; resources: Resources; now: () => number }
@@ -26,7 +29,7 @@ export const createConsents = ({ changes, resources, now }: ConsentParts) => ({
   give: (actor: Actor, { clientId, clientName, serverId, scopes }: Consent): Promise<string | undefined> =>
     changes.commit(async tx => {
       const server = await findResourceServer(tx, serverId)
-      if (server === undefined || !mayGrant(actor, server)) return undefined
+      if (server === undefined || !mayUseServer(actor, server)) return undefined
       const parties = { userId: actor.userId, clientId, serverId }
       const { grantId, isChanged } = await putGrant(tx, parties, resources.urlOf(serverId), scopes, new Date(now()))
       if (isChanged) {

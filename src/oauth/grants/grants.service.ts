@@ -5,7 +5,6 @@ import type { IdPage } from '../../lib/http/id-paging.ts'
 import { type Actor, organizationIdsOf } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { orThrow } from '../../lib/kernel/missing.ts'
-import { isAllowed } from '../../servers/access/access.ts'
 import { assertOwnOrManaged, getServerFor } from '../../servers/servers.service.ts'
 import { removeGrantWithTokens } from './consents.store.ts'
 import { findGrant, type Grant, listGrants } from './grants.store.ts'
@@ -30,10 +29,6 @@ const remove = async (tx: Transaction, announce: Announce, actor: Actor, grant: 
   })
   announce({ type: 'access_changed', userId })
 }
-
-/** Returns whether the actor may still use the grant's server. If not, its name is hidden from them. */
-export const mayUseServerOf = (actor: Actor, { server }: Grant): boolean =>
-  isAllowed(server.policy, { userId: actor.userId, organizationIds: new Set(organizationIdsOf(actor)) })
 
 /** Lists and revokes the access of clients: per server for builders, and per user for their own. */
 export const createGrantService = ({ db, changes, now = Date.now }: GrantServiceParts) => ({

@@ -4,36 +4,33 @@ import { createSingleFlight } from '../../lib/cache/single-flight.ts'
 import type { Changes } from '../../lib/events/changes.ts'
 import { removeGrantWithTokens } from './consents.store.ts'
 
-export type RevocationReason = 'grant.removed' | 'grant.misused'
-
-/** Revokes grants with all codes and tokens issued under them. Does nothing for a grant that no longer exists. */
-export const createRevocations = (changes: Changes) => {
+/**
+ * Returns a function that revokes a grant with all codes and tokens issued under it. It does nothing for a grant that no
+ * longer exists.
+ */
+export const createRevokeGrant = (changes: Changes) => {
   // The library revokes each kind of token separately.
   const flights = createSingleFlight<void>()
 
-  const remove = (grantId: string, reason: RevocationReason, address: string | undefined): Promise<void> =>
-    changes.commit(async (tx, announce) => {
-      const grant = await removeGrantWithTokens(tx, grantId)
-      if (grant === undefined) return
-      const { userId, clientId, server } = grant
-      // In `grant.removed` the client acts on the user's behalf; in `grant.misused`, an unknown holder of its token.
-      const actor: AuditActor = {
-        ...(reason === 'grant.removed' && userId !== null && { userId }),
-        ...(address !== undefined && { address }),
-      }
-      await writeAudit(tx, {
-        action: reason,
-        actor,
-        organizationId: server?.organizationId,
-        target: { type: 'grant', id: grantId, name: clientId ?? undefined },
-        change: { userId, clientId, serverId: server?.id ?? null },
-      })
-      if (userId !== null) announce({ type: 'access_changed', userId })
-    })
-
-  return {
-    revokeGrant: (grantId: string, reason: RevocationReason, address?: string): Promise<void> =>
-      flights.run(grantId, () => remove(grantId, reason, address)),
-  }
+  return (grantId: string, reason: 'grant.removed' | 'grant.misused', address: string | undefined): Promise<void> =>
+    flights.run(grantId, () =>
+      changes.commit(async (tx, announce) => {
+        const grant = await removeGrantWithTokens(tx, grantId)
+        if (grant === undefined) return
+        const { userId, clientId, server } = grant
+        // In `grant.removed` the client acts on the user's behalf; in `grant.misused`, an unknown holder of its token.
+        const actor: AuditActor = {
+          ...(reason === 'grant.removed' && userId !== null && { userId }),
+          ...(address !== undefined && { address }),
+        }
+        await writeAudit(tx, {
+          action: reason,
+          actor,
+          organizationId: server?.organizationId,
+          target: { type: 'grant', id: grantId, name: clientId ?? undefined },
+          change: { userId, clientId, serverId: server?.id ?? null },
+        })
+        if (userId !== null) announce({ type: 'access_changed', userId })
+      }),
+    )
 }
-export type Revocations = ReturnType<typeof createRevocations>

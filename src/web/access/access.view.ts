@@ -63,11 +63,18 @@ const AUTH_WORDS: Readonly<Record<AuthMethod, string>> = {
 
 export const AUTH_OPTIONS = Object.entries(AUTH_WORDS).map(([value, text]) => ({ value, text }))
 
-export const toClientView = ({ id, name, clientId, redirectUris, authMethod, createdAt }: OAuthClient) => ({
+export const toClientView = ({
   id,
   name,
   clientId,
   redirectUris,
-  hasSecret: authMethod !== 'none',
+  tokenEndpointAuthMethod,
+  createdAt,
+}: OAuthClient) => ({
+  id,
+  name,
+  clientId,
+  redirectUris,
+  hasSecret: tokenEndpointAuthMethod !== 'none',
   since: shownTime(createdAt),
 })

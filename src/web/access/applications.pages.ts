@@ -8,7 +8,8 @@ import { uuidParams } from '../../lib/http/schemas.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { DEFAULT_PAGE_SIZE } from '../../lib/kernel/limits.ts'
 import { serverUrl } from '../../lib/kernel/server-url.ts'
-import { type GrantService, mayUseServerOf } from '../../oauth/grants/grants.service.ts'
+import { mayUseServer } from '../../oauth/grants/consents.ts'
+import type { GrantService } from '../../oauth/grants/grants.service.ts'
 import type { Grant } from '../../oauth/grants/grants.store.ts'
 import { accountFrame } from '../account/account-tabs.ts'
 import { SCOPE_LABELS } from './scope-labels.ts'
@@ -22,7 +23,7 @@ const describeApplication = (actor: Actor, baseUrl: string) => (grant: Grant) =>
   id: grant.id,
   name: grant.client.name,
   // Users who have lost access must not see the server's current name.
-  serverName: mayUseServerOf(actor, grant) ? grant.server.name : undefined,
+  serverName: mayUseServer(actor, grant.server) ? grant.server.name : undefined,
   serverUrl: serverUrl(baseUrl, grant.server.policy.serverId),
   scopes: grant.scopes.map(scope => SCOPE_LABELS[scope].title),
   since: shownTime(grant.createdAt),

@@ -9,7 +9,7 @@ import { formTargetOf } from '../../oauth/clients/redirects.ts'
 import { cleanName } from '../../oauth/clients/registration.ts'
 import type { Engine } from '../../oauth/engine.ts'
 import type { LoadEngine } from '../../oauth/forward-to-library.ts'
-import { type Consents, mayGrant } from '../../oauth/grants/consents.ts'
+import { type Consents, mayUseServer } from '../../oauth/grants/consents.ts'
 import { AUTHORIZE_PATH, INTERACTION_PATH } from '../../oauth/paths.ts'
 import type { ResourceServer } from '../../oauth/resource-servers.store.ts'
 import type { Resources } from '../../oauth/resources.ts'
@@ -91,7 +91,7 @@ export const consentPages: FastifyPluginAsync<ConsentPageParts> = async (
       returnTo: `${AUTHORIZE_PATH}?${toParameters(interaction.params)}`,
       client,
       redirectUri: request.redirect_uri,
-      server: mayGrant(actor, server) ? server : undefined,
+      server: mayUseServer(actor, server) ? server : undefined,
       serverUrl: resources.urlOf(server.id),
       scopes: scopesOf(request),
       email: actor.email,
