@@ -55,11 +55,7 @@ export const callTool = async (
 }
 
 /** Returns a page of a list, or undefined if the method does not list anything. */
-export const respondWithList = (
-  router: Router,
-  { id, method, params }: RequestMessage,
-  era: Era,
-): RpcResponse | undefined => {
+const respondWithList = (router: Router, { id, method, params }: RequestMessage, era: Era): RpcResponse | undefined => {
   const listing = router.lists.get(method)
   if (listing === undefined) return undefined
   const group = router.groups && findGroupLists(router.groups, method, params)
@@ -73,43 +69,39 @@ export const respondWithList = (
 const SUBSCRIBING: ReadonlySet<string> = new Set(['resources/subscribe', 'resources/unsubscribe'])
 
 /** Responds to requests for resources and prompts that no upstream has. */
-export const respondNotFound = (
+const respondNotFound = (
   { server, offers }: Router,
   { id, method, params }: RequestMessage,
 ): RpcResponse | undefined => {
+  const refuse = (message: string, data?: JsonObject): RpcResponse => errorResponse(id, invalidParams(message, data))
   if (method === 'resources/read' || (SUBSCRIBING.has(method) && offers !== undefined)) {
     const uri = params?.uri
-    if (typeof uri !== 'string')
-      return errorResponse(id, invalidParams('Invalid params: uri is missing or not a string'))
+    if (typeof uri !== 'string') return refuse('Invalid params: uri is missing or not a string')
     const why = server.explainMissing?.('resources', uri)
-    return errorResponse(id, invalidParams(`Resource not found: ${uri}${why === undefined ? '' : `. ${why}`}`, { uri }))
+    return refuse(`Resource not found: ${uri}${why === undefined ? '' : `. ${why}`}`, { uri })
   }
   if (method === 'completion/complete' && offers !== undefined) {
-    return errorResponse(
-      id,
-      invalidParams('Invalid params: ref names no prompt and no resource template of this server'),
-    )
+    return refuse('Invalid params: ref names no prompt and no resource template of this server')
   }
   if (method === 'prompts/get') {
     const name = params?.name
-    if (typeof name !== 'string')
-      return errorResponse(id, invalidParams('Invalid params: name is missing or not a string'))
-    return errorResponse(id, invalidParams(server.explainMissing?.('prompts', name) ?? `Unknown prompt: ${name}`))
+    if (typeof name !== 'string') return refuse('Invalid params: name is missing or not a string')
+    return refuse(server.explainMissing?.('prompts', name) ?? `Unknown prompt: ${name}`)
   }
   return undefined
 }
 
 /** Only the stateless era has an HTTP status for unknown methods (2026-07-28, basic/transports). */
-export const respondUnknown = ({ id, method }: RequestMessage, era: Era): RpcResponse =>
+const respondUnknown = ({ id, method }: RequestMessage, era: Era): RpcResponse =>
   errorResponse(id, refusal(era === 'stateless' ? 404 : 200, ERROR.methodNotFound, `Method not found: ${method}`))
+
+/** Responds to a request that needs neither a call nor a stream. */
+export const respondPlainly = (router: Router, message: RequestMessage, era: Era): RpcResponse =>
+  respondWithList(router, message, era) ?? respondNotFound(router, message) ?? respondUnknown(message, era)
 
 /** Responds to the requests of the stateless era that need neither a call nor a stream. */
 export const respondAtOnce = (router: Router, message: RequestMessage): RpcResponse => {
   if (message.method === 'server/discover') return resultResponse(message.id, router.discover)
   if (SUBSCRIBING.has(message.method)) return respondUnknown(message, 'stateless')
-  return (
-    respondWithList(router, message, 'stateless') ??
-    respondNotFound(router, message) ??
-    respondUnknown(message, 'stateless')
-  )
+  return respondPlainly(router, message, 'stateless')
 }

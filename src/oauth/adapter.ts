@@ -124,12 +124,12 @@ export const createAdapterFactory = (parts: AdapterParts): AdapterFactory => {
 
   const toPayload = (kind: string, stored: StoredArtifact | undefined, handle?: string): AdapterPayload | undefined => {
     if (stored === undefined || !isPayload(stored.payload)) return undefined
-    const isUsedUp = stored.consumedAt !== undefined && !isWithinGrace(kind, stored)
+    const usedUpAt = isWithinGrace(kind, stored) ? undefined : stored.consumedAt
     return {
       ...stored.payload,
       ...(handle !== undefined && { jti: handle }),
       ...(kind === 'Interaction' && handle !== undefined && { returnTo: `${baseUrl}${AUTHORIZE_PATH}/${handle}` }),
-      ...(isUsedUp && { consumed: Math.floor((stored.consumedAt?.getTime() ?? 0) / 1_000) }),
+      ...(usedUpAt !== undefined && { consumed: Math.floor(usedUpAt.getTime() / 1_000) }),
     }
   }
 

@@ -30,30 +30,6 @@ export type RoutedTool = {
   isOutputWrapped: boolean
 }
 
-/**
- * Everything that requests to a mounted server need, built from its compiled server, with lists as bytes. It never
- * changes: a change of the server creates a new one, and running calls keep the one they started with.
- */
-export type Router = {
-  server: Omit<CompiledServer, 'tools' | 'offers' | 'missing'>
-  /** Requests to upstreams for what they offer besides tools. */
-  offers: RoutedOffers | undefined
-  tools: ReadonlyMap<string, RoutedTool>
-  /** By method. */
-  lists: ReadonlyMap<string, Listing>
-  listHead: ListHead
-  /** The lists of each group, on grouped servers. */
-  groups: ReadonlyMap<string, GroupLists> | undefined
-  /** Returns the result of initialize for a version. */
-  initialize: (version: SessionVersion) => string
-  /** The result of server/discover. */
-  discover: string
-  /** The `_meta` of every stateless result: name and version of the server. */
-  meta: JsonObject
-  /** Start of every stateless result, including the opening brace. */
-  statelessHead: string
-}
-
 /** Clients must not cache lists, so that changes are visible at once. */
 const LIST_TTL_MS = 0
 /** Name, capabilities and instructions change only with the program or the server's description. */
@@ -136,7 +112,7 @@ const buildListHead = (meta: JsonObject, missing: readonly MissingUpstream[], ca
 const buildGroups = (
   { groups, offers, missing = [] }: CompiledServer,
   headOf: (missing: readonly MissingUpstream[]) => ListHead,
-): Router['groups'] =>
+): ReadonlyMap<string, GroupLists> | undefined =>
   groups &&
   new Map(
     groups.map(name => {
@@ -146,35 +122,39 @@ const buildGroups = (
     }),
   )
 
-/** Yields to other work in between, because large servers have thousands of tools. */
-export const buildRouter = async (compiledServer: CompiledServer, info: ServerInfo): Promise<Router> => {
+/**
+ * Builds everything that requests to a mounted server need from its compiled server, with lists as bytes. It never
+ * changes: a change of the server creates a new one, and running calls keep the one they started with. Yields to other
+ * work in between, because large servers have thousands of tools.
+ */
+export const buildRouter = async (compiledServer: CompiledServer, info: ServerInfo) => {
   const { tools: compiled, offers, missing = [], ...server } = compiledServer
   const serverInfo = { ...info, title: server.name }
   const instructions = server.description === undefined ? {} : { instructions: server.description }
-  const meta = { [META.serverInfo]: serverInfo }
+  const meta: JsonObject = { [META.serverInfo]: serverInfo }
   const cacheScope = server.access.tier === 'public' ? 'public' : 'private'
   const headOf = (lacking: readonly MissingUpstream[]): ListHead => buildListHead(meta, lacking, cacheScope)
   const tools = compiled.toSorted(byName)
   const listed = await mapInTurns(tools, toListItem)
   const routed = await mapInTurns(tools, (tool): [string, RoutedTool] => [tool.name, routeTool(tool)])
   const capabilities = capabilitiesOf(offers)
-  const initializeTail = JSON.stringify({
-    capabilities,
-    serverInfo,
-    ...instructions,
-  }).slice(1)
-  const statelessHead = `{"resultType":"complete","_meta":${JSON.stringify(meta)}`
+  const initializeTail = JSON.stringify({ capabilities, serverInfo, ...instructions }).slice(1)
   return {
     server,
+    /** Requests to upstreams for what they offer besides tools. */
     offers: offers && routeOffers(offers),
     tools: new Map(routed),
+    /** By method. */
     lists: new Map([
       ...(offers === undefined ? EMPTY_LISTS : offerLists(offers)),
       ['tools/list', createListing('tools', listed)],
     ]),
     listHead: headOf(missing),
+    /** The lists of each group, on grouped servers. */
     groups: buildGroups(compiledServer, headOf),
-    initialize: version => `{"protocolVersion":"${version}",${initializeTail}`,
+    /** Returns the result of initialize for a version. */
+    initialize: (version: SessionVersion): string => `{"protocolVersion":"${version}",${initializeTail}`,
+    /** The result of server/discover. */
     discover: JSON.stringify({
       supportedVersions: STATELESS_VERSIONS,
       capabilities,
@@ -184,7 +164,10 @@ export const buildRouter = async (compiledServer: CompiledServer, info: ServerIn
       resultType: 'complete',
       _meta: meta,
     }),
+    /** The `_meta` of every stateless result: name and version of the server. */
     meta,
-    statelessHead,
+    /** Start of every stateless result, including the opening brace. */
+    statelessHead: `{"resultType":"complete","_meta":${JSON.stringify(meta)}`,
   }
 }
+export type Router = Awaited<ReturnType<typeof buildRouter>>

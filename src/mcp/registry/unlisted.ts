@@ -1,5 +1,5 @@
 import type { RequestMessage } from '../message.ts'
-import { respondUnknown, respondWithList } from '../respond.ts'
+import { respondPlainly } from '../respond.ts'
 import { bytesResponse, type RpcResponse } from '../rpc-response.ts'
 import type { Session } from '../sessions/session.ts'
 import { findAskableClient } from '../sessions/session-upstreams.ts'
@@ -29,7 +29,7 @@ const EMPTY_PAGE_BYTES = '"tools":[]}}'.length
 
 /** Lists the tools, followed on the last page by those that only this client can use. */
 export const listTools = (router: Router, session: Session, request: RequestMessage): RpcResponse => {
-  const all = respondWithList(router, request, 'session') ?? respondUnknown(request, 'session')
+  const all = respondPlainly(router, request, 'session')
   const peer = session.upstreams?.askable?.peer
   const tools = peer === undefined ? [] : (router.server.unlisted?.list(peer) ?? [])
   const page = router.lists.get('tools/list')?.find(request.params?.cursor, 'session')

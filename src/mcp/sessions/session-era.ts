@@ -6,7 +6,7 @@ import { isRequestId, type NotificationMessage, type RequestMessage, type Respon
 import { ERROR } from '../protocol.ts'
 import type { Router } from '../registry/router.ts'
 import { findUnlisted, listTools } from '../registry/unlisted.ts'
-import { callTool, findTool, type ReportFault, respondNotFound, respondUnknown, respondWithList } from '../respond.ts'
+import { callTool, findTool, type ReportFault, respondPlainly } from '../respond.ts'
 import { errorResponse, invalidParams, isRefusal, type RpcResponse, refusal, resultResponse } from '../rpc-response.ts'
 import { mayAskUpstream, requestUpstream } from './ask-upstream.ts'
 import { createCallLink } from './call-links.ts'
@@ -94,16 +94,11 @@ export const serveRequest = (request: SessionRequest): RpcResponse | RunningCall
       return setLevel(router, session, message)
     case 'resources/subscribe':
     case 'resources/unsubscribe':
-      return startSubscribing(request) ?? respondNotFound(router, message) ?? respondUnknown(message, 'session')
+      return startSubscribing(request) ?? respondPlainly(router, message, 'session')
     case 'initialize':
       return errorResponse(message.id, ALREADY_INITIALIZED)
     default:
-      return (
-        startAsking(request) ??
-        respondWithList(router, message, 'session') ??
-        respondNotFound(router, message) ??
-        respondUnknown(message, 'session')
-      )
+      return startAsking(request) ?? respondPlainly(router, message, 'session')
   }
 }
 

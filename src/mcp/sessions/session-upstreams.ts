@@ -14,7 +14,7 @@ import { askableOf, createSessionPeer } from './session-peer.ts'
 const MAX_SUBSCRIPTIONS = 500
 
 const upstreamsOf = (session: Session): SessionUpstreams => {
-  session.upstreams ??= { subscriptions: new Map(), stopLogs: undefined, askable: undefined, closeOwn: undefined }
+  session.upstreams ??= { subscriptions: new Map(), stopLogs: undefined, askable: undefined }
   return session.upstreams
 }
 
@@ -26,8 +26,11 @@ export const findAskableClient = ({ offers, server }: Router, session: Session):
     const client = createSessionPeer(session, capabilities, () => {
       if ((server.unlisted?.list(client.peer).length ?? 0) > 0) notify(session, listChanged('tools'))
     })
-    upstreams.askable = client
-    upstreams.closeOwn = () => offers?.closeOwn(client.peer)
+    const end = (): void => {
+      client.end()
+      offers?.closeOwn(client.peer)
+    }
+    upstreams.askable = { ...client, end }
   }
   return session.upstreams?.askable
 }
@@ -44,7 +47,6 @@ export const pauseSubscriptions = ({ upstreams }: Session): void => {
 export const releaseUpstreams = (session: Session): void => {
   session.upstreams?.stopLogs?.()
   session.upstreams?.askable?.end()
-  session.upstreams?.closeOwn?.()
   pauseSubscriptions(session)
   session.upstreams = undefined
 }

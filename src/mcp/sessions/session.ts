@@ -10,6 +10,7 @@ export type AskableClient = {
   peer: SessionPeer
   /** Receives a response of the client. Responses to no request are dropped. */
   receive: (response: ResponseMessage) => void
+  /** Fails its open requests, and closes the session's own connections to upstreams. */
   end: () => void
 }
 
@@ -28,8 +29,6 @@ export type SessionUpstreams = {
   stopLogs: (() => void) | undefined
   /** Undefined if the client cannot be asked anything. */
   askable: AskableClient | undefined
-  /** Closes the session's own connections to upstreams. */
-  closeOwn: (() => void) | undefined
 }
 
 /** The state of a session. Most members are created when first needed. */

@@ -9,21 +9,11 @@ const Payload = z.object({
   exp: z.number(),
 })
 
-/** An issued access token, with the organizations of its user. */
-export type IssuedToken = {
-  tokenId: string
-  userId: string
-  serverId: string
-  grantId: string
-  /** The resource that it was requested for (RFC 8707). */
-  audience: string
-  scope: string
-  expiresAt: Date
-  organizationIds: ReadonlySet<string>
-}
-
-/** Finds a token by its hash, with one indexed query. Ignores tokens stored in an unexpected form. */
-export const findIssuedToken = async (tx: Transaction, handleHash: string): Promise<IssuedToken | undefined> => {
+/**
+ * Finds a token by its hash, with the organizations of its user, in one indexed query. Ignores tokens stored in an
+ * unexpected form.
+ */
+export const findIssuedToken = async (tx: Transaction, handleHash: string) => {
   const row = await tx.oAuthArtifact.findUnique({
     where: { kind_handleHash: { kind: 'AccessToken', handleHash } },
     include: { user: { select: { memberships: { select: { organizationId: true } } } } },
@@ -37,9 +27,11 @@ export const findIssuedToken = async (tx: Transaction, handleHash: string): Prom
     userId: row.userId,
     serverId: row.serverId,
     grantId: row.grantId,
+    /** The resource that it was requested for (RFC 8707). */
     audience: data.aud,
     scope: data.scope,
     expiresAt: new Date(Math.min(ends, row.expiresAt?.getTime() ?? ends)),
     organizationIds: new Set(row.user.memberships.map(({ organizationId }) => organizationId)),
   }
 }
+export type IssuedToken = NonNullable<Awaited<ReturnType<typeof findIssuedToken>>>
