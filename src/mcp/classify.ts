@@ -21,7 +21,8 @@ export type Classified =
   | { era: 'session'; message: Message }
   | { era: 'session-batch'; messages: readonly Message[] }
 
-const invalidRequest = (message: string): Refusal => refusal(400, ERROR.invalidRequest, message)
+export const invalidRequest = (why: string): Refusal => refusal(400, ERROR.invalidRequest, `Invalid request: ${why}`)
+export const NO_MESSAGE = invalidRequest('the body is not a JSON-RPC message')
 
 const claims = (meta: JsonObject | undefined): meta is JsonObject =>
   meta !== undefined && Object.hasOwn(meta, META.protocolVersion)
@@ -95,16 +96,16 @@ const classifyUnclaimed = (
 }
 
 const classifyBatch = (values: readonly JsonValue[]): Result<Classified, Refusal> => {
-  if (values.length === 0) return failure(invalidRequest('Invalid request: the batch is empty'))
+  if (values.length === 0) return failure(invalidRequest('the batch is empty'))
   if (values.length > MAX_BATCH_MESSAGES) {
-    return failure(invalidRequest(`Invalid request: a batch holds at most ${MAX_BATCH_MESSAGES} messages`))
+    return failure(invalidRequest(`a batch holds at most ${MAX_BATCH_MESSAGES} messages`))
   }
   const messages: Message[] = []
   for (const value of values) {
     const message = parseMessage(value)
-    if (message === undefined) return failure(invalidRequest('Invalid request: the batch holds an invalid message'))
+    if (message === undefined) return failure(invalidRequest('the batch holds an invalid message'))
     if (message.kind !== 'response' && claims(metaOf(message.params))) {
-      return failure(invalidRequest(`Invalid request: revision ${STATELESS_VERSION} has no batches`))
+      return failure(invalidRequest(`revision ${STATELESS_VERSION} has no batches`))
     }
     messages.push(message)
   }
@@ -119,7 +120,7 @@ const classifyBatch = (values: readonly JsonValue[]): Result<Classified, Refusal
 export const classify = (body: JsonValue, headers: EraHeaders): Result<Classified, Refusal> => {
   if (Array.isArray(body)) return classifyBatch(body)
   const message = parseMessage(body)
-  if (message === undefined) return failure(invalidRequest('Invalid request: the body is not a JSON-RPC message'))
+  if (message === undefined) return failure(NO_MESSAGE)
   if (message.kind === 'response') return success({ era: 'session', message })
   const meta = metaOf(message.params)
   if (!claims(meta)) return classifyUnclaimed(message, meta, headers)

@@ -1,12 +1,12 @@
 import { type BodyLimits, parseBody, readBody } from './body.ts'
 import type { Challenges } from './challenges.ts'
-import { type Classified, classify } from './classify.ts'
+import { type Classified, classify, invalidRequest } from './classify.ts'
 import { checkStandardHeaders, headerOf } from './headers.ts'
 import { type Message, readableId } from './message.ts'
-import { BATCH_VERSION, ERROR } from './protocol.ts'
+import { BATCH_VERSION } from './protocol.ts'
 import { type Reply, writeReply } from './reply.ts'
 import { type ReportFault, respondAtOnce } from './respond.ts'
-import { errorResponse, isRefusal, type Refusal, refusal } from './rpc-response.ts'
+import { errorResponse, isRefusal, type Refusal } from './rpc-response.ts'
 import { findLackingScopes } from './scopes.ts'
 import type { ServerRequest } from './server-request.ts'
 import { isInitialize, type SessionPosts } from './sessions/session-posts.ts'
@@ -109,7 +109,6 @@ export const createPost = (options: PostOptions) => {
 type StatelessMessage = Extract<Classified, { era: 'stateless' }>['message']
 type SessionMessages = Exclude<Classified, { era: 'stateless' }>
 
-const invalidRequest = (why: string): Refusal => refusal(400, ERROR.invalidRequest, `Invalid request: ${why}`)
 const INITIALIZE_IN_BATCH = invalidRequest('initialize cannot be part of a batch')
 
 /** The response to a request that is refused because of its HTTP headers: it carries no id. */

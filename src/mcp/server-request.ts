@@ -1,6 +1,7 @@
 import type { Caller } from '../servers/access/access.ts'
-import type { HttpExchange } from './http-exchange.ts'
+import { type HttpExchange, writeRefusal } from './http-exchange.ts'
 import type { MountedServer } from './registry/mounted-server.ts'
+import type { Refusal } from './rpc-response.ts'
 
 /** An HTTP request that may use its server: Origin, Host and access have been checked. */
 export type ServerRequest = {
@@ -8,3 +9,11 @@ export type ServerRequest = {
   readonly mounted: MountedServer
   readonly caller: Caller
 }
+
+/** Returns a handler that writes the refusal, if there is one. */
+export const orRefuse =
+  (handle: (request: ServerRequest) => Refusal | undefined) =>
+  (request: ServerRequest): void => {
+    const refused = handle(request)
+    if (refused !== undefined) writeRefusal(request.http, refused)
+  }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { JsonValue } from '../../lib/kernel/json.ts'
 import { type BodyLimits, parseBody, readBody } from '../body.ts'
 import type { Challenges } from '../challenges.ts'
+import { NO_MESSAGE } from '../classify.ts'
 import { createChannel } from '../client-channel.ts'
 import { acceptsEventStream } from '../headers.ts'
 import { writeHead, writeRefusal, writeResponse } from '../http-exchange.ts'
@@ -9,9 +10,17 @@ import { type Message, parseMessage, type RequestMessage } from '../message.ts'
 import { ERROR, listChanged, SESSION_VERSIONS } from '../protocol.ts'
 import type { MountedServer, Subscriber } from '../registry/mounted-server.ts'
 import type { ReportFault } from '../respond.ts'
-import { errorResponse, isRefusal, type RpcResponse, refusal, responseText, resultResponse } from '../rpc-response.ts'
+import {
+  errorResponse,
+  isRefusal,
+  type Refusal,
+  type RpcResponse,
+  refusal,
+  responseText,
+  resultResponse,
+} from '../rpc-response.ts'
 import { findLackingScopes } from '../scopes.ts'
-import type { ServerRequest } from '../server-request.ts'
+import { orRefuse, type ServerRequest } from '../server-request.ts'
 import { type EventStream, messageEvent } from '../streams/event-stream.ts'
 import type { CheckRoom } from '../streams/listen.ts'
 import type { StreamAccess } from '../streams/stream-access.ts'
@@ -51,17 +60,11 @@ export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, access, 
     if (isEnding && (session.calls?.length ?? 0) === 0) stream.end()
   }
 
-  const open = (request: ServerRequest): void => {
+  const open = (request: ServerRequest): Refusal | undefined => {
     const { http, mounted, caller } = request
-    if (!acceptsEventStream(http.headers)) {
-      writeRefusal(http, notAcceptable('text/event-stream'))
-      return
-    }
+    if (!acceptsEventStream(http.headers)) return notAcceptable('text/event-stream')
     const full = checkRoom(mounted)
-    if (full !== undefined) {
-      writeRefusal(http, full)
-      return
-    }
+    if (full !== undefined) return full
     const { serverId } = mounted
     const sessionId = randomUUID()
     const address = `${basePath}/s/${serverId}/messages?sessionId=${sessionId}`
@@ -90,6 +93,7 @@ export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, access, 
     const connection: Connection = { stream, session, isInitialized: false, isEnding: false }
     connections.set(sessionId, connection)
     mounted.subscribe(subscriber)
+    return undefined
   }
 
   const initialize = (connection: Connection, { router }: MountedServer, request: RequestMessage): RpcResponse => {
@@ -130,38 +134,35 @@ export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, access, 
     response.then(deliver).catch(error => report(error, 'could not send the response to an MCP request'))
   }
 
-  const receive = (request: ServerRequest, body: JsonValue): void => {
+  const receive = (request: ServerRequest, body: JsonValue): Refusal | undefined => {
     const { http, mounted, caller } = request
     const sessionId = new URLSearchParams(http.incoming.url?.split('?', 2)[1]).get('sessionId')
-    const connection = sessionId === null ? undefined : connections.get(sessionId)
+    if (sessionId === null) return refusal(400, ERROR.transport, 'Bad request: the parameter sessionId is required')
+    const connection = connections.get(sessionId)
     const isOwn = connection?.session.serverId === mounted.serverId && connection.session.subject === caller?.userId
+    if (connection === undefined || !isOwn) return SESSION_NOT_FOUND
     const message = parseMessage(body)
-    const lacking = message && findLackingScopes(caller, mounted.router, [message])
-    if (sessionId === null) {
-      writeRefusal(http, refusal(400, ERROR.transport, 'Bad request: the parameter sessionId is required'))
-    } else if (connection === undefined || !isOwn) {
-      writeRefusal(http, SESSION_NOT_FOUND)
-    } else if (message === undefined) {
-      const why = 'Invalid request: the body is not a JSON-RPC message'
-      writeRefusal(http, refusal(400, ERROR.invalidRequest, why))
-    } else if (lacking !== undefined) {
+    if (message === undefined) return NO_MESSAGE
+    const lacking = findLackingScopes(caller, mounted.router, [message])
+    if (lacking !== undefined) {
       const id = message.kind === 'request' ? message.id : null
       writeResponse(http, errorResponse(id, challenges.insufficientScope(http, lacking)))
-    } else {
-      writeHead(http, 202, ['content-type', 'text/plain', 'content-length', '8'])
-      http.raw.end('Accepted')
-      serve(connection, request, message)
+      return undefined
     }
+    writeHead(http, 202, ['content-type', 'text/plain', 'content-length', '8'])
+    http.raw.end('Accepted')
+    serve(connection, request, message)
+    return undefined
   }
 
   const post = (request: ServerRequest): void => {
     const handleBody = (bytes: Buffer): void => {
       const body = parseBody(bytes, limits)
-      if (body.ok) receive(request, body.value)
-      else writeRefusal(request.http, body.error)
+      const refused = body.ok ? receive(request, body.value) : body.error
+      if (refused !== undefined) writeRefusal(request.http, refused)
     }
     readBody(request.http, limits.maxRequestBytes, handleBody, report)
   }
 
-  return { open, post }
+  return { open: orRefuse(open), post }
 }

@@ -1,8 +1,8 @@
 import { acceptsEventStream, headerOf } from '../headers.ts'
-import { type HttpExchange, writeHead, writeRefusal } from '../http-exchange.ts'
+import { type HttpExchange, writeHead } from '../http-exchange.ts'
 import { ERROR, isStatelessVersion } from '../protocol.ts'
 import { isRefusal, type Refusal, refusal } from '../rpc-response.ts'
-import type { ServerRequest } from '../server-request.ts'
+import { orRefuse, type ServerRequest } from '../server-request.ts'
 import { checkVersion, findSession, notAcceptable, SESSION_HEADER } from '../sessions/session-requirements.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import type { CheckRoom } from './listen.ts'
@@ -43,13 +43,6 @@ export const createSessionHttp = ({ sessions, streams, checkRoom }: SessionHttpO
     http.raw.end()
     return undefined
   }
-
-  const orRefuse =
-    (handle: (request: ServerRequest) => Refusal | undefined) =>
-    (request: ServerRequest): void => {
-      const refused = handle(request)
-      if (refused !== undefined) writeRefusal(request.http, refused)
-    }
 
   return { get: orRefuse(get), delete: orRefuse(remove) }
 }
