@@ -4,39 +4,30 @@ import type { Era } from './registry/listing.ts'
 import type { Router } from './registry/router.ts'
 import type { Json } from './rpc-response.ts'
 
+type Structured = { structuredContent?: unknown; content?: unknown }
+
 /** Adds structured content that is not an object as text too, for clients that read only text (server/tools). */
-const withText = (result: BlocksResult): BlocksResult => {
-  const { structuredContent } = result
-  if (isJsonObject(structuredContent) || result.content.some(block => block.type === 'text')) return result
-  return { ...result, content: [...result.content, { type: 'text', text: JSON.stringify(structuredContent) }] }
+const withText = <R extends Structured>(result: R): R => {
+  const { structuredContent, content } = result
+  if (structuredContent === undefined || isJsonObject(structuredContent)) return result
+  const blocks: readonly unknown[] = Array.isArray(content) ? content : []
+  if (blocks.some(block => isJsonObject(block) && block.type === 'text')) return result
+  return { ...result, content: [...blocks, { type: 'text', text: JSON.stringify(structuredContent) }] }
 }
 
 /** Before 2026-07-28 structured content must be an object. Anything else becomes its member `result`. */
-export const renderSessionResult = (result: BlocksResult, isOutputWrapped: boolean): string => {
+const withObject = <R extends Structured>(result: R, isOutputWrapped: boolean): R => {
   const { structuredContent } = result
-  if (structuredContent === undefined) return JSON.stringify(result)
-  const complete = withText(result)
-  return JSON.stringify(
-    isOutputWrapped || !isJsonObject(structuredContent)
-      ? { ...complete, structuredContent: { result: structuredContent } }
-      : complete,
-  )
+  const isWrapped = structuredContent !== undefined && (isOutputWrapped || !isJsonObject(structuredContent))
+  return isWrapped ? { ...result, structuredContent: { result: structuredContent } } : result
 }
+
+export const renderSessionResult = (result: BlocksResult, isOutputWrapped: boolean): string =>
+  JSON.stringify(withObject(withText(result), isOutputWrapped))
 
 /** Adds the type and server of the result (2026-07-28, basic). */
-export const renderStatelessResult = (router: Router, result: BlocksResult): string => {
-  const complete = result.structuredContent === undefined ? result : withText(result)
-  return `${router.statelessHead},${JSON.stringify(complete).slice(1)}`
-}
-
-/** Like `withText`, for a result that is passed on. */
-const withPassedText = (passed: JsonObject): JsonObject => {
-  const { structuredContent, content } = passed
-  const blocks = Array.isArray(content) ? content : []
-  const hasText = blocks.some(block => isJsonObject(block) && block.type === 'text')
-  if (structuredContent === undefined || isJsonObject(structuredContent) || hasText) return passed
-  return { ...passed, content: [...blocks, { type: 'text', text: JSON.stringify(structuredContent) }] }
-}
+export const renderStatelessResult = (router: Router, result: BlocksResult): string =>
+  `${router.statelessHead},${JSON.stringify(withText(result)).slice(1)}`
 
 const INPUT_REQUIRED = 'input_required'
 
@@ -50,11 +41,11 @@ export const renderPassed = (
   era: Era,
   isOutputWrapped: boolean,
 ): string => {
-  const complete = withPassedText(passed)
-  const isSame = json !== undefined && complete === passed
+  const complete = withText(passed)
   if (era === 'stateless') {
     const hasOwn = '_meta' in passed || 'resultType' in passed
-    if (isSame && !hasOwn && json !== '{}') return `${router.statelessHead},${json.slice(1)}`
+    if (json !== undefined && complete === passed && !hasOwn && json !== '{}')
+      return `${router.statelessHead},${json.slice(1)}`
     const own = isJsonObject(complete._meta) ? complete._meta : {}
     return JSON.stringify({
       ...complete,
@@ -62,10 +53,8 @@ export const renderPassed = (
       _meta: { ...own, ...router.meta },
     })
   }
-  const { structuredContent } = complete
-  const isWrapped = structuredContent !== undefined && (isOutputWrapped || !isJsonObject(structuredContent))
-  if (isWrapped) return JSON.stringify({ ...complete, structuredContent: { result: structuredContent } })
-  return isSame ? json : JSON.stringify(complete)
+  const shown = withObject(complete, isOutputWrapped)
+  return json !== undefined && shown === passed ? json : JSON.stringify(shown)
 }
 
 /** Bytes escaped at once: few enough that V8 treats the resulting strings as small. */

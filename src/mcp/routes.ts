@@ -4,6 +4,7 @@ import { isWebSocketUpgrade } from '../lib/http/websocket-upgrade.ts'
 import { listenForUpgrades, type Upgrade } from '../passthrough/proxy/upgrades.ts'
 import type { CompiledPassthrough } from '../runtime/call/compiled-passthrough.ts'
 import { type Authorize, createAdmission } from './admission.ts'
+import type { BodyLimits } from './body.ts'
 import { type Challenges, createChallenges } from './challenges.ts'
 import { handleDirectly } from './direct-requests.ts'
 import { type HttpExchange, writeFault, writeRefusal } from './http-exchange.ts'
@@ -50,12 +51,7 @@ export type McpRoutesOptions = {
   baseUrl: string
   allowedOrigins: readonly string[]
   listensOnLoopback: boolean
-  limits: {
-    maxRequestBytes: number
-    maxJsonDepth: number
-    maxSessionsPerServer: number
-    maxSessionIdleMs: number
-  }
+  limits: BodyLimits & { maxSessionsPerServer: number; maxSessionIdleMs: number }
   /** Keys for session ids. The first one signs, all of them verify. */
   signingKeys: readonly SigningKey[]
   /** Milliseconds since 1970. */

@@ -16,10 +16,12 @@ const READING: ReadonlySet<string> = new Set([
   'completion/complete',
 ])
 
-type Scopes = ReadonlySet<McpScope>
-
 /** Returns undefined if a token of any scope will do. An unknown tool is treated like one that may write. */
-const scopeFor = ({ tools }: Router, { method, params }: RequestMessage, held: Scopes): McpScope | undefined => {
+const scopeFor = (
+  { tools }: Router,
+  { method, params }: RequestMessage,
+  held: ReadonlySet<McpScope>,
+): McpScope | undefined => {
   if (READING.has(method)) return 'mcp:read'
   if (method !== 'tools/call') return undefined
   const name = params?.name

@@ -3,7 +3,7 @@ import { createRegister } from './clients/registration.ts'
 import type { EngineParts } from './engine.ts'
 import { createEngineLoader, createForwardToLibrary } from './forward-to-library.ts'
 import { createConsents } from './grants/consents.ts'
-import { createPendingAuthorizations } from './pending-authorizations.ts'
+import type { PendingAuthorizations } from './pending-authorizations.ts'
 import { createRequestLimiter } from './request-limiter.ts'
 import { findResourceServer } from './resource-servers.store.ts'
 import { createResources } from './resources.ts'
@@ -15,7 +15,7 @@ export type AuthorizationServerParts = Omit<EngineParts, 'resources' | 'pendingA
 export const createAuthorizationServer = (parts: AuthorizationServerParts) => {
   const { db, changes, sealing, counters, baseUrl, now = Date.now } = parts
   const resources = createResources(baseUrl)
-  const pendingAuthorizations = createPendingAuthorizations()
+  const pendingAuthorizations: PendingAuthorizations = new WeakMap()
   const loadEngine = createEngineLoader({ ...parts, resources, pendingAuthorizations, now })
   return {
     loadEngine,

@@ -9,20 +9,5 @@ export type AuthorizationOutcome =
 /** A browser's request to the authorization endpoint, and the user of its dashboard session. */
 export type PendingAuthorization = { userId: string | undefined; outcome: AuthorizationOutcome | undefined }
 
-/**
- * Creates a registry of the current requests to the authorization endpoint. It is keyed by request, the only object of
- * ours that the library passes on.
- */
-export const createPendingAuthorizations = () => {
-  const pendingAuthorizations = new WeakMap<IncomingMessage, PendingAuthorization>()
-  return {
-    begin: (request: IncomingMessage, userId: string | undefined): PendingAuthorization => {
-      const pending: PendingAuthorization = { userId, outcome: undefined }
-      pendingAuthorizations.set(request, pending)
-      return pending
-    },
-    /** Returns undefined at other endpoints. */
-    find: (request: IncomingMessage): PendingAuthorization | undefined => pendingAuthorizations.get(request),
-  }
-}
-export type PendingAuthorizations = ReturnType<typeof createPendingAuthorizations>
+/** The current requests to the authorization endpoint, by request: the only object of ours that the library passes on. */
+export type PendingAuthorizations = WeakMap<IncomingMessage, PendingAuthorization>

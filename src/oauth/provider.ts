@@ -69,7 +69,7 @@ const createPolicy = (pendingAuthorizations: PendingAuthorizations) => {
   const policy = interactionPolicy.base()
   const check = new interactionPolicy.Check('other_user', 'sign in to Patchbay', 'login_required', ctx => {
     const { oidc, req } = ctx
-    const userId = pendingAuthorizations.find(req)?.userId
+    const userId = pendingAuthorizations.get(req)?.userId
     if (userId === undefined && !oidc.prompts.has('none')) throw new SignInNeeded()
     return userId === undefined || userId !== oidc.session?.accountId
   })
@@ -111,7 +111,7 @@ const createResourceIndicators = ({ db, resources }: ProviderParts) => ({
 const createErrorRecorder =
   (pendingAuthorizations: PendingAuthorizations): NonNullable<Configuration['renderError']> =>
   async (ctx, { error, error_description: description }, thrown) => {
-    const pending = pendingAuthorizations.find(ctx.req)
+    const pending = pendingAuthorizations.get(ctx.req)
     if (pending === undefined) {
       ctx.body = { error, ...(description !== undefined && { error_description: description }) }
       return

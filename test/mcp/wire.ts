@@ -33,37 +33,39 @@ const toBytes = (body: JsonValue | Buffer | undefined): Buffer | undefined => {
 const defined = (headers: Record<string, string | undefined>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
 
+const start = (
+  app: Listening,
+  { method = 'POST', path, headers = {}, body, agent }: WireRequest,
+  onResponse: (response: http.IncomingMessage) => void,
+): http.ClientRequest => {
+  const bytes = toBytes(body)
+  const length = bytes === undefined ? {} : { 'content-length': String(bytes.length) }
+  const options = { host: '127.0.0.1', port: app.port, method, path, agent: agent ?? false }
+  const all = { host: `localhost:${app.port}`, ...length, ...defined(headers) }
+  return http.request({ ...options, headers: all }, onResponse).end(bytes)
+}
+
 /**
  * Sends a request that fetch would not send: with any Host or Origin, or without Accept. A string body is sent
  * unchanged.
  */
-export const send = (
-  app: Listening,
-  { method = 'POST', path, headers = {}, body, agent }: WireRequest,
-): Promise<WireResponse> =>
+export const send = (app: Listening, request: WireRequest): Promise<WireResponse> =>
   new Promise((resolve, reject) => {
-    const bytes = toBytes(body)
-    const length = bytes === undefined ? {} : { 'content-length': String(bytes.length) }
-    const options = { host: '127.0.0.1', port: app.port, method, path, agent: agent ?? false }
-    const request = http.request(
-      { ...options, headers: { host: `localhost:${app.port}`, ...length, ...defined(headers) } },
-      response => {
-        const chunks: Buffer[] = []
-        response.on('data', chunk => chunks.push(chunk))
-        response.on('end', () => {
-          const text = Buffer.concat(chunks).toString()
-          resolve({
-            status: response.statusCode ?? 0,
-            headers: response.headers,
-            text,
-            json: () => JSON.parse(text) as JsonValue,
-          })
+    const onResponse = (response: http.IncomingMessage): void => {
+      const chunks: Buffer[] = []
+      response.on('data', chunk => chunks.push(chunk))
+      response.on('end', () => {
+        const text = Buffer.concat(chunks).toString()
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          text,
+          json: () => JSON.parse(text) as JsonValue,
         })
-        response.on('error', reject)
-      },
-    )
-    request.on('error', reject)
-    request.end(bytes)
+      })
+      response.on('error', reject)
+    }
+    start(app, request, onResponse).on('error', reject)
   })
 
 export const post = (
@@ -145,12 +147,10 @@ const parseEvent = (text: string): StreamEvent => {
 }
 
 /** Reads an event stream event by event. */
-export const openStream = (app: Listening, { method = 'GET', path, headers = {}, body }: WireRequest) =>
+export const openStream = (app: Listening, { headers = {}, ...wanted }: WireRequest) =>
   new Promise<WireStream>((resolve, reject) => {
-    const bytes = toBytes(body)
-    const length = bytes === undefined ? {} : { 'content-length': String(bytes.length) }
-    const accept = { accept: 'text/event-stream', host: `localhost:${app.port}` }
-    const request = http.request({ host: '127.0.0.1', port: app.port, method, path, agent: false }, response => {
+    const all = { accept: 'text/event-stream', ...defined(headers) }
+    const request = start(app, { method: 'GET', ...wanted, headers: all }, response => {
       const waiting: ((event: StreamEvent | undefined) => void)[] = []
       const ready: StreamEvent[] = []
       let rest = ''
@@ -187,11 +187,7 @@ export const openStream = (app: Listening, { method = 'GET', path, headers = {},
         close: () => request.destroy(),
       })
     })
-    for (const [name, value] of Object.entries({ ...accept, ...length, ...defined(headers) })) {
-      request.setHeader(name, value)
-    }
     request.on('error', reject)
-    request.end(bytes)
   })
 
 export type WireStream = {

@@ -5,19 +5,13 @@ import {
   type RequestListener,
   type ServerResponse,
 } from 'node:http'
-import { type AddressInfo, connect, type Server, type Socket } from 'node:net'
+import { connect, type Server, type Socket } from 'node:net'
 import { expect, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
+import { portOf } from '../mcp/wire.ts'
 import type { ApiClient } from '../support/api-client.ts'
 
 export type Seen = { method: string; url: string; headers: IncomingHttpHeaders; rawHeaders: string[]; body: string }
-
-const portOf = (server: Server): number => {
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('it does not listen')
-  const { port }: AddressInfo = address
-  return port
-}
 
 /** Closes with the test, including its connections. */
 export const listen = async (

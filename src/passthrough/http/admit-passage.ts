@@ -80,7 +80,7 @@ const check = (
   return success({ route: route.value, target: target.value })
 }
 
-export type AdmitPassageOptions = { challenges: Challenges; checkRoom: CheckRoom; maxRequestBytes: number }
+type AdmitPassageOptions = { challenges: Challenges; checkRoom: CheckRoom; maxRequestBytes: number }
 
 /** Checks a request that is to be passed on, after the access of its server has been checked. */
 export const createAdmitPassage =

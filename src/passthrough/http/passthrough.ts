@@ -1,16 +1,14 @@
 import { headerOf } from '../../mcp/headers.ts'
 import { type HttpExchange, hasDisconnected, writeRefusal } from '../../mcp/http-exchange.ts'
 import { ERROR } from '../../mcp/protocol.ts'
-import type { ReportFault } from '../../mcp/respond.ts'
-import type { PassthroughHandler } from '../../mcp/routes.ts'
+import type { PassthroughChecks, PassthroughHandler } from '../../mcp/routes.ts'
 import { refusal } from '../../mcp/rpc-response.ts'
 import type { ServerRequest } from '../../mcp/server-request.ts'
 import { SESSION_HEADER, SESSION_NOT_FOUND } from '../../mcp/sessions/session-requirements.ts'
-import type { StreamAccess } from '../../mcp/streams/stream-access.ts'
 import type { CompiledPassthrough } from '../../runtime/call/compiled-passthrough.ts'
 import { UpstreamError } from '../../upstreams/connection/upstream-error.ts'
 import type { ReverseProxy } from '../proxy/reverse-proxy.ts'
-import { type AdmitPassageOptions, createAdmitPassage } from './admit-passage.ts'
+import { createAdmitPassage } from './admit-passage.ts'
 import type { ForwardedRequest } from './forwarded-request.ts'
 import { createMessageAddresses } from './message-addresses.ts'
 import { createPassRequest } from './pass-request.ts'
@@ -19,14 +17,12 @@ import { startPassage } from './passage.ts'
 import { buildPassedHeaders, forwardedOrigin } from './request-headers.ts'
 import { createSessionOwners } from './session-owners.ts'
 
-export type PassthroughOptions = AdmitPassageOptions & {
+export type PassthroughOptions = PassthroughChecks & {
   proxy: ReverseProxy
   baseUrl: string
-  access: StreamAccess
-  isStopping: () => boolean
+  maxRequestBytes: number
   /** The addresses of the request's client and proxies, in the form of X-Forwarded-For. */
   forwardedFor: (incoming: HttpExchange['incoming']) => string
-  report: ReportFault
 }
 
 /** Methods that do not send a message. */

@@ -60,7 +60,8 @@ export const authorizationPages: FastifyPluginAsync<AuthorizationPagesParts> = a
     }
     const userId = browserUserOf(request)?.userId
     await dropForeignSession(request, userId)
-    const pending = pendingAuthorizations.begin(request.raw, userId)
+    const pending: PendingAuthorization = { userId, outcome: undefined }
+    pendingAuthorizations.set(request.raw, pending)
     await forwardToLibrary(request, reply)
     return sendOutcome(reply, pending)
   }

@@ -4,6 +4,7 @@ import type { LookupFunction } from 'node:net'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { portOf } from '../../mcp/wire.ts'
 
 const pem = (name: string): string =>
   readFileSync(join(import.meta.dirname, '../../support/tls', `${name}.pem`), 'utf8')
@@ -53,8 +54,7 @@ export const startDocumentHost = async (): Promise<DocumentHost> => {
     socket.on('close', () => sockets.delete(socket))
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  const port = typeof address === 'object' && address !== null ? address.port : 0
+  const port = portOf(server)
   const origin = `https://${HOST}:${port}`
   return {
     origin,

@@ -98,24 +98,22 @@ export const createVisitor = (origin: string) => {
     throw new Error(`goes round in circles: ${page.url}`)
   }
 
+  const enter = async (how: 'signUp' | 'signIn', email: string, password = 'correct horse battery staple') => {
+    const browser = createBrowser(origin)
+    const { status, text } = await browser[how](email, password)
+    if (status !== (how === 'signUp' ? 201 : 200)) throw new Error(`${how}: ${status} ${text}`)
+    for (const [name, value] of browser.cookies) jar.set(name, value)
+  }
+
   return {
     jar,
     send,
     get: async (url: string): Promise<Page> => follow(await send('GET', new URL(url, origin).href)),
     post: async (url: string, form: Record<string, string>): Promise<Page> => follow(await send('POST', url, form)),
-    /** Signs in to the dashboard, with a new account unless one is given. */
-    signUp: async (email: string, password = 'correct horse battery staple'): Promise<void> => {
-      const browser = createBrowser(origin)
-      const answer = await browser.signUp(email, password)
-      if (answer.status !== 201) throw new Error(`sign-up: ${answer.status} ${answer.text}`)
-      for (const [name, value] of browser.cookies) jar.set(name, value)
-    },
-    signIn: async (email: string, password = 'correct horse battery staple'): Promise<void> => {
-      const browser = createBrowser(origin)
-      const answer = await browser.signIn(email, password)
-      if (answer.status !== 200) throw new Error(`sign-in: ${answer.status} ${answer.text}`)
-      for (const [name, value] of browser.cookies) jar.set(name, value)
-    },
+    /** Creates an account and signs in to the dashboard. */
+    signUp: (email: string, password?: string): Promise<void> => enter('signUp', email, password),
+    /** Signs in to the dashboard. */
+    signIn: (email: string, password?: string): Promise<void> => enter('signIn', email, password),
   }
 }
 export type Visitor = ReturnType<typeof createVisitor>
