@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { createMemoryCounters } from '../lib/db/counters.ts'
 import { networkOf } from '../lib/http/network.ts'
 import { AppError } from '../lib/kernel/errors.ts'
@@ -7,21 +7,18 @@ const WINDOW_MS = 60_000
 /** Requests per address and minute. Many users' clients behind one address make far fewer. */
 const MAX_REQUESTS = 1_000
 
-/** Limits requests before they reach the database. Counts in memory, so the check is cheaper than what it protects. */
+/**
+ * Creates an `onRequest` hook that limits requests before they reach the database. Counts in memory, so the check is
+ * cheaper than what it protects.
+ */
 export const createRequestLimiter = () => {
   const counters = createMemoryCounters()
-  const check = async ({ ip }: FastifyRequest): Promise<void> => {
+  return async ({ ip }: FastifyRequest): Promise<void> => {
     const { count, resetsInMs } = await counters.increment(networkOf(ip), WINDOW_MS)
     if (count <= MAX_REQUESTS) return
     throw new AppError('rate_limited', 'Too many requests from this address: try again in a minute.', {
       retryAfterSeconds: Math.ceil(resetsInMs / 1_000),
     })
-  }
-  return {
-    /** Counts every request in this Fastify scope. */
-    guard: (app: FastifyInstance): void => {
-      app.addHook('onRequest', check)
-    },
   }
 }
 export type RequestLimiter = ReturnType<typeof createRequestLimiter>

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { CompiledPassthrough } from '../../runtime/call/compiled-passthrough.ts'
 import type { AccessPolicy } from '../../servers/access/access.ts'
 import type { HttpExchange } from '../http-exchange.ts'
@@ -19,13 +20,6 @@ export type Subscriber = {
 
 /** Tokens can be revoked without a change of the server, so stream callers are checked again every few beats. */
 const BEATS_PER_ACCESS_CHECK = 4
-
-const isSamePolicy = (a: AccessPolicy, b: AccessPolicy): boolean =>
-  a.tier === b.tier &&
-  a.organizationId === b.organizationId &&
-  a.ownerId === b.ownerId &&
-  a.allowedUserIds.size === b.allowedUserIds.size &&
-  [...a.allowedUserIds].every(id => b.allowedUserIds.has(id))
 
 const METHODS: Readonly<Record<ListKind, readonly string[]>> = {
   tools: ['tools/list'],
@@ -88,7 +82,7 @@ export const createMountedServer = (serverId: string, first: Router) => {
         return
       }
       const changed = changedLists(before, next)
-      const hasNewPolicy = !isSamePolicy(before.server.access, next.server.access)
+      const hasNewPolicy = !isDeepStrictEqual(before.server.access, next.server.access)
       for (const subscriber of subscribers) {
         if (hasNewPolicy) subscriber.checkAccess(next.server.access)
         for (const kind of changed) subscriber.listChanged(kind)

@@ -82,13 +82,7 @@ export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, access, 
         endWhenDone(connection)
       },
     }
-    const start = {
-      serverId,
-      subject: caller?.userId,
-      version: SESSION_VERSIONS[0],
-      client: undefined,
-      capabilities: [],
-    }
+    const start = { serverId, subject: caller?.userId, version: SESSION_VERSIONS[0], capabilities: [] }
     const session = { ...newSession(start, now()), notify: (json: string) => stream.send(messageEvent(json)) }
     const connection: Connection = { stream, session, isInitialized: false, isEnding: false }
     connections.set(sessionId, connection)
@@ -99,10 +93,9 @@ export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, access, 
   const initialize = (connection: Connection, { router }: MountedServer, request: RequestMessage): RpcResponse => {
     const parsed = parseInitialize(request.params)
     if (isRefusal(parsed)) return errorResponse(request.id, parsed)
-    const { version, client, capabilities } = parsed
-    connection.session = { ...connection.session, version, client, capabilities }
+    connection.session = { ...connection.session, ...parsed }
     connection.isInitialized = true
-    return resultResponse(request.id, router.initialize(version))
+    return resultResponse(request.id, router.initialize(parsed.version))
   }
 
   const serve = (connection: Connection, { mounted, caller }: ServerRequest, message: Message): void => {

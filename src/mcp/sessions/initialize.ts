@@ -1,15 +1,12 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import { clientName } from '../envelope.ts'
-import { ERROR, findSessionVersion, SESSION_VERSIONS, type SessionVersion } from '../protocol.ts'
+import { ERROR, findSessionVersion, SESSION_VERSIONS } from '../protocol.ts'
 import { type Refusal, refusal } from '../rpc-response.ts'
+import type { SessionClaims } from './session-id.ts'
 import { ASKABLE_NAMES } from './session-peer.ts'
 
 /** What a client sends with initialize (basic/lifecycle, "Initialization"). */
-type InitializeParams = {
-  version: SessionVersion
-  client: string | undefined
-  capabilities: string[]
-}
+type InitializeParams = Pick<SessionClaims, 'version' | 'client' | 'capabilities'>
 
 /** Known client capabilities. Clients may send any number of others, which are dropped. */
 const CAPABILITIES: readonly string[] = ['experimental', 'tasks', ...ASKABLE_NAMES]

@@ -58,9 +58,8 @@ export const createSessionPosts = ({ sessions, streams, maxSessionsPerServer, re
     const parsed = parseInitialize(message.params)
     if (isRefusal(parsed)) return errorResponse(message.id, parsed)
     const { serverId, tier } = router.server.access
-    const { version, client, capabilities } = parsed
-    const id = sessions.begin({ serverId, subject: caller?.userId, tier, version, client, capabilities })
-    if (id !== undefined) return resultResponse(message.id, router.initialize(version), [SESSION_HEADER, id])
+    const id = sessions.begin({ serverId, subject: caller?.userId, tier, ...parsed })
+    if (id !== undefined) return resultResponse(message.id, router.initialize(parsed.version), [SESSION_HEADER, id])
     const why = `This server has reached its limit of ${maxSessionsPerServer} open sessions (PATCHBAY_MAX_SESSIONS_PER_SERVER)`
     const headers = ['retry-after', '60']
     return errorResponse(message.id, { ...refusal(503, ERROR.transport, why), headers })

@@ -1,7 +1,6 @@
 import type { LogLevel, SessionPeer } from '../../upstreams/connection/call-link.ts'
 import type { Call } from '../call.ts'
 import type { ResponseMessage } from '../message.ts'
-import type { SessionVersion } from '../protocol.ts'
 import type { ResumableStreams } from '../streams/resumable-streams.ts'
 import type { SessionClaims } from './session-id.ts'
 
@@ -31,14 +30,10 @@ export type SessionUpstreams = {
   askable: AskableClient | undefined
 }
 
+type SessionStart = Readonly<Pick<SessionClaims, 'serverId' | 'subject' | 'version' | 'client' | 'capabilities'>>
+
 /** The state of a session. Most members are created when first needed. */
-export type Session = {
-  readonly serverId: string
-  readonly subject: string | undefined
-  readonly version: SessionVersion
-  readonly client: string | undefined
-  /** Names of the declared capabilities. */
-  readonly capabilities: readonly string[]
+export type Session = SessionStart & {
   lastUsedAt: number
   logLevel: LogLevel | undefined
   /** Running requests, for `notifications/cancelled`. Clients may use an id twice. */
@@ -48,8 +43,6 @@ export type Session = {
   notify: ((json: string) => void) | undefined
   upstreams: SessionUpstreams | undefined
 }
-
-type SessionStart = Pick<SessionClaims, 'serverId' | 'subject' | 'version' | 'client' | 'capabilities'>
 
 export const newSession = (
   { serverId, subject, version, client, capabilities }: SessionStart,

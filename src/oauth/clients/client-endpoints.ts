@@ -163,7 +163,7 @@ export const clientEndpoints =
       strictTransportSecurity: parts.isHttps,
     })
     sendOAuthErrors(app)
-    parts.limiter.guard(app)
+    app.addHook('onRequest', parts.limiter)
     app.addHook('onRequest', async (request, reply) => {
       reply.header('cache-control', 'no-store')
       if (parts.origins.isHostAllowed(request.headers.host)) return

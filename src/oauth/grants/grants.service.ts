@@ -1,6 +1,6 @@
 import { writeAudit } from '../../identity/audit/audit.store.ts'
-import type { Database, Transaction } from '../../lib/db/client.ts'
-import type { Announce, Changes } from '../../lib/events/changes.ts'
+import type { Database } from '../../lib/db/client.ts'
+import type { Changes } from '../../lib/events/changes.ts'
 import type { IdPage } from '../../lib/http/id-paging.ts'
 import { type Actor, organizationIdsOf } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
@@ -17,46 +17,41 @@ export type GrantServiceParts = {
 
 const noGrant = () => new AppError('not_found', 'There is no such grant.')
 
-const remove = async (tx: Transaction, announce: Announce, actor: Actor, grant: Grant): Promise<void> => {
-  const { id, userId, client, server } = grant
-  await removeGrantWithTokens(tx, id)
-  await writeAudit(tx, {
-    action: 'grant.removed',
-    actor,
-    organizationId: server.policy.organizationId,
-    target: { type: 'grant', id, name: client.name },
-    change: { userId, clientId: client.id, serverId: server.policy.serverId },
-  })
-  announce({ type: 'access_changed', userId })
-}
-
 /** Lists and revokes the access of clients: per server for builders, and per user for their own. */
-export const createGrantService = ({ db, changes, now = Date.now }: GrantServiceParts) => ({
-  /** Lists the grants of all users. For builders. */
-  listServerGrants: async (actor: Actor, serverId: string, page: IdPage): Promise<Grant[]> => {
-    await getServerFor(db, actor, serverId, 'build')
-    return listGrants(db, { serverId }, page, new Date(now()))
-  },
-
-  /** Removes a grant of the actor, or of anybody on a server that the actor owns or manages. */
-  removeGrant: (actor: Actor, id: string): Promise<void> =>
+export const createGrantService = ({ db, changes, now = Date.now }: GrantServiceParts) => {
+  /** Removes a grant of the actor, or on a server of one of these organizations that the actor owns or manages. */
+  const remove = (actor: Actor, id: string, organizationIds: readonly string[]): Promise<void> =>
     changes.commit(async (tx, announce) => {
-      const { userId } = actor
-      const grant = orThrow(await findGrant(tx, id, { userId, organizationIds: organizationIdsOf(actor) }), noGrant)
-      if (grant.userId !== userId) {
-        assertOwnOrManaged(actor, await getServerFor(tx, actor, grant.server.policy.serverId, 'build'))
-      }
-      await remove(tx, announce, actor, grant)
-    }),
+      const grant = orThrow(await findGrant(tx, id, { userId: actor.userId, organizationIds }), noGrant)
+      const { userId, client, server } = grant
+      const { serverId, organizationId } = server.policy
+      if (userId !== actor.userId) assertOwnOrManaged(actor, await getServerFor(tx, actor, serverId, 'build'))
+      await removeGrantWithTokens(tx, id)
+      await writeAudit(tx, {
+        action: 'grant.removed',
+        actor,
+        organizationId,
+        target: { type: 'grant', id, name: client.name },
+        change: { userId, clientId: client.id, serverId },
+      })
+      announce({ type: 'access_changed', userId })
+    })
 
-  /** Lists the clients that act on behalf of the actor. */
-  listApplications: (actor: Actor, page: IdPage): Promise<Grant[]> =>
-    listGrants(db, { userId: actor.userId }, page, new Date(now())),
+  return {
+    /** Lists the grants of all users. For builders. */
+    listServerGrants: async (actor: Actor, serverId: string, page: IdPage): Promise<Grant[]> => {
+      await getServerFor(db, actor, serverId, 'build')
+      return listGrants(db, { serverId }, page, new Date(now()))
+    },
 
-  removeApplication: (actor: Actor, id: string): Promise<void> =>
-    changes.commit(async (tx, announce) => {
-      const grant = orThrow(await findGrant(tx, id, { userId: actor.userId, organizationIds: [] }), noGrant)
-      await remove(tx, announce, actor, grant)
-    }),
-})
+    /** Removes a grant of the actor, or of anybody on a server that the actor owns or manages. */
+    removeGrant: (actor: Actor, id: string): Promise<void> => remove(actor, id, organizationIdsOf(actor)),
+
+    /** Lists the clients that act on behalf of the actor. */
+    listApplications: (actor: Actor, page: IdPage): Promise<Grant[]> =>
+      listGrants(db, { userId: actor.userId }, page, new Date(now())),
+
+    removeApplication: (actor: Actor, id: string): Promise<void> => remove(actor, id, []),
+  }
+}
 export type GrantService = ReturnType<typeof createGrantService>

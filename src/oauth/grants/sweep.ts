@@ -2,8 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { type Database, transact } from '../../lib/db/client.ts'
 import { removeExpiredArtifacts, removeIdleClients, removeSpentGrants } from './sweep.store.ts'
 
-const HOUR_MS = 60 * 60 * 1_000
-const DAY_MS = 24 * HOUR_MS
+const DAY_MS = 24 * 60 * 60 * 1_000
 /** Grants per transaction, few enough not to block other writers. */
 const GRANTS_PER_BATCH = 200
 

@@ -15,15 +15,6 @@ import { takeBody } from './request-body.ts'
 /** Maximum number of addresses tried per request, if they refuse the connection. */
 const MAX_TRIES = 3
 
-/** Responds with a refusal, or cuts the response off if it has started. */
-const createRefuse =
-  ({ http, passage }: ForwardedRequest) =>
-  (reason: Refusal): void => {
-    passage.error ??= reason.message
-    if (http.raw.headersSent) http.raw.destroy()
-    else writeRefusal(http, reason)
-  }
-
 export const createPassRequest =
   ({ proxy, maxRequestBytes, report }: { proxy: ReverseProxy; maxRequestBytes: number; report: ReportFault }) =>
   /** Passes a request on to one of the upstream's addresses, and the response back to the client. */
@@ -32,7 +23,6 @@ export const createPassRequest =
     const { incoming, raw } = http
     const { method = '' } = incoming
     const session = sessionOf(forwarded)
-    const refuse = createRefuse(forwarded)
     const tried = new Set<PassthroughTarget>()
     let body: Buffer | Readable | undefined
     let slot: Slot | undefined
@@ -44,6 +34,13 @@ export const createPassRequest =
       incoming.unpipe()
       incoming.resume()
     })
+
+    /** Responds with a refusal, or cuts the response off if it has started. */
+    const refuse = (reason: Refusal): void => {
+      passage.error ??= reason.message
+      if (raw.headersSent) raw.destroy()
+      else writeRefusal(http, reason)
+    }
 
     /** An exception in an event listener would end the process. */
     const attempt = <T>(work: () => T): T | undefined => {

@@ -5,7 +5,7 @@ import type { AccountsOfConnections, LoadedUpstream } from '../../upstreams/conn
 import { restingState, type Upstream, type UpstreamState } from '../../upstreams/upstream.ts'
 import { type Balancer, createBalancer, type Probe } from './balancer.ts'
 import { createRouteAccount, type RouteAccount } from './route-account.ts'
-import { type PassthroughTarget, toTarget } from './target.ts'
+import { toTarget } from './target.ts'
 
 /**
  * How requests reach the upstream of a passthrough server. The same object as long as the configuration is the same.
@@ -28,9 +28,6 @@ export type PassthroughRoute = {
 export const MAX_BALANCED_SERVERS = 5_000
 
 type Held = { key: string; route: PassthroughRoute }
-
-const toTargets = (urls: readonly string[], transport: 'http' | 'sse'): PassthroughTarget[] =>
-  urls.flatMap(url => toTarget(url, transport) ?? [])
 
 /** Returns the only upstream of a passthrough server, or what is wrong with its upstreams. */
 const findOnly = (loaded: readonly LoadedUpstream[]): Result<LoadedUpstream, string> => {
@@ -61,7 +58,8 @@ export const createPassthroughs = ({ probe, accounts, bus }: PassthroughsParts) 
     if (!resolved.ok) return failure(resolved.error.message)
     const config = resolved.value
     if (config.transport === 'stdio') return failure(`The upstream "${upstream.name}" is a command.`)
-    const targets = toTargets([config.url, ...(config.urls ?? [])], config.transport)
+    const { transport, url, urls = [] } = config
+    const targets = [url, ...urls].flatMap(text => toTarget(text, transport) ?? [])
     const account = createRouteAccount({ upstreamId: upstream.id, config, accounts })
     if (account !== undefined && new Set(targets.map(({ url }) => url.origin)).size > 1) {
       return failure(
@@ -73,7 +71,7 @@ export const createPassthroughs = ({ probe, accounts, bus }: PassthroughsParts) 
       balancer: createBalancer(targets, probe),
       headers: Object.fromEntries(Object.entries(config.headers).map(([name, value]) => [name.toLowerCase(), value])),
       timeoutMs: config.timeoutMs,
-      isSse: config.transport === 'sse',
+      isSse: transport === 'sse',
       secrets: config.secrets,
       account,
     })

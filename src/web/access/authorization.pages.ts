@@ -42,7 +42,7 @@ const sendOutcome = (reply: FastifyReply, { outcome }: PendingAuthorization): Fa
 /** Registers the authorization endpoint and its pages. Needs a scope set up by `configurePages`. */
 export const authorizationPages: FastifyPluginAsync<AuthorizationPagesParts> = async (app, parts) => {
   const { loadEngine, forwardToLibrary, pendingAuthorizations, limiter } = parts
-  limiter.guard(app)
+  app.addHook('onRequest', limiter)
 
   /** Drops the OAuth library's session cookie if it belongs to another user than the dashboard session. */
   const dropForeignSession = async (request: FastifyRequest, userId: string | undefined): Promise<void> => {
