@@ -1,8 +1,7 @@
 import { type Adapter, type AdapterFactory, type AdapterPayload, errors, Provider } from 'oidc-provider'
 import { z } from 'zod'
-import { type Database, type Transaction, transact } from '../lib/db/client.ts'
+import { type Transaction, transact } from '../lib/db/client.ts'
 import { isForeignKeyViolation } from '../lib/db/failures.ts'
-import type { Changes } from '../lib/events/changes.ts'
 import { isJsonObject, type JsonObject } from '../lib/kernel/json.ts'
 import {
   type Artifact,
@@ -15,20 +14,13 @@ import {
   wereTokensIssued,
 } from './artifacts.store.ts'
 import { noteClientUse } from './clients/known-clients.store.ts'
+import type { EngineParts } from './engine-parts.ts'
 import { createRevokeGrant } from './grants/revocations.ts'
 import { AUTHORIZE_PATH } from './paths.ts'
-import type { Resources } from './resources.ts'
 
-export type AdapterParts = {
-  db: Database
-  changes: Changes
-  resources: Resources
+export type AdapterParts = EngineParts & {
   /** Finds a registered client with its secret, using RFC 7591's member names. */
   findClient: (clientId: string) => Promise<AdapterPayload | undefined>
-  /** How long a used refresh token may be used again, since several processes of one client may share it. */
-  refreshGraceMs: number
-  baseUrl: string
-  now: () => number
 }
 
 const oneText = z.string().optional().catch(undefined)

@@ -1,6 +1,6 @@
 import { hasArtifacts } from './artifacts.store.ts'
 import { createRegister } from './clients/registration.ts'
-import type { EngineParts } from './engine.ts'
+import type { EngineParts } from './engine-parts.ts'
 import { createEngineLoader, createForwardToLibrary } from './forward-to-library.ts'
 import { createConsents } from './grants/consents.ts'
 import type { PendingAuthorizations } from './pending-authorizations.ts'

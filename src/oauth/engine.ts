@@ -2,35 +2,15 @@ import type { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type AdapterPayload, type Client, errors } from 'oidc-provider'
 import type { Database } from '../lib/db/client.ts'
-import type { Counters } from '../lib/db/counters.ts'
-import type { Changes } from '../lib/events/changes.ts'
 import { isJsonObject } from '../lib/kernel/json.ts'
-import type { HttpClient } from '../lib/outbound/outbound-request.ts'
 import type { Logger } from '../lib/process/logger.ts'
 import type { Sealing } from '../lib/process/sealing.ts'
 import { createAdapterFactory } from './adapter.ts'
 import { openClientSecret } from './clients/client-secrets.ts'
 import { findKnownClient } from './clients/known-clients.store.ts'
-import type { PendingAuthorizations } from './pending-authorizations.ts'
+import type { EngineParts } from './engine-parts.ts'
 import { createProvider, SignInNeeded } from './provider.ts'
-import type { Resources } from './resources.ts'
 import { loadSigningKeys } from './signing-keys.store.ts'
-
-export type EngineParts = {
-  db: Database
-  changes: Changes
-  sealing: Sealing
-  counters: Counters
-  logger: Logger
-  baseUrl: string
-  /** Fetches client metadata documents, from public addresses only. */
-  documents: Pick<HttpClient, 'send'>
-  /** How long a used refresh token may be used again, in ms. 0 for never. */
-  refreshGraceMs: number
-  resources: Resources
-  pendingAuthorizations: PendingAuthorizations
-  now: () => number
-}
 
 /** Ids are ours, or URLs. PostgreSQL rejects texts with a NUL. */
 const CLIENT_ID = /^[\x21-\x7e]{1,2048}$/

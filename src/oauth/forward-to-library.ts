@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Engine, EngineParts } from './engine.ts'
+import type { Engine } from './engine.ts'
+import type { EngineParts } from './engine-parts.ts'
 
 export type LoadEngine = () => Promise<Engine>
 

@@ -6,18 +6,15 @@ import {
   type KoaContextWithOIDC,
   Provider,
 } from 'oidc-provider'
-import type { Database } from '../lib/db/client.ts'
-import type { Counters } from '../lib/db/counters.ts'
 import { ALL_MCP_SCOPES, MCP_SCOPES } from '../lib/kernel/mcp-scopes.ts'
-import type { HttpClient } from '../lib/outbound/outbound-request.ts'
 import { normalizeRequest, toParameters } from './authorization-request.ts'
 import { createClientDocuments, MAX_DOCUMENT_BYTES } from './clients/client-documents.ts'
 import { AUTH_METHODS } from './clients/oauth-client.ts'
+import type { EngineParts } from './engine-parts.ts'
 import { findGrantId } from './grants/consents.store.ts'
 import { AUTHORIZE_PATH, INTERACTION_PATH, SESSION_COOKIE } from './paths.ts'
 import type { PendingAuthorizations } from './pending-authorizations.ts'
 import { isServer, isUser } from './resource-servers.store.ts'
-import type { Resources } from './resources.ts'
 import type { SigningKey } from './signing-keys.store.ts'
 
 const MINUTE = 60
@@ -41,18 +38,11 @@ const RESOURCE_REQUIRED =
   'the parameter resource (RFC 8707) is required: send the URL of the server to access, ' +
   'as given in its /.well-known/oauth-protected-resource document'
 
-export type ProviderParts = {
-  db: Database
-  baseUrl: string
+export type ProviderParts = EngineParts & {
   adapter: AdapterFactory
   signingKeys: readonly SigningKey[]
   /** The first key signs cookies; all of them verify. */
   cookieKeys: readonly string[]
-  counters: Counters
-  /** Used for client metadata documents only. */
-  documents: Pick<HttpClient, 'send'>
-  resources: Resources
-  pendingAuthorizations: PendingAuthorizations
 }
 
 /** Aborts the request; the page of the endpoint then redirects the browser to sign in. */

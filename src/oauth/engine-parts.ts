@@ -1,0 +1,25 @@
+import type { Database } from '../lib/db/client.ts'
+import type { Counters } from '../lib/db/counters.ts'
+import type { Changes } from '../lib/events/changes.ts'
+import type { HttpClient } from '../lib/outbound/outbound-request.ts'
+import type { Logger } from '../lib/process/logger.ts'
+import type { Sealing } from '../lib/process/sealing.ts'
+import type { PendingAuthorizations } from './pending-authorizations.ts'
+import type { Resources } from './resources.ts'
+
+/** What the authorization server's engine is made of. */
+export type EngineParts = {
+  db: Database
+  changes: Changes
+  sealing: Sealing
+  counters: Counters
+  logger: Logger
+  baseUrl: string
+  /** Fetches client metadata documents, from public addresses only. */
+  documents: Pick<HttpClient, 'send'>
+  /** How long a used refresh token may be used again, since several processes of one client may share it. 0 for never. */
+  refreshGraceMs: number
+  resources: Resources
+  pendingAuthorizations: PendingAuthorizations
+  now: () => number
+}
