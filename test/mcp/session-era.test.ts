@@ -16,6 +16,10 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
+/** Sends a message in a new session. */
+const inSession = async (body: JsonValue, version?: string) =>
+  post(app, server.id, body, await beginSession(app, server.id, version))
+
 describe('initialize', () => {
   it.each(VERSIONS)(
     'with the version %s, returns it with a session id and the server’s capabilities',
@@ -75,8 +79,7 @@ describe('initialize', () => {
   })
 
   it('is refused in an initialized session', async () => {
-    const session = await beginSession(app, server.id)
-    const response = await post(app, server.id, INITIALIZE('2025-11-25'), session)
+    const response = await inSession(INITIALIZE('2025-11-25'))
     expect([response.status, errorCode(response)]).toEqual([400, -32600])
   })
 
@@ -126,22 +129,19 @@ describe('a request in a session', () => {
     ['an unknown resource', 'resources/read', { uri: 'file:///etc/passwd' }, -32602],
     ['an unknown prompt', 'prompts/get', { name: 'nothing' }, -32602],
   ])('with %s, returns an error in-band', async (_what, method, params, code) => {
-    const session = await beginSession(app, server.id)
     const body = { jsonrpc: '2.0', id: 9, method, ...(params === undefined ? {} : { params }) }
-    const response = await post(app, server.id, body, session)
+    const response = await inSession(body)
     expect([response.status, replyOf(response).id, errorCode(response)]).toEqual([200, 9, code])
   })
 
   it.each(['resources/list', 'resources/templates/list', 'prompts/list'])('%s returns an empty list', async method => {
-    const session = await beginSession(app, server.id)
-    const response = await post(app, server.id, { jsonrpc: '2.0', id: 1, method }, session)
+    const response = await inSession({ jsonrpc: '2.0', id: 1, method })
     expect(Object.values(replyOf(response).result ?? {})).toEqual([[]])
   })
 
   it('stores the log level', async () => {
-    const session = await beginSession(app, server.id)
     const body = { jsonrpc: '2.0', id: 1, method: 'logging/setLevel', params: { level: 'warning' } }
-    expect(replyOf(await post(app, server.id, body, session)).result).toEqual({})
+    expect(replyOf(await inSession(body)).result).toEqual({})
   })
 
   it.each<[string, JsonObject]>([
@@ -150,8 +150,7 @@ describe('a request in a session', () => {
     ['an answer that nobody asked for', { jsonrpc: '2.0', id: 3, result: {} }],
     ['an error that nobody asked for', { jsonrpc: '2.0', id: 3, error: { code: 1, message: 'no' } }],
   ])('that is %s gets 202 without a body', async (_what, body) => {
-    const session = await beginSession(app, server.id)
-    const response = await post(app, server.id, body, session)
+    const response = await inSession(body)
     expect([response.status, response.text]).toEqual([202, ''])
   })
 })
@@ -259,8 +258,7 @@ describe('a batch', () => {
   ]
 
   it('in 2025-03-26 gets a batch of responses', async () => {
-    const session = await beginSession(app, server.id, '2025-03-26')
-    const response = await post(app, server.id, batch, session)
+    const response = await inSession(batch, '2025-03-26')
     expect(response.status).toBe(200)
     expect(response.json()).toMatchObject([
       { id: 7, result: {} },
@@ -285,14 +283,12 @@ describe('a batch', () => {
   })
 
   it('of only notifications gets 202', async () => {
-    const session = await beginSession(app, server.id, '2025-03-26')
-    const response = await post(app, server.id, [{ jsonrpc: '2.0', method: 'notifications/initialized' }], session)
+    const response = await inSession([{ jsonrpc: '2.0', method: 'notifications/initialized' }], '2025-03-26')
     expect([response.status, response.text]).toEqual([202, ''])
   })
 
   it.each(['2024-11-05', '2025-06-18', '2025-11-25'])('in %s, which has no batches, is refused', async version => {
-    const session = await beginSession(app, server.id, version)
-    const response = await post(app, server.id, batch, session)
+    const response = await inSession(batch, version)
     expect([response.status, errorCode(response)]).toEqual([400, -32600])
   })
 
@@ -302,8 +298,7 @@ describe('a batch', () => {
     ['in a batch', [[ping]]],
     ['of more than 100 messages', Array.from({ length: 101 }, () => ping)],
   ])('%s is refused', async (_what, body) => {
-    const session = await beginSession(app, server.id, '2025-03-26')
-    const response = await post(app, server.id, body, session)
+    const response = await inSession(body, '2025-03-26')
     expect([response.status, errorCode(response)]).toEqual([400, -32600])
   })
 
