@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JsonValue } from '../../src/lib/kernel/json.ts'
+import { runsOf } from '../support/cases-of-run.ts'
 import { makeServer, startTestApp, type TestApp } from './support.ts'
 import {
   beginSession,
@@ -222,7 +223,7 @@ describe('whatever is sent', () => {
         expectAnswer(await send(app, { path, body, headers: { ...POST_HEADERS, ...headers }, agent }))
       },
     )
-    await fc.assert(property, { numRuns: 500 })
+    await fc.assert(property, { numRuns: runsOf(500) })
     expect(app.faults).toEqual([])
   }, 60_000)
 
@@ -236,7 +237,7 @@ describe('whatever is sent', () => {
         (await send(app, { path, headers: { 'content-type': two, authorization: three }, body: '{}', agent })).status,
       ).toBeLessThan(500)
     })
-    await fc.assert(property, { numRuns: 200 })
+    await fc.assert(property, { numRuns: runsOf(200) })
     expect(app.faults).toEqual([])
   }, 60_000)
 })

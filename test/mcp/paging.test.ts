@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/lib/kernel/json.ts'
 import type { CompiledServer } from '../../src/runtime/call/compiled-server.ts'
+import { runsOf } from '../support/cases-of-run.ts'
 import { makeServer, makeTool, startTestApp, type TestApp } from './support.ts'
 import { beginSession, callStateless, post, replyOf } from './wire.ts'
 
@@ -99,7 +100,7 @@ describe('tools/list', () => {
         const response = await callStateless(app, server.id, 'tools/list', { cursor })
         expect(replyOf(response).error?.code).toBe(-32602)
       }),
-      { numRuns: 100 },
+      { numRuns: runsOf(100) },
     )
   })
 })

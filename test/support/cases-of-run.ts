@@ -6,3 +6,6 @@ const isRest = process.env.TEST_REST === '1'
  */
 export const casesOfRun = <Case>(cases: readonly Case[], isFirst: (one: Case, index: number) => boolean): Case[] =>
   cases.filter((one, index) => isFirst(one, index) !== isRest)
+
+/** Returns how many random inputs a property is checked with: a fifth of `numRuns` in `npm test`, all with TEST_REST=1. */
+export const runsOf = (numRuns: number): number => (isRest ? numRuns : Math.ceil(numRuns / 5))

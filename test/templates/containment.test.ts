@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compileTemplate } from '../../src/templates/compile.ts'
 import type { RenderedRequest } from '../../src/templates/template.ts'
+import { runsOf } from '../support/cases-of-run.ts'
 import { compiled, template, valuesOf } from './compiling.ts'
 import { nastyJson, nastyText, throughJson } from './nasty.ts'
 
@@ -70,7 +71,7 @@ describe('any values in the path and the query of a fixed origin', () => {
         expect([...parsed.searchParams]).toEqual(pairs.map((pair, index) => [`k${index}`, pair.meaning(values)]))
         expect(parsed.href).toBe(result.value.url)
       }),
-      { numRuns: 500 },
+      { numRuns: runsOf(500) },
     )
   })
 })
@@ -143,7 +144,7 @@ describe('any value as the base of the URL', () => {
         expect([...parsed.searchParams]).toEqual([['q', q.toWellFormed()]])
         expect([parsed.username, parsed.password, parsed.hash]).toEqual(['', '', ''])
       }),
-      { numRuns: 500 },
+      { numRuns: runsOf(500) },
     )
   })
 })
@@ -210,7 +211,7 @@ describe('any values in a JSON body', () => {
         expect(request.ok).toBe(missing === undefined)
         if (request.ok) expect(JSON.parse(request.value.body ?? '')).toEqual(tree.meaning(given))
       }),
-      { numRuns: 500 },
+      { numRuns: runsOf(500) },
     )
   })
 })
@@ -327,7 +328,7 @@ describe('any text as a template', () => {
         result.value.render(new Map())
         result.value.render(new Map(result.value.parameters.map(({ name }) => [name, 'x'])))
       }),
-      { numRuns: 500 },
+      { numRuns: runsOf(500) },
     )
   })
 })

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isToolAllowed } from '../../src/upstreams/catalogue/present-tools.ts'
 import { fillText, keysIn, parseReferences } from '../../src/upstreams/config/references.ts'
+import { runsOf } from '../support/cases-of-run.ts'
 
 describe('the text of an argument', () => {
   const key = fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_.-]{0,10}$/)
@@ -52,7 +53,7 @@ describe('a pattern of tool names', () => {
         const expression = new RegExp(`^${pattern.replaceAll('.', '\\.').replaceAll('*', '.*')}$`)
         expect(isToolAllowed({ allow: [pattern] }, name)).toBe(expression.test(name))
       }),
-      { numRuns: 2_000 },
+      { numRuns: runsOf(2_000) },
     )
   })
 

@@ -4,6 +4,7 @@ import { MAX_STACKED_HEIGHT } from '../../src/web/diagram/detail.ts'
 import { toPatchFigure } from '../../src/web/diagram/figure.ts'
 import type { Patch } from '../../src/web/diagram/patch.ts'
 import type { Shape } from '../../src/web/diagram/shapes.ts'
+import { runsOf } from '../support/cases-of-run.ts'
 import { largePatch, smallPatch } from './patch-arbitraries.ts'
 import {
   boxAround,
@@ -23,8 +24,8 @@ import { renderPart, wiringText } from './render-part.ts'
 const shapesOf = (patch: Patch): readonly Shape[] => toPatchFigure(patch).shapes
 
 const holdsForAny = (property: (patch: Patch) => void): void => {
-  fc.assert(fc.property(smallPatch, property), { numRuns: 150 })
-  fc.assert(fc.property(largePatch, property), { numRuns: 30 })
+  fc.assert(fc.property(smallPatch, property), { numRuns: runsOf(150) })
+  fc.assert(fc.property(largePatch, property), { numRuns: runsOf(30) })
 }
 
 /** Texts in the dashed outlines of missing parts. */

@@ -7,6 +7,7 @@ import { readTemplate } from '../../src/templates/compile.ts'
 import { formatJson } from '../../src/web/overview/format-json.ts'
 import { convertPlaceholders, foreignPlaceholderNames } from '../../src/web/tool-editor/foreign-placeholders.ts'
 import { placeErrors } from '../../src/web/tool-editor/tool-editor-errors.ts'
+import { runsOf } from '../support/cases-of-run.ts'
 
 const Pieces = z.array(z.object({ text: z.string(), type: z.string().optional() }))
 const Module = z.object({ splitTemplate: z.custom<(text: string) => unknown>(value => typeof value === 'function') })
@@ -39,7 +40,7 @@ describe('the highlighting of a template', () => {
             .join(''),
         ).toBe(text)
       }),
-      { numRuns: 2_000 },
+      { numRuns: runsOf(2_000) },
     )
   })
 
@@ -123,7 +124,7 @@ describe('a URL with placeholders of other tools', () => {
         const bare = (text: string) => text.replaceAll(/[{}:]|%7B|%7D/gi, '')
         expect(bare(once)).toBe(bare(url))
       }),
-      { numRuns: 2_000 },
+      { numRuns: runsOf(2_000) },
     )
   })
 })

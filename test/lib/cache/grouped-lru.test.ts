@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createGroupedLru } from '../../../src/lib/cache/grouped-lru.ts'
+import { runsOf } from '../../support/cases-of-run.ts'
 
 describe('an LRU cache with groups', () => {
   it('stays within its limits and returns only the latest, unexpired value of a key', () => {
@@ -54,7 +55,7 @@ describe('an LRU cache with groups', () => {
         cache.clear()
         expect(cache.stats()).toEqual({ entries: 0, size: 0, groups: 0 })
       }),
-      { numRuns: 300 },
+      { numRuns: runsOf(300) },
     )
   })
 

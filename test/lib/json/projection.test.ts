@@ -6,6 +6,7 @@ import { excludePaths, includePaths } from '../../../src/lib/json/project.ts'
 import type { JsonValue } from '../../../src/lib/kernel/json.ts'
 import { keysTo } from '../../../src/lib/search/place-paths.ts'
 import { buildIndex } from '../../../src/lib/search/search-index.ts'
+import { runsOf } from '../../support/cases-of-run.ts'
 
 // An implementation of JSONPath (RFC 9535) is the reference: it finds the places that paths lead to, and the projection
 // must keep or drop exactly these.
@@ -108,7 +109,7 @@ it('keeps in place what an independent JSONPath finds', () => {
     fc.property(value, paths, (root, wanted) => {
       expect(toText(includePaths(root, parseAll(wanted)))).toBe(toText(keepOnly(root, placesOf(root, wanted))))
     }),
-    { numRuns: 1_000 },
+    { numRuns: runsOf(1_000) },
   )
 })
 
@@ -117,7 +118,7 @@ it('drops what an independent JSONPath finds, and nothing else', () => {
     fc.property(value, paths, (root, wanted) => {
       expect(toText(excludePaths(root, parseAll(wanted)))).toBe(toText(takeAway(root, placesOf(root, wanted))))
     }),
-    { numRuns: 1_000 },
+    { numRuns: runsOf(1_000) },
   )
 })
 
@@ -135,7 +136,7 @@ it('searches what an independent JSONPath finds, and everything below', () => {
       const values = index.kind === 'json' ? index.within(parseAll(wanted)).values : []
       expect(values.map(place => keyOf(keysTo(place)))).toEqual(leavesBelow(root, placesOf(root, wanted)))
     }),
-    { numRuns: 1_000 },
+    { numRuns: runsOf(1_000) },
   )
 })
 

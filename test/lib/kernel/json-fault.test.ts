@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { describeJsonFault, findJsonFault } from '../../../src/lib/kernel/json-fault.ts'
+import { runsOf } from '../../support/cases-of-run.ts'
 
 const FAULTS: readonly (readonly [text: string, where: string])[] = [
   ['{"a": 1,}', 'line 1, column 8: delete this comma: } follows'],
@@ -51,7 +52,7 @@ describe('a text that is not JSON', () => {
         // The parser finds the fault too, and not only that there is one.
         expect(fault?.message).not.toBe('invalid JSON')
       }),
-      { numRuns: 2_000 },
+      { numRuns: runsOf(2_000) },
     )
   })
 

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createAddressPolicy } from '../../../src/lib/outbound/address-policy.ts'
 import type { InProcessOrigin, OutboundRequest, OutboundResponse } from '../../../src/lib/outbound/outbound-request.ts'
+import { runsOf } from '../../support/cases-of-run.ts'
 import { buildClient, faultOf, requestTo, startApi } from './apis.ts'
 
 const answerWith = (response: Partial<OutboundResponse>): OutboundResponse => ({
@@ -120,7 +121,7 @@ describe('a URL of a known origin', () => {
         const unambiguous = /^[\x21-\x5b\x5d-\x7e\u00a0-\uffff]*$/.test(url)
         expect(answer?.body.toString()).toBe(unambiguous ? expected.href : undefined)
       }),
-      { numRuns: 500 },
+      { numRuns: runsOf(500) },
     )
   })
 })

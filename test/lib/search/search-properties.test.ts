@@ -5,6 +5,7 @@ import { findSpans, type Matcher } from '../../../src/lib/search/matcher.ts'
 import { SEARCH_MODES } from '../../../src/lib/search/query.ts'
 import { parseRegex } from '../../../src/lib/search/regex.ts'
 import { substringMatcher } from '../../../src/lib/search/substring.ts'
+import { runsOf } from '../../support/cases-of-run.ts'
 import { json, search } from './search-support.ts'
 
 const letters = fc.constantFrom('a', 'b', 'c', 'A', 'B', ' ', '\n', '.', 'é', '1', '-')
@@ -54,7 +55,7 @@ it('a regular expression finds what RegExp finds, for patterns that both support
       expect(matcher.find(content, 1_000)).toEqual(spans)
       expect(matcher.test(content)).toBe(expected.length > 0)
     }),
-    { numRuns: 1_000 },
+    { numRuns: runsOf(1_000) },
   )
 })
 
@@ -134,7 +135,7 @@ it('fuzzy search finds the nearest word within the distance, by a naive measure'
         expect(near?.distance).toBe(nearest <= most ? nearest : undefined)
       },
     ),
-    { numRuns: 300 },
+    { numRuns: runsOf(300) },
   )
 })
 
@@ -174,6 +175,6 @@ it('any search returns a result or explains what is wrong', () => {
         expect(String(error)).toMatch(/^Error: (?:The pattern|Mode|Look|Backref|Possessive)/)
       }
     }),
-    { numRuns: 1_000 },
+    { numRuns: runsOf(1_000) },
   )
 })

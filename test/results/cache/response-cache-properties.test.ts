@@ -4,6 +4,7 @@ import { bypassesCache, freshMsOf } from '../../../src/results/cache/freshness.t
 import type { RenderedRequest } from '../../../src/templates/template.ts'
 import { callText, connect } from '../../servers/mcp.ts'
 import { type ApiClient, makeServer, signUp } from '../../support/api-client.ts'
+import { runsOf } from '../../support/cases-of-run.ts'
 import { answerJson } from '../../support/fake-api.ts'
 import { runFakeApi, runPatchbay } from '../../support/world.ts'
 
@@ -146,7 +147,7 @@ describe('the caching headers of an API', () => {
         if (isShared && names.includes('private')) expect(freshMs).toBe(0)
         if (said(headers.vary).split(',').includes('*')) expect(freshMs).toBe(0)
       }),
-      { numRuns: 2_000 },
+      { numRuns: runsOf(2_000) },
     )
   })
 

@@ -6,6 +6,7 @@ import { createStop } from '../../../src/lib/kernel/stop-signal.ts'
 import { createMetricsText } from '../../../src/lib/process/metrics.ts'
 import { createCallLedger } from '../../../src/results/ledger/call-ledger.ts'
 import { listLedgerMetrics } from '../../../src/results/ledger/ledger-metrics.ts'
+import { runsOf } from '../../support/cases-of-run.ts'
 import { createCountingRecorder } from './counting-recorder.ts'
 import { numberOf, readExposition } from './exposition-format.ts'
 
@@ -123,7 +124,7 @@ describe('the text of metrics', () => {
         const told = readExposition(await render()).get('test_calls_total')
         expect(told).toEqual({ kind: 'counter', help: metric.help, series: read() })
       }),
-      { examples: [[odd]], numRuns: 200 },
+      { examples: [[odd]], numRuns: runsOf(200) },
     )
   })
 

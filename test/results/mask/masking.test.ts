@@ -4,6 +4,7 @@ import type { ExecutionRecord } from '../../../src/history/execution-record.ts'
 import { createMasker } from '../../../src/results/mask/masking.ts'
 import { recordCall } from '../../../src/results/mask/record-call.ts'
 import { describeOutcome } from '../../../src/runtime/perform-call.ts'
+import { runsOf } from '../../support/cases-of-run.ts'
 
 const utf8 = (text: string) => Buffer.from(text).toString('latin1')
 const json = (text: string) => JSON.stringify(text).slice(1, -1)
@@ -41,7 +42,7 @@ describe('masking', () => {
           expect(masked).not.toContain(encode(secret))
         }
       }),
-      { numRuns: 300 },
+      { numRuns: runsOf(300) },
     )
   })
 
@@ -58,7 +59,7 @@ describe('masking', () => {
         expect(masked).toContain('•••')
         for (const part of rest) expect(part).not.toContain(secret)
       }),
-      { numRuns: 500 },
+      { numRuns: runsOf(500) },
     )
   })
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseReturnTo } from '../../../src/lib/http/pages/return-to.ts'
+import { runsOf } from '../../support/cases-of-run.ts'
 
 const ORIGIN = 'https://patchbay.example'
 
@@ -78,7 +79,7 @@ describe('the return path of a page', () => {
         expect(path).toMatch(/^\/(?![/\\])[\x21-\x7e]*$/)
         expect(url.pathname).not.toMatch(/^\/[/\\]/)
       }),
-      { numRuns: 2_000 },
+      { numRuns: runsOf(2_000) },
     )
   })
 })
