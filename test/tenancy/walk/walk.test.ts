@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type ApiClient, signUp, WithId } from '../../support/api-client.ts'
+import { casesOfRun } from '../../support/cases-of-run.ts'
 import { readRoutes } from '../../support/read-routes.ts'
 import { runFakeApi, runPatchbay } from '../../support/world.ts'
 import { makePath, ROUTES, type Row } from './routes.ts'
@@ -90,13 +91,14 @@ describe('the routes of the application', () => {
       expect(withoutIds(text)).toBe(withoutIds(absent.text))
     }
     if (isWrite(row)) expect(world.state() === before, 'whether all is as it was').toBe(true)
-    for (const asker of ASKERS.filter(one => !refused.includes(one))) {
+    const allowed = ASKERS.filter(asker => !refused.includes(asker))
+    for (const asker of casesOfRun(allowed, (_asker, index) => index === 0)) {
       const { status, text } = await ask(row, asker, isWrite(row) ? await makePath(row, world) : path)
       statuses.push([asker, status])
       for (const form of SECRET_FORMS) expect(text, `what ${asker} is told`).not.toContain(form)
       if (asker === 'stranger' || asker === 'nobody') expect(text).not.toContain(CANARY)
     }
-    expect(Object.fromEntries(statuses)).toEqual(Object.fromEntries(expected))
+    expect(statuses).toEqual(statuses.map(([asker]) => [asker, expected.get(asker)]))
   })
 
   it('keep secrets: only the target API received one, and the database stores it encrypted', async () => {
