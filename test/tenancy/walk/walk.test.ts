@@ -74,7 +74,7 @@ describe('the routes of the application', () => {
   it.each(ROUTES)('$route', async row => {
     const expected = new Map(ASKERS.map((asker, index) => [asker, row.statuses[index] ?? 0]))
     const refused = ASKERS.filter(asker => (expected.get(asker) ?? 0) >= 400)
-    const statuses: [string, number][] = []
+    const statuses: [Asker, number][] = []
     const path = await makePath(row, world)
     const before = isWrite(row) ? world.state() : ''
     for (const asker of refused) {
