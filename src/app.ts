@@ -114,7 +114,6 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
     limits,
     clientInfo: { name: 'Patchbay inspector', version: VERSION },
     report: (error, message) => logger.error({ err: error }, message),
-    now,
   })
   const parts = { ...services, settings, baseUrl, origins: ownOrigin, sessions }
   await http.register(appPages, {

@@ -48,8 +48,6 @@ export type InProcessClientOptions = {
   /** Name and version for the history. */
   clientInfo: ServerInfo
   report: ReportFault
-  /** Milliseconds since 1970. */
-  now: () => number
 }
 
 type Sent = { mounted: MountedServer; caller: Caller; text: string; signal: AbortSignal | undefined }
@@ -69,7 +67,7 @@ const startCall = (sent: Sent, message: RequestMessage, report: ReportFault): Pr
  * An MCP client for pages. It sends messages of the stateless era to servers of this process, on the same path as every
  * other client except for HTTP. Access is checked for each request, as for a token.
  */
-export const createInProcessClient = ({ registry, limits, clientInfo, report, now }: InProcessClientOptions) => {
+export const createInProcessClient = ({ registry, limits, clientInfo, report }: InProcessClientOptions) => {
   const respond = (sent: Sent): Promise<RpcResponse> | RpcResponse => {
     const body = parseBody(Buffer.from(sent.text), limits)
     if (!body.ok) return errorResponse(null, body.error)
@@ -117,9 +115,9 @@ export const createInProcessClient = ({ registry, limits, clientInfo, report, no
       const access = checkUserAccess(mounted.router.server.access, user)
       if (!access.ok) throw new AppError('forbidden', 'This server is not for you to use.')
       const text = toText(++lastId, method, params)
-      messages.push({ direction: 'sent', at: new Date(now()), text })
+      messages.push({ direction: 'sent', at: new Date(), text })
       const received = responseText(await respond({ mounted, caller: access.value, text, signal }))
-      messages.push({ direction: 'received', at: new Date(now()), text: received })
+      messages.push({ direction: 'received', at: new Date(), text: received })
       return toReply(received)
     }
 

@@ -61,7 +61,7 @@ const toArtifact = (
   handle: string,
   payload: AdapterPayload,
   expiresInSeconds: number | undefined,
-  { resources, now }: AdapterParts,
+  { resources }: AdapterParts,
 ): Artifact => {
   const owned = Owned.parse(payload)
   const resource = owned.aud ?? owned.resource ?? owned.params?.resource ?? Object.keys(owned.resources ?? {})[0]
@@ -74,33 +74,32 @@ const toArtifact = (
     userId: owned.accountId ?? owned.session?.accountId,
     clientId: owned.clientId ?? owned.params?.client_id,
     serverId: resource === undefined ? undefined : resources.findServerId(resource),
-    expiresAt: expiresInSeconds === undefined ? undefined : new Date(now() + expiresInSeconds * 1_000),
+    expiresAt: expiresInSeconds === undefined ? undefined : new Date(Date.now() + expiresInSeconds * 1_000),
   }
 }
 
 /** Stores an artifact, unless its grant was revoked in the meantime, in this process or another. */
-const putUnderGrant = async (tx: Transaction, artifact: Artifact, at: Date): Promise<void> => {
+const putUnderGrant = async (tx: Transaction, artifact: Artifact): Promise<void> => {
   const { grantId, clientId } = artifact
   const grant = grantId === undefined ? undefined : await findArtifact(tx, 'Grant', grantId)
   if (grant === undefined) throw new errors.InvalidGrant('the grant was revoked')
   await putArtifact(tx, artifact)
-  if (clientId !== undefined) await noteClientUse(tx, clientId, at)
+  if (clientId !== undefined) await noteClientUse(tx, clientId)
 }
 
 /** Within this time, the request that consumed a code has issued its tokens or failed. */
 const EXCHANGE_MS = 5_000
-const TOKEN_SLACK_MS = 1_000
 
 /**
  * Implements the library's storage in our database. Handles are stored only as SHA-256 hashes. Users and servers are
  * columns, so that artifacts are deleted with them. Announces whatever ends the use of a token.
  */
 export const createAdapterFactory = (parts: AdapterParts): AdapterFactory => {
-  const { db, changes, refreshGraceMs, baseUrl, now } = parts
+  const { db, changes, refreshGraceMs, baseUrl } = parts
   const revokeGrant = createRevokeGrant(changes)
 
   const isWithinGrace = (kind: string, { consumedAt }: StoredArtifact): boolean =>
-    kind === 'RefreshToken' && consumedAt !== undefined && now() - consumedAt.getTime() < refreshGraceMs
+    kind === 'RefreshToken' && consumedAt !== undefined && Date.now() - consumedAt.getTime() < refreshGraceMs
 
   /**
    * Returns whether a first request with the same code is still in progress. A second one is then rejected, but is not
@@ -108,10 +107,10 @@ export const createAdapterFactory = (parts: AdapterParts): AdapterFactory => {
    */
   const isBeingChanged = async (kind: string, { consumedAt, payload }: StoredArtifact): Promise<boolean> => {
     if (kind !== 'AuthorizationCode' || consumedAt === undefined) return false
-    if (now() - consumedAt.getTime() > EXCHANGE_MS) return false
+    if (Date.now() - consumedAt.getTime() > EXCHANGE_MS) return false
     const { grantId } = Owned.parse(payload)
     if (grantId === undefined) return false
-    return !(await wereTokensIssued(db, grantId, consumedAt, TOKEN_SLACK_MS, new Date(now())))
+    return !(await wereTokensIssued(db, grantId, consumedAt))
   }
 
   const toPayload = (kind: string, stored: StoredArtifact | undefined, handle?: string): AdapterPayload | undefined => {
@@ -136,7 +135,7 @@ export const createAdapterFactory = (parts: AdapterParts): AdapterFactory => {
     upsert: async (handle, payload, expiresIn) => {
       const artifact = toArtifact(kind, handle, payload, expiresIn, parts)
       try {
-        if (UNDER_GRANT.has(kind)) await transact(db, tx => putUnderGrant(tx, artifact, new Date(now())))
+        if (UNDER_GRANT.has(kind)) await transact(db, tx => putUnderGrant(tx, artifact))
         else await putArtifact(db, artifact)
       } catch (error) {
         // Its user or server was deleted just before.
@@ -153,7 +152,7 @@ export const createAdapterFactory = (parts: AdapterParts): AdapterFactory => {
     findByUid: async uid => toPayload(kind, await findArtifactByUid(db, kind, uid)),
     findByUserCode: async () => undefined,
     consume: async handle => {
-      if (await consumeArtifact(db, kind, handle, new Date(now()))) return
+      if (await consumeArtifact(db, kind, handle)) return
       // Another request consumed it after this one had read it.
       const stored = await findArtifact(db, kind, handle)
       if (stored !== undefined && isWithinGrace(kind, stored)) return

@@ -57,21 +57,17 @@ export const findArtifactByUid = async (
   toStored(await tx.oAuthArtifact.findFirst({ where: { kind, uidHash: hashHandle(uid) } }))
 
 /** Consumes an artifact. Returns true for exactly one of any number of concurrent calls, across processes. */
-export const consumeArtifact = async (tx: Transaction, kind: string, handle: string, at: Date): Promise<boolean> => {
+export const consumeArtifact = async (tx: Transaction, kind: string, handle: string): Promise<boolean> => {
   const where = { kind, handleHash: hashHandle(handle), consumedAt: null }
-  return (await tx.oAuthArtifact.updateMany({ where, data: { consumedAt: at } })).count > 0
+  return (await tx.oAuthArtifact.updateMany({ where, data: { consumedAt: new Date() } })).count > 0
 }
 
+const TOKEN_SLACK_MS = 1_000
+
 /** Returns whether all tokens for a code consumed at `since` have been issued. */
-export const wereTokensIssued = async (
-  tx: Transaction,
-  grantId: string,
-  since: Date,
-  slackMs: number,
-  now: Date,
-): Promise<boolean> => {
+export const wereTokensIssued = async (tx: Transaction, grantId: string, since: Date): Promise<boolean> => {
   // The refresh token is issued last. If a client gets none, the access token must be older than the slack.
-  const late = { kind: 'AccessToken', createdAt: { gte: since, lt: new Date(now.getTime() - slackMs) } }
+  const late = { kind: 'AccessToken', createdAt: { gte: since, lt: new Date(Date.now() - TOKEN_SLACK_MS) } }
   const where = { grantId, OR: [{ kind: 'RefreshToken', createdAt: { gte: since } }, late] }
   return (await tx.oAuthArtifact.count({ where })) > 0
 }

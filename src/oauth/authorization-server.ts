@@ -8,15 +8,14 @@ import { createRequestLimiter } from './request-limiter.ts'
 import { findResourceServer } from './resource-servers.store.ts'
 import { createResources } from './resources.ts'
 
-export type AuthorizationServerParts = Omit<EngineParts, 'resources' | 'pendingAuthorizations' | 'now'> &
-  Partial<Pick<EngineParts, 'now'>>
+export type AuthorizationServerParts = Omit<EngineParts, 'resources' | 'pendingAuthorizations'>
 
 /** Creates the OAuth 2.1 authorization server: its engine, and what its pages and endpoints need. */
 export const createAuthorizationServer = (parts: AuthorizationServerParts) => {
-  const { db, changes, sealing, counters, baseUrl, now = Date.now } = parts
+  const { db, changes, sealing, counters, baseUrl } = parts
   const resources = createResources(baseUrl)
   const pendingAuthorizations: PendingAuthorizations = new WeakMap()
-  const loadEngine = createEngineLoader({ ...parts, resources, pendingAuthorizations, now })
+  const loadEngine = createEngineLoader({ ...parts, resources, pendingAuthorizations })
   return {
     loadEngine,
     /** Loads the engine at start-up if applications have connected before. Loading it later would block other calls. */
@@ -28,8 +27,8 @@ export const createAuthorizationServer = (parts: AuthorizationServerParts) => {
     resources,
     counters,
     limiter: createRequestLimiter(),
-    consents: createConsents({ changes, resources, now }),
-    register: createRegister({ db, sealing, now }),
+    consents: createConsents({ changes, resources }),
+    register: createRegister({ db, sealing }),
     findResourceServer: (id: string) => findResourceServer(db, id),
   }
 }

@@ -21,5 +21,4 @@ export type EngineParts = {
   refreshGraceMs: number
   resources: Resources
   pendingAuthorizations: PendingAuthorizations
-  now: () => number
 }

@@ -34,7 +34,8 @@ export const createClient = (
 }
 
 /** Records the use of a client that registered itself, so that it is not removed as idle. */
-export const noteClientUse = async (tx: Transaction, clientId: string, at: Date): Promise<void> => {
+export const noteClientUse = async (tx: Transaction, clientId: string): Promise<void> => {
+  const at = new Date()
   const before = new Date(at.getTime() - NOTE_EVERY_MS)
   const where = { clientId, organizationId: null, OR: [{ lastUsedAt: null }, { lastUsedAt: { lt: before } }] }
   await tx.oAuthClient.updateMany({ where, data: { lastUsedAt: at } })

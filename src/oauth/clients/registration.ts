@@ -94,7 +94,7 @@ export const normalizeRegistration = (body: unknown): Result<JsonObject, Registr
  * the secret, if there is one.
  */
 export const createRegister =
-  ({ db, sealing, now }: { db: Database; sealing: Sealing; now: () => number }) =>
+  ({ db, sealing }: { db: Database; sealing: Sealing }) =>
   async (body: unknown): Promise<Result<JsonObject, RegistrationRefusal>> => {
     const normal = normalizeRegistration(body)
     if (!normal.ok) return normal
@@ -104,7 +104,7 @@ export const createRegister =
     await createClient(db, { clientId, metadata: normal.value, sealed })
     return success({
       client_id: clientId,
-      client_id_issued_at: Math.floor(now() / 1_000),
+      client_id_issued_at: Math.floor(Date.now() / 1_000),
       ...(secret !== undefined && { client_secret: secret, client_secret_expires_at: 0 }),
       ...normal.value,
     })

@@ -22,14 +22,13 @@ export const putGrant = async (
   parties: GrantParties,
   resource: string,
   scopes: readonly string[],
-  now: Date,
 ): Promise<{ grantId: string; isChanged: boolean }> => {
   const row = await tx.oAuthArtifact.findFirst({ where: { kind: KIND, ...parties } })
   const { userId, clientId } = parties
   const before = GrantPayload.safeParse(row?.payload).data?.resources[resource] ?? ''
   const granted = [...new Set([...before.split(' ').filter(scope => scope !== ''), ...scopes])].join(' ')
   const grantId = row?.id ?? randomUUID()
-  const iat = Math.floor(now.getTime() / 1_000)
+  const iat = Math.floor(Date.now() / 1_000)
   const payload = {
     kind: KIND,
     iat,

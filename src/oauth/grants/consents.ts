@@ -21,17 +21,17 @@ export type Consent = {
 export const mayUseServer = (actor: Actor, { policy }: Pick<ResourceServer, 'policy'>): boolean =>
   isAllowed(policy, { userId: actor.userId, organizationIds: new Set(organizationIdsOf(actor)) })
 
-export type ConsentParts = { changes: Changes; resources: Resources; now: () => number }
+export type ConsentParts = { changes: Changes; resources: Resources }
 
 /** Stores the consent of users. */
-export const createConsents = ({ changes, resources, now }: ConsentParts) => ({
+export const createConsents = ({ changes, resources }: ConsentParts) => ({
   /** Returns the id of the grant, or undefined if the server does not exist or the user may not use it. */
   give: (actor: Actor, { clientId, clientName, serverId, scopes }: Consent): Promise<string | undefined> =>
     changes.commit(async tx => {
       const server = await findResourceServer(tx, serverId)
       if (server === undefined || !mayUseServer(actor, server)) return undefined
       const parties = { userId: actor.userId, clientId, serverId }
-      const { grantId, isChanged } = await putGrant(tx, parties, resources.urlOf(serverId), scopes, new Date(now()))
+      const { grantId, isChanged } = await putGrant(tx, parties, resources.urlOf(serverId), scopes)
       if (isChanged) {
         await writeAudit(tx, {
           action: 'grant.created',

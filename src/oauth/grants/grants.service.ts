@@ -9,16 +9,12 @@ import { assertOwnOrManaged, getServerFor } from '../../servers/servers.service.
 import { removeGrantWithTokens } from './consents.store.ts'
 import { findGrant, type Grant, listGrants } from './grants.store.ts'
 
-export type GrantServiceParts = {
-  db: Database
-  changes: Changes
-  now?: () => number
-}
+export type GrantServiceParts = { db: Database; changes: Changes }
 
 const noGrant = () => new AppError('not_found', 'There is no such grant.')
 
 /** Lists and revokes the access of clients: per server for builders, and per user for their own. */
-export const createGrantService = ({ db, changes, now = Date.now }: GrantServiceParts) => {
+export const createGrantService = ({ db, changes }: GrantServiceParts) => {
   /** Removes a grant of the actor, or on a server of one of these organizations that the actor owns or manages. */
   const remove = (actor: Actor, id: string, organizationIds: readonly string[]): Promise<void> =>
     changes.commit(async (tx, announce) => {
@@ -41,15 +37,14 @@ export const createGrantService = ({ db, changes, now = Date.now }: GrantService
     /** Lists the grants of all users. For builders. */
     listServerGrants: async (actor: Actor, serverId: string, page: IdPage): Promise<Grant[]> => {
       await getServerFor(db, actor, serverId, 'build')
-      return listGrants(db, { serverId }, page, new Date(now()))
+      return listGrants(db, { serverId }, page)
     },
 
     /** Removes a grant of the actor, or of anybody on a server that the actor owns or manages. */
     removeGrant: (actor: Actor, id: string): Promise<void> => remove(actor, id, organizationIdsOf(actor)),
 
     /** Lists the clients that act on behalf of the actor. */
-    listApplications: (actor: Actor, page: IdPage): Promise<Grant[]> =>
-      listGrants(db, { userId: actor.userId }, page, new Date(now())),
+    listApplications: (actor: Actor, page: IdPage): Promise<Grant[]> => listGrants(db, { userId: actor.userId }, page),
 
     removeApplication: (actor: Actor, id: string): Promise<void> => remove(actor, id, []),
   }

@@ -67,9 +67,12 @@ const toGrants = async (tx: Transaction, rows: readonly GrantRow[]): Promise<Gra
 
 export type GrantFilter = { serverId: string } | { userId: string }
 
-/** Lists the grants in force at `now`. */
-export const listGrants = async (tx: Transaction, filter: GrantFilter, page: IdPage, now: Date): Promise<Grant[]> => {
-  const isInForce = { OR: [{ expiresAt: null }, { expiresAt: { gt: now } }], server: { is: { removedAt: null } } }
+/** Lists the grants in force. */
+export const listGrants = async (tx: Transaction, filter: GrantFilter, page: IdPage): Promise<Grant[]> => {
+  const isInForce = {
+    OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }],
+    server: { is: { removedAt: null } },
+  }
   const isWhole = { userId: { not: null }, clientId: { not: null } }
   const rows = await tx.oAuthArtifact.findMany({
     ...idPageQuery(page, { kind: KIND, ...isWhole, ...isInForce, ...filter }),
