@@ -47,7 +47,6 @@ export const createPost = (options: PostOptions) => {
   const { limits, challenges, sessions, sessionPosts, statelessCalls, listen, report } = options
 
   const checkScopes = ({ http, mounted, caller }: ServerRequest, classified: Classified): Refusal | undefined => {
-    if (caller?.limitedTo === undefined) return undefined
     const messages = classified.era === 'session-batch' ? classified.messages : [classified.message]
     const lacking = findLackingScopes(caller, mounted.router, messages)
     return lacking && challenges.insufficientScope(http, lacking)

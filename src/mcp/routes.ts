@@ -25,13 +25,13 @@ import { createStatelessCalls } from './stateless/stateless-calls.ts'
 import { type CheckRoom, createListen } from './streams/listen.ts'
 import { createSessionHttp, methodNotAllowed } from './streams/session-http.ts'
 import { createSessionStreams } from './streams/session-streams.ts'
-import { createStreamAccess, type StreamAccess } from './streams/stream-access.ts'
+import { createWatchAccess, type WatchAccess } from './streams/stream-access.ts'
 
 /** What passthrough servers share with all others. */
 export type PassthroughChecks = {
   challenges: Challenges
   checkRoom: CheckRoom
-  access: StreamAccess
+  watchAccess: WatchAccess
   isStopping: () => boolean
   report: ReportFault
 }
@@ -73,7 +73,7 @@ export const mcpRoutes =
     const origins = createOriginPolicy(options)
     const challenges = createChallenges(baseUrl)
     const admit = createAdmission({ registry, origins, authorize, challenges, logger })
-    const access = createStreamAccess(authorize, now)
+    const watchAccess = createWatchAccess(authorize, now)
     const report = (error: unknown, message: string): void => logger.error({ err: error }, message)
     const sessions = createSessions({
       ids: createSessionIds(signingKeys),
@@ -91,19 +91,19 @@ export const mcpRoutes =
       const limit = `${maxSessionsPerServer} open streams (PATCHBAY_MAX_SESSIONS_PER_SERVER)`
       return refusal(503, ERROR.transport, `This server has reached its limit of ${limit}`)
     }
-    const passthrough = options.createPassthrough({ challenges, checkRoom, access, isStopping, report })
-    const streams = createSessionStreams(access, now)
+    const passthrough = options.createPassthrough({ challenges, checkRoom, watchAccess, isStopping, report })
+    const streams = createSessionStreams(watchAccess, now)
     const post = createPost({
       limits,
       challenges,
       sessions,
       sessionPosts: createSessionPosts({ sessions, streams, maxSessionsPerServer, report }),
       statelessCalls: createStatelessCalls(createRequestStates(signingKeys, now), report),
-      listen: createListen(checkRoom, access),
+      listen: createListen(checkRoom, watchAccess),
       report,
     })
     const sessionHttp = createSessionHttp({ sessions, streams, checkRoom })
-    const sse = createHttpSse({ baseUrl, limits, challenges, checkRoom, access, now, report })
+    const sse = createHttpSse({ baseUrl, limits, challenges, checkRoom, watchAccess, now, report })
 
     // A child logger per request would cost as much as everything else here, and is never used.
     app.setChildLoggerFactory(parent => parent)

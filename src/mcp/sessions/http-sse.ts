@@ -23,7 +23,7 @@ import { findLackingScopes } from '../scopes.ts'
 import { orRefuse, type ServerRequest } from '../server-request.ts'
 import { type EventStream, messageEvent } from '../streams/event-stream.ts'
 import type { CheckRoom } from '../streams/listen.ts'
-import type { StreamAccess } from '../streams/stream-access.ts'
+import type { WatchAccess } from '../streams/stream-access.ts'
 import { parseInitialize } from './initialize.ts'
 import { startProgress } from './progress.ts'
 import { newSession, type Session } from './session.ts'
@@ -37,7 +37,7 @@ export type HttpSseOptions = {
   limits: BodyLimits
   challenges: Challenges
   checkRoom: CheckRoom
-  access: StreamAccess
+  watchAccess: WatchAccess
   now: () => number
   report: ReportFault
 }
@@ -52,7 +52,7 @@ type Connection = {
 }
 
 /** The HTTP+SSE transport of 2024-11-05 (basic/transports): a stream for responses, POSTs for everything else. */
-export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, access, now, report }: HttpSseOptions) => {
+export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, watchAccess, now, report }: HttpSseOptions) => {
   const connections = new Map<string, Connection>()
   const basePath = new URL(baseUrl).pathname.replace(/\/$/, '')
 
@@ -76,7 +76,7 @@ export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, access, 
     })
     const subscriber: Subscriber = {
       listChanged: kind => stream.send(messageEvent(listChanged(kind))),
-      ...access.watch(request, stream, stream.end),
+      ...watchAccess(request, stream, stream.end),
       end: () => {
         connection.isEnding = true
         endWhenDone(connection)

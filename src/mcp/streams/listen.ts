@@ -7,9 +7,7 @@ import type { MountedServer } from '../registry/mounted-server.ts'
 import { errorResponse, idText, invalidParams, type Refusal, type RpcResponse } from '../rpc-response.ts'
 import type { ServerRequest } from '../server-request.ts'
 import { messageEvent } from './event-stream.ts'
-import type { StreamAccess } from './stream-access.ts'
-
-export type Listen = (request: ServerRequest, message: RequestMessage) => RpcResponse | 'streaming'
+import type { WatchAccess } from './stream-access.ts'
 
 const KINDS = {
   toolsListChanged: 'tools',
@@ -78,7 +76,7 @@ export type CheckRoom = (mounted: MountedServer) => Refusal | undefined
  * id, and sends a result if the server ends the stream. Every server notifies of changed tools; servers with upstreams
  * also of prompts, resources and their updates.
  */
-export const createListen = (checkRoom: CheckRoom, access: StreamAccess): Listen => {
+export const createListen = (checkRoom: CheckRoom, watchAccess: WatchAccess) => {
   const open = (request: ServerRequest, { id }: RequestMessage, filter: Filter, resources: Resources): void => {
     const { http, mounted } = request
     const subscription = idText(id)
@@ -100,7 +98,7 @@ export const createListen = (checkRoom: CheckRoom, access: StreamAccess): Listen
       listChanged: (kind: ListKind) => {
         if (kinds.has(kind)) stream.send(stamped(listChangedMethod(kind), subscription))
       },
-      ...access.watch(request, stream, end),
+      ...watchAccess(request, stream, end),
       end,
     }
     resources.listen(uri => {
@@ -111,7 +109,7 @@ export const createListen = (checkRoom: CheckRoom, access: StreamAccess): Listen
     else mounted.subscribe(subscriber)
   }
 
-  return (request, message) => {
+  return (request: ServerRequest, message: RequestMessage): RpcResponse | 'streaming' => {
     const { http, mounted } = request
     const { success, data: filter } = Filter.safeParse(message.params?.notifications)
     const refuse = (reason: Refusal): RpcResponse => errorResponse(message.id, reason)
@@ -135,6 +133,7 @@ export const createListen = (checkRoom: CheckRoom, access: StreamAccess): Listen
     return 'streaming'
   }
 }
+export type Listen = ReturnType<typeof createListen>
 
 const NO_FILTER = invalidParams('Invalid params: notifications is missing or not a subscription filter')
 const TOO_MANY_RESOURCES = invalidParams(`A stream can subscribe to at most ${MAX_SUBSCRIPTIONS} resources`)

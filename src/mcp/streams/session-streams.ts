@@ -6,7 +6,7 @@ import type { Session } from '../sessions/session.ts'
 import { resumeSubscriptions } from '../sessions/session-upstreams.ts'
 import type { ResumableStream } from './resumable-stream.ts'
 import { createResumableStreams } from './resumable-streams.ts'
-import type { StreamAccess } from './stream-access.ts'
+import type { WatchAccess } from './stream-access.ts'
 
 /** Since this version clients accept an event with an id and no data. */
 const PRIMING_VERSION: SessionVersion = '2025-11-25'
@@ -14,14 +14,14 @@ const PRIMING_VERSION: SessionVersion = '2025-11-25'
 type ResumePoint = { resumable: ResumableStream; after: number }
 
 /** Opens the event streams of sessions: their own, and those of slow responses. */
-export const createSessionStreams = (access: StreamAccess, now: () => number) => {
+export const createSessionStreams = (watchAccess: WatchAccess, now: () => number) => {
   const connect = (request: ServerRequest, session: Session, { resumable, after }: ResumePoint): void => {
     const first = session.version >= PRIMING_VERSION ? resumable.prime(after) : ''
     const stream = request.mounted.openStream(request.http, first, () => {
       resumable.detach(stream, now())
       session.streams?.forgetBroken()
     })
-    resumable.attach({ stream, ...access.watch(request, stream, stream.end) }, after)
+    resumable.attach({ stream, ...watchAccess(request, stream, stream.end) }, after)
   }
 
   /** Streams the response of a slow call. The client can resume it after a disconnect. */

@@ -11,8 +11,9 @@ export type StreamWatch = {
 }
 
 /** Streams outlive the access check of their request, so their callers are checked again when the policy changes. */
-export const createStreamAccess = (authorize: Authorize, now: () => number) => ({
-  watch: (
+export const createWatchAccess =
+  (authorize: Authorize, now: () => number) =>
+  (
     { http: { headers }, mounted, caller }: ServerRequest,
     stream: Pick<EventStream, 'beat'>,
     end: () => void,
@@ -32,6 +33,5 @@ export const createStreamAccess = (authorize: Authorize, now: () => number) => (
         else stream.beat()
       },
     }
-  },
-})
-export type StreamAccess = ReturnType<typeof createStreamAccess>
+  }
+export type WatchAccess = ReturnType<typeof createWatchAccess>

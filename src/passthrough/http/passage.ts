@@ -1,6 +1,6 @@
 import { routeOf } from '../../mcp/registry/mounted-server.ts'
 import type { ServerRequest } from '../../mcp/server-request.ts'
-import type { StreamAccess, StreamWatch } from '../../mcp/streams/stream-access.ts'
+import type { StreamWatch, WatchAccess } from '../../mcp/streams/stream-access.ts'
 import type { CompiledPassthrough } from '../../runtime/call/compiled-passthrough.ts'
 import { UpstreamError } from '../../upstreams/connection/upstream-error.ts'
 
@@ -21,7 +21,7 @@ export type PassageParts = {
   passthrough: CompiledPassthrough
   /** The requested URL without its query. */
   url: string
-  access: StreamAccess
+  watchAccess: WatchAccess
   /** Whether the process is stopping; running requests still get their responses. */
   isStopping: () => boolean
   /** Registers a function that runs when the request is over. */
@@ -44,7 +44,7 @@ export const startPassage = (parts: PassageParts): Passage => {
   /** Only long responses subscribe to changes, because subscribing is expensive for short ones. */
   const watch = (whenAccessEnds: () => void, whenServiceEnds: () => void): void => {
     if (isDone) return
-    const { checkAccess, beat } = parts.access.watch(request, { beat: () => {} }, whenAccessEnds)
+    const { checkAccess, beat } = parts.watchAccess(request, { beat: () => {} }, whenAccessEnds)
     const account = routeOf(passthrough)?.account
     /** The connected account whose token the upstream received may be disconnected, too. */
     const checkAll: StreamWatch['checkAccess'] = (policy, userId) => {

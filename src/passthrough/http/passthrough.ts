@@ -29,7 +29,7 @@ export type PassthroughOptions = PassthroughChecks & {
 const READS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 export const createPassthrough = (options: PassthroughOptions): PassthroughHandler => {
-  const { baseUrl, access, isStopping, forwardedFor, report } = options
+  const { baseUrl, watchAccess, isStopping, forwardedFor, report } = options
   const origin = forwardedOrigin(baseUrl)
   const admit = createAdmitPassage(options)
   const owners = createSessionOwners()
@@ -64,7 +64,7 @@ export const createPassthrough = (options: PassthroughOptions): PassthroughHandl
       http,
       caller,
       token: undefined,
-      passage: startPassage({ request, passthrough, url, access, isStopping, onEnd }),
+      passage: startPassage({ request, passthrough, url, watchAccess, isStopping, onEnd }),
       passthrough,
       route,
       target,
