@@ -26,20 +26,19 @@ type Connect = (url: URL, onToolsChanged: (names: string[]) => void) => Promise<
 const INFO = { name: 'official', version: '2.4.0' }
 const requestInit = { headers: { authorization: OWNER_TOKEN } }
 
+const overHttp2 = (url: URL): Http2 | Sse2 => new Http2(url, { requestInit })
+const overSse2 = (url: URL): Http2 | Sse2 => new Sse2(new URL(`${url}/sse`), { requestInit })
+
 const second =
-  (
-    versionNegotiation: NonNullable<ConstructorParameters<typeof Client2>[1]>['versionNegotiation'],
-    versions?: string[],
-  ): Connect =>
+  (options: ConstructorParameters<typeof Client2>[1] = {}, transportOf = overHttp2): Connect =>
   async (url, onToolsChanged) => {
     const client = new Client2(INFO, {
-      ...(versionNegotiation === undefined ? {} : { versionNegotiation }),
-      ...(versions === undefined ? {} : { supportedProtocolVersions: versions }),
+      ...options,
       listChanged: {
         tools: { onChanged: (_error, tools) => onToolsChanged((tools ?? []).map(tool => tool.name)), debounceMs: 0 },
       },
     })
-    await client.connect(new Http2(url, { requestInit }))
+    await client.connect(transportOf(url))
     return {
       listTools: () => client.listTools(),
       callTool: (params, options) => client.callTool(params, options),
@@ -47,21 +46,6 @@ const second =
       era: () => client.getNegotiatedProtocolVersion(),
     }
   }
-
-const secondOverSse: Connect = async (url, onToolsChanged) => {
-  const client = new Client2(INFO, {
-    listChanged: {
-      tools: { onChanged: (_error, tools) => onToolsChanged((tools ?? []).map(tool => tool.name)), debounceMs: 0 },
-    },
-  })
-  await client.connect(new Sse2(new URL(`${url}/sse`), { requestInit }))
-  return {
-    listTools: () => client.listTools(),
-    callTool: (params, options) => client.callTool(params, options),
-    close: () => client.close(),
-    era: () => client.getNegotiatedProtocolVersion(),
-  }
-}
 
 const first =
   (transportOf: (url: URL) => Http1 | Sse1): Connect =>
@@ -86,15 +70,19 @@ const first =
 
 /** `isShown`: waits the second that a progress notification takes. One client of each transport and era is enough. */
 const CLIENTS: { name: string; connect: Connect; era?: string; isShown?: boolean }[] = [
-  { name: 'SDK 2, auto', connect: second({ mode: 'auto' }), era: '2026-07-28', isShown: true },
-  { name: 'SDK 2, pinned', connect: second({ mode: { pin: '2026-07-28' } }), era: '2026-07-28' },
-  { name: 'SDK 2, default', connect: second(undefined), era: '2025-11-25', isShown: true },
+  { name: 'SDK 2, auto', connect: second({ versionNegotiation: { mode: 'auto' } }), era: '2026-07-28', isShown: true },
+  {
+    name: 'SDK 2, pinned',
+    connect: second({ versionNegotiation: { mode: { pin: '2026-07-28' } } }),
+    era: '2026-07-28',
+  },
+  { name: 'SDK 2, default', connect: second(), era: '2025-11-25', isShown: true },
   ...['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'].map(version => ({
     name: `SDK 2 at ${version}`,
-    connect: second(undefined, [version]),
+    connect: second({ supportedProtocolVersions: [version] }),
     era: version,
   })),
-  { name: 'SDK 2 over SSE', connect: secondOverSse, era: '2025-11-25', isShown: true },
+  { name: 'SDK 2 over SSE', connect: second({}, overSse2), era: '2025-11-25', isShown: true },
   {
     name: 'SDK 1 over Streamable HTTP',
     connect: first(url => new Http1(url, { requestInit })),
