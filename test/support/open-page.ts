@@ -46,7 +46,7 @@ export const watchComplaints = (page: Page) => {
 }
 
 type Options = BrowserContextOptions & {
-  /** Of the user who is signed in; signed up by `signUp` of the API client. */
+  /** The user to sign in, created by `signUp` of the API client. */
   email?: string
 }
 

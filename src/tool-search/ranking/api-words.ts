@@ -166,7 +166,7 @@ const parseGroups = (): Group[] =>
       return { here: words(here), leading: words(leading) }
     })
 
-/** Of the words of one group, the first are nearest to what it is about. */
+/** The first words of a group are nearest to its subject. */
 const WEIGHTS = { same: 0.85, led: 0.8, short: 1 }
 
 const buildTable = (): ReadonlyMap<string, readonly RelatedWord[]> => {

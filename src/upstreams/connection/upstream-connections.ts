@@ -54,7 +54,7 @@ const keyOf = ({ upstream, resolved, accountKey }: LoadedUpstream): string => {
   return JSON.stringify([connecting, accountKey])
 }
 
-/** Of the notifications of a caller's own connection, only these concern everybody. */
+/** The notifications of a caller's own connection that concern all callers. */
 export const LIST_CHANGED = /^notifications\/(tools|resources|prompts)\/list_changed$/
 
 const missingAccountState = ({ upstream, resolved }: LoadedUpstream): UpstreamState | undefined =>

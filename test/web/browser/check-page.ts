@@ -5,7 +5,7 @@ import type { CDPSession, Page } from 'playwright-core'
 import { z } from 'zod'
 
 const HEIGHT = 900
-/** Of a page with everything it loads, compressed. */
+/** Compressed size of a page with everything it loads. */
 const MAX_PAGE_BYTES = 100_000
 /** Live pages can replace elements during the keyboard check. */
 const MAX_ROUNDS = 3

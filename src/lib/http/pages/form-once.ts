@@ -10,7 +10,8 @@ const SAME_CLICK_MS = 1_000
 /** Forms remembered across all sessions. If one is evicted early, its duplicate is processed again. */
 const MAX_REMEMBERED = 10_000
 
-type Answer = { location: Promise<string | undefined>; settle: (location: string | undefined) => void }
+/** Where a form's response redirects to; undefined if it does not redirect. */
+type Location = PromiseWithResolvers<string | undefined>
 
 /** Returns a key that only the same form sent again has: each page view has its own CSRF token. */
 const keyOf = (request: FastifyRequest): string | undefined => {
@@ -25,18 +26,17 @@ const keyOf = (request: FastifyRequest): string | undefined => {
  * after the CSRF check is set up.
  */
 export const takeFormsOnce = (pages: FastifyInstance): void => {
-  const answers = new LRUCache<string, Answer>({ maxSize: MAX_REMEMBERED, sizeCalculation: () => 1 })
-  const own = new WeakMap<FastifyRequest, { key: string; answer: Answer }>()
+  const locations = new LRUCache<string, Location>({ maxSize: MAX_REMEMBERED, sizeCalculation: () => 1 })
+  const own = new WeakMap<FastifyRequest, { key: string; location: Location }>()
 
   pages.addHook('preHandler', async (request, reply) => {
     const key = keyOf(request)
     if (key === undefined) return undefined
-    const location = await answers.get(key)?.location
-    if (location !== undefined) return reply.redirect(location, 303)
-    const { promise, resolve } = Promise.withResolvers<string | undefined>()
-    const answer = { location: promise, settle: resolve }
-    answers.set(key, answer)
-    own.set(request, { key, answer })
+    const earlier = await locations.get(key)?.promise
+    if (earlier !== undefined) return reply.redirect(earlier, 303)
+    const location: Location = Promise.withResolvers()
+    locations.set(key, location)
+    own.set(request, { key, location })
     return undefined
   })
 
@@ -44,10 +44,10 @@ export const takeFormsOnce = (pages: FastifyInstance): void => {
   pages.addHook('onSend', async (request, reply) => {
     const asked = own.get(request)
     if (asked === undefined) return
-    const { key, answer } = asked
-    const location = reply.statusCode === 303 ? reply.getHeader('location') : undefined
-    answer.settle(location?.toString())
-    if (location === undefined) answers.delete(key)
-    else answers.set(key, answer, { ttl: SAME_CLICK_MS })
+    const { key, location } = asked
+    const target = reply.statusCode === 303 ? reply.getHeader('location')?.toString() : undefined
+    location.resolve(target)
+    if (target === undefined) locations.delete(key)
+    else locations.set(key, location, { ttl: SAME_CLICK_MS })
   })
 }
