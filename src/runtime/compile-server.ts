@@ -91,6 +91,7 @@ export const compileServer = async (
   const { limit } = createResultBudget(server, isGrouped ? cutResultGroup : undefined, parts)
   const { organizationId, compactTables } = server
   const shapingContext = { shaper: parts.shaper, owner: server.id, group: organizationId, compactTables }
+  const toolParts = { ...parts, limit, shapingContext, masker: opened.masker }
   const own = (await compileInstances(instances, opened, parts, shapingContext)).map(({ instance, tool }) => ({
     instance,
     tool: limit(tool, instance.maxResponseTokens),
@@ -109,18 +110,9 @@ export const compileServer = async (
   }
   const hasUnlisted = sources.length > 0 && !server.reviewUpstreamChanges
   if (isGrouped) {
-    const upstreams = await groupUpstreams(sources, absent, opened, {
-      ...parts,
-      limit,
-      shapingContext,
-      outageOf,
-      hasUnlisted,
-    })
+    const upstreams = await groupUpstreams(sources, absent, opened, { ...toolParts, outageOf, hasUnlisted })
     const holding = [...groupToolkits(toolkits, own, upstreams), ...upstreams].sort(byGroupName)
-    const groups = [
-      ...holding,
-      ...groupCutResultTools(cutResultGroup, server, holding, { ...parts, masker: opened.masker }),
-    ]
+    const groups = [...holding, ...groupCutResultTools(cutResultGroup, server, holding, toolParts)]
     return {
       ...common,
       tellsOutages: upstreams.length > 0,
@@ -130,12 +122,10 @@ export const compileServer = async (
     }
   }
   const tools = own.map(({ tool }) => tool)
-  const all = [...tools, ...(await compileUpstreamTools(sources, tools, opened, { ...parts, limit, shapingContext }))]
+  const all = [...tools, ...(await compileUpstreamTools(sources, tools, opened, toolParts))]
   const names = new Set(all.map(({ name }) => name))
-  const unlisted = hasUnlisted
-    ? compileUnlistedTools(sources, names, opened, { ...parts, limit, shapingContext })
-    : undefined
-  all.push(...addCutResultTools(server, all, unlisted, { ...parts, masker: opened.masker }))
+  const unlisted = hasUnlisted ? compileUnlistedTools(sources, names, opened, toolParts) : undefined
+  all.push(...addCutResultTools(server, all, unlisted, toolParts))
   return {
     ...common,
     tellsOutages: absent.length > 0,

@@ -1,5 +1,6 @@
 import type { Recorder } from '../history/execution-record.ts'
 import { DEFAULT_TOOL_TIMEOUT_MS } from '../lib/kernel/limits.ts'
+import { once } from '../lib/kernel/once.ts'
 import type { HttpClient } from '../lib/outbound/outbound-request.ts'
 import type { ResponseCache } from '../results/cache/response-cache.ts'
 import type { Masker } from '../results/mask/masking.ts'
@@ -73,18 +74,6 @@ export const planCall = (
 
 type PlanSource = { tool: ToolDefinition; bindings: Bindings }
 
-const buildPlan = (
-  source: string,
-  globals: OpenedGlobals,
-  limits: ExecutionParts['limits'],
-  shapingContext: ShapingContext,
-): CallPlan => {
-  const { tool, bindings }: PlanSource = JSON.parse(source)
-  const compiled = checkDefinition(tool)
-  if (!compiled.ok) throw new Error(`the tool ${tool.name} compiled before, and does not now`)
-  return planCall(tool, compiled.value, bindings, globals, limits, shapingContext)
-}
-
 /**
  * Builds the call plan on the first call. Until then only a JSON string is held, a tenth of the plan's size, because
  * most tools of a mounted server are never called.
@@ -96,11 +85,12 @@ const planOnce = (
   shapingContext: ShapingContext,
 ): (() => CallPlan) => {
   const source = JSON.stringify({ tool, bindings } satisfies PlanSource)
-  let plan: CallPlan | undefined
-  return () => {
-    plan ??= buildPlan(source, globals, limits, shapingContext)
-    return plan
-  }
+  return once(() => {
+    const plain: PlanSource = JSON.parse(source)
+    const compiled = checkDefinition(plain.tool)
+    if (!compiled.ok) throw new Error(`the tool ${plain.tool.name} compiled before, and does not now`)
+    return planCall(plain.tool, compiled.value, plain.bindings, globals, limits, shapingContext)
+  })
 }
 
 /** Returns the content type of the API's response. A response without a body is rendered in our words and has none. */

@@ -5,8 +5,8 @@ import type { UpstreamConversation } from '../upstreams/conversation/upstream-co
 
 type Tell = (params: JsonObject) => void
 
-const masked = (tell: Tell | undefined, masker: Masker): Tell | undefined =>
-  tell === undefined || masker.isEmpty ? tell : params => tell(masker.object(params))
+export const maskedTell = (tell: Tell, masker: Masker): Tell =>
+  masker.isEmpty ? tell : params => tell(masker.object(params))
 
 /** Clients without a session are asked in the result, which is masked anyway. */
 const maskPeer = (peer: CallLink['peer'], masker: Masker): CallLink['peer'] =>
@@ -24,8 +24,8 @@ const maskLink = (link: CallLink, masker: Masker): CallLink =>
     ? link
     : {
         ...link,
-        onProgress: masked(link.onProgress, masker),
-        onLog: masked(link.onLog, masker),
+        onProgress: link.onProgress && maskedTell(link.onProgress, masker),
+        onLog: link.onLog && maskedTell(link.onLog, masker),
         peer: maskPeer(link.peer, masker),
       }
 
@@ -46,5 +46,3 @@ export const withLink = async <T>(
     end()
   }
 }
-
-export const maskedTell = (tell: Tell, masker: Masker): Tell => masked(tell, masker) ?? tell

@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Database } from '../lib/db/client.ts'
+import { once } from '../lib/kernel/once.ts'
 import type { Sealing } from '../lib/process/sealing.ts'
 import { createMasker, type Masker, type SecretSearch } from '../results/mask/masking.ts'
 import type { SecretSearchFor } from '../results/mask/masking-job.ts'
@@ -17,13 +18,8 @@ export type OpenedGlobals = {
 }
 
 /** Computed from the stored rows, with sealed secrets. */
-const versionOf = (globals: readonly Global[]): (() => string) => {
-  let version: string | undefined
-  return () => {
-    version ??= createHash('sha256').update(JSON.stringify(globals)).digest('base64')
-    return version
-  }
-}
+const versionOf = (globals: readonly Global[]): (() => string) =>
+  once(() => hash('sha256', JSON.stringify(globals), 'base64'))
 
 /** Opens the secrets of a server. Throws SealError if one cannot be opened. */
 export const toOpenedGlobals = (

@@ -65,16 +65,14 @@ const nameOffers = (
   return [...named.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-type Offers = Readonly<Record<OfferKind, readonly Offer[]>>
+const ofKinds = <T>(make: (kind: OfferKind) => T): Readonly<Record<OfferKind, T>> => ({
+  resources: make('resources'),
+  resourceTemplates: make('resourceTemplates'),
+  prompts: make('prompts'),
+})
 
 const toItems = (kind: OfferKind, offers: readonly Offer[]): OfferedItem[] =>
   offers.map(({ name, json }) => ({ name, json: { [KINDS[kind].key]: name, ...json } }))
-
-const toLists = (offers: Offers, isListed: (offer: Offer) => boolean): OfferLists => ({
-  resources: toItems('resources', offers.resources.filter(isListed)),
-  resourceTemplates: toItems('resourceTemplates', offers.resourceTemplates.filter(isListed)),
-  prompts: toItems('prompts', offers.prompts.filter(isListed)),
-})
 
 const withoutJson = (offers: readonly Offer[]): NamedOffer[] =>
   offers.map(({ owner, own, name }) => ({ owner, own, name }))
@@ -88,21 +86,14 @@ export type NamedOffers = {
 
 /** Names the resources, templates and prompts of upstreams for clients. */
 export const nameAllOffers = (sources: readonly UpstreamSource[], naming: OfferNaming): NamedOffers => {
-  const offers: Offers = {
-    resources: nameOffers('resources', sources, naming),
-    resourceTemplates: nameOffers('resourceTemplates', sources, naming),
-    prompts: nameOffers('prompts', sources, naming),
+  const offers = ofKinds(kind => nameOffers(kind, sources, naming))
+  const listGroup = ({ upstream: { id, name } }: UpstreamSource) => {
+    const lists = ofKinds(kind => toItems(kind, offers[kind].filter(({ owner }) => owner.id === id)))
+    return [name, lists] as const
   }
-  const groupLists = sources.map(
-    ({ upstream: { id, name } }) => [name, toLists(offers, ({ owner }) => owner.id === id)] as const,
-  )
   return {
-    lists: toLists(offers, () => true),
-    groupLists: naming.isGrouped ? new Map(groupLists) : undefined,
-    names: {
-      resources: withoutJson(offers.resources),
-      resourceTemplates: withoutJson(offers.resourceTemplates),
-      prompts: withoutJson(offers.prompts),
-    },
+    lists: ofKinds(kind => toItems(kind, offers[kind])),
+    groupLists: naming.isGrouped ? new Map(sources.map(listGroup)) : undefined,
+    names: ofKinds(kind => withoutJson(offers[kind])),
   }
 }
