@@ -43,7 +43,7 @@ const read = async (work: Work, source: Source, steps: PipelineSteps = {}) => {
     budgetTokens: BUDGET_TOKENS,
     keepsWhole: true,
   })
-  if (!seen.ok) throw new Error(seen.error.message)
+  if (!seen.ok) throw new Error(seen.error)
   return seen.value
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { formatNumber } from '../../lib/http/pages/format.ts'
+import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
 import type { PipelineSteps } from '../../lib/json/pipeline.ts'
 import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
 import type { Result } from '../../lib/kernel/result.ts'
@@ -120,7 +120,7 @@ export const compileCutResultTools = (parts: CutResultToolParts): CompiledTool[]
       isCut && whole !== undefined
         ? await keep(context, whole.utf8, { tokens: tokensAfter, mediaType: `${whole.mediaType}; charset=utf-8` })
         : undefined
-    const sizes = `${formatNumber(tokensBefore)} ${tokensBefore === 1 ? 'token' : 'tokens'} before, ${formatNumber(tokensAfter)} after${isCut ? `, ${formatNumber(tokensShown)} shown` : ''}.`
+    const sizes = `${formatCount(tokensBefore, 'token')} before, ${formatNumber(tokensAfter)} after${isCut ? `, ${formatNumber(tokensShown)} shown` : ''}.`
     const ways = [
       ...(found === undefined ? [] : [`All that was found: cache_id "${found}".`]),
       ...(source.cacheId === undefined ? [] : [`The whole result: cache_id "${source.cacheId}".`]),
@@ -151,7 +151,7 @@ export const compileCutResultTools = (parts: CutResultToolParts): CompiledTool[]
         tokensBefore: about.tokens,
         keepsWhole: true,
       })
-      if (!seen.ok) return unseen(errorResult(boundError(seen.error.message)))
+      if (!seen.ok) return unseen(errorResult(boundError(seen.error)))
       const [fault] = seen.value.errors
       if (fault !== undefined && seen.value.text === '') return unseen(errorResult(boundError(fault.message)))
       return await render(seen.value, source, context)

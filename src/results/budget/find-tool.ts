@@ -22,14 +22,9 @@ export const findByName = (tools: readonly CompiledTool[], unlisted: UnlistedToo
   }
 }
 
-/** Creates the lookup for a server that groups its tools. */
+/** Creates the lookup for a server that groups its tools. `groups` are those that show tools. */
 export const findInGroups = (groups: readonly ToolGroup[]): FindTool => {
-  const byName = new Map(
-    groups.map(({ name, tools, unlisted, off }) => {
-      const shown = off === undefined ? tools : undefined
-      return [name, findByName(shown ?? [], off === undefined ? unlisted : undefined)]
-    }),
-  )
+  const byName = new Map(groups.map(({ name, tools = [], unlisted }) => [name, findByName(tools, unlisted)]))
   return (group, name, context) => {
     const groupNames = listNames('The groups', [...byName.keys()])
     if (group === undefined) return failure(`"group" is missing: the group of the tool. ${groupNames}`)

@@ -8,7 +8,7 @@ import { createPipeline, type PipelineOutcome } from '../../lib/json/pipeline.ts
 import { renderDocument } from '../../lib/json/render-document.ts'
 import type { PageInfo, StepOutput } from '../../lib/json/result-document.ts'
 import { countTokens } from '../../lib/tokens/tokens.ts'
-import { formatOf, type InspectionJob, type InspectionView, type ResultFormat } from './inspection-job.ts'
+import type { InspectionJob, InspectionView, ResultFormat } from './inspection-job.ts'
 
 /** Maximum memory of the parsed results that a worker caches: enough for one of the largest, not for two. */
 const MAX_HELD_BYTES = MAX_HEAP_BYTES
@@ -99,7 +99,7 @@ export const createResultInspection = () => {
     const shown = isNothing ? nothing : job.budgetTokens === 0 ? whole : await cutToBudget(document, room)
     const told = shown.isCut && page !== undefined ? describeShown(notes, page, page.countIn(shown.shown)) : notes
     const asideTokens = await countTokens(renderAsides(outcome, told))
-    const format = formatOf(document)
+    const format = document.kind === 'binary' ? 'binary' : document.format
     return {
       text: shown.text,
       outline: shown.outline,

@@ -1,18 +1,23 @@
 import type { PipelineSteps } from '../../lib/json/pipeline.ts'
-import type { ResultDocument } from '../../lib/json/result-document.ts'
 
 /** A job for a worker: to inspect one result. */
 export type InspectionJob = {
   /** Undefined if the worker may have cached the parsed result under `key`. */
   bytes: Uint8Array | undefined
+  /** The Content-Type. If empty, the format is guessed from the beginning. */
   mediaType: string
-  /** Identifies a result that never changes, such as its cache id. Undefined: the parsed result is not cached. */
+  /**
+   * Identifies exactly these bytes, such as a cache id, so that the next inspection need not parse them again.
+   * Undefined: the parsed result is not cached.
+   */
   key: string | undefined
+  /** Steps to run, in the order filter, search, explore. Without any, the beginning is shown. */
   steps: PipelineSteps
-  /** 0 for no limit. */
+  /** Maximum tokens to send, including notes; 0 for no limit. */
   budgetTokens: number
   /** Tokens of the whole result, if already counted. */
   tokensBefore: number | undefined
+  /** Whether to return also everything that the steps found, as `whole`. */
   keepsWhole: boolean
 }
 
@@ -42,6 +47,3 @@ export type InspectionView = {
   /** Everything that the steps found, if `keepsWhole`, so that it can be cached for later calls. */
   whole: { utf8: Uint8Array; mediaType: string } | undefined
 }
-
-export const formatOf = (document: ResultDocument): ResultFormat =>
-  document.kind === 'binary' ? 'binary' : document.format

@@ -85,22 +85,23 @@ export const createResultBudget = (
       mediaType,
       budgetTokens: room,
     })
-    const tokens = seen.ok ? seen.value.tokensBefore : undefined
+    const view = seen.ok ? seen.value : undefined
+    const tokens = view?.tokensBefore
     if (tokens !== undefined && tokens <= budget) return { result, cost }
     // Only whitespace exceeded the budget, so there is nothing more to read.
-    const isAll = seen.ok && !seen.value.isCut && seen.value.notes.length === 0
+    const isAll = view !== undefined && !view.isCut && view.notes.length === 0
     const holder = holderOf(context.caller)
     const about = { tool, mediaType, ...(tokens !== undefined && { tokens }) }
     const cacheId = isAll ? undefined : await cutCache.put({ serverId: server.id, holder, content: utf8, about })
-    const summary = { cacheId, tokens, tokensShown: seen.ok ? seen.value.tokensShown : undefined, bytes: utf8.length }
-    const text = seen.ok ? seen.value.text : beginUnseen(utf8, room)
-    const lines = seen.ok ? tellOf(seen.value) : [seen.error.message]
+    const summary = { cacheId, tokens, tokensShown: view?.tokensShown, bytes: utf8.length }
+    const text = view?.text ?? beginUnseen(utf8, room)
+    const lines = seen.ok ? tellOf(seen.value) : [seen.error]
     const notice = isAll ? '' : renderNotice(summary, cutResultGroup, server.cutNotice)
     const told = isAll ? '' : [...lines, notice].join('\n')
     const besides = listTexts(others)
     const shortened = withShortened(cost, {
       whole: tokens === undefined ? null : { tokens, texts: besides },
-      sent: seen.ok ? { tokens: seen.value.tokensShown, texts: [notice, ...besides] } : undefined,
+      sent: view && { tokens: view.tokensShown, texts: [notice, ...besides] },
     })
     const _meta = { ...(isJsonObject(rest._meta) ? rest._meta : {}), ...toCutResultMeta(summary) }
     const content = [...toTextBlocks([text, told]), ...others]

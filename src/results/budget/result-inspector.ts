@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache'
-import type { PipelineSteps } from '../../lib/json/pipeline.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import type { Tenant } from '../../lib/worker/fair-queue.ts'
 import type { Job, JobEnding } from '../../lib/worker/job.ts'
@@ -13,29 +12,14 @@ const MAX_BYTES_OF_OWNER = 100 * 1_024 * 1_024
 const MAX_KNOWN_RESULTS = 1_000
 
 /** The inspection of one result. */
-export type InspectionTask = Tenant & {
-  /**
-   * The result, in UTF-8 unless the media type names another charset. A function is called only if no worker has the
-   * parsed result cached.
-   */
-  bytes: Uint8Array | (() => Promise<Uint8Array>)
-  /** The Content-Type. Without one, the format is guessed from the beginning. */
-  mediaType?: string | undefined
-  /** Identifies exactly these bytes, such as a cache id, so that the next inspection need not parse them again. */
-  key?: string | undefined
-  /** Steps to run, in the order filter, search, explore. Without any, the beginning is shown. */
-  steps?: PipelineSteps
-  /** Maximum tokens to send, including notes; 0 or undefined for no limit. */
-  budgetTokens?: number
-  /** Tokens of the whole result, if already counted. */
-  tokensBefore?: number | undefined
-  /** Whether to return also everything that the steps found, as `whole`. */
-  keepsWhole?: boolean
-  signal?: AbortSignal | undefined
-}
-
-/** Why a result could not be inspected. The message is a sentence for the model. */
-export type InspectionRefusal = { reason: 'time' | 'memory' | 'busy' | 'aborted' | 'closed'; message: string }
+export type InspectionTask = Tenant &
+  Partial<Omit<InspectionJob, 'bytes'>> & {
+    /**
+     * The result, in UTF-8 unless the media type names another charset. A function is called only if no worker has the
+     * parsed result cached.
+     */
+    bytes: Uint8Array | (() => Promise<Uint8Array>)
+  }
 
 /** Inspects results in the worker pool: parses them, runs the steps, counts tokens, cuts to the budget. */
 export const createResultInspector = ({
@@ -46,34 +30,24 @@ export const createResultInspector = ({
   const shares = createByteShares({ maxBytes: MAX_BYTES, maxBytesOfOwner: MAX_BYTES_OF_OWNER })
   const known = new LRUCache<string, true>({ max: MAX_KNOWN_RESULTS })
 
-  const explain = (ending: JobEnding): InspectionRefusal => {
-    switch (ending) {
-      case 'queue_full':
-        return { reason: 'busy', message: 'Too many results are being inspected. Try again later.' }
-      case 'not_started':
-        return { reason: 'busy', message: 'The machine is too busy to inspect results. Try again later.' }
-      case 'aborted':
-        return { reason: 'aborted', message: 'The call was cancelled.' }
-      case 'time': {
-        const message = `Inspecting this result took longer than ${timeLimitMs} ms: ask for less of it.`
-        return { reason: 'time', message }
-      }
-      case 'memory': {
-        const message = `Inspecting this result takes more than ${heapLimitMb} MB of memory: ask the tool for less.`
-        return { reason: 'memory', message }
-      }
-      case 'closed':
-        return { reason: 'closed', message: 'Patchbay is being stopped. Try again later.' }
-    }
+  const reasons: Readonly<Record<JobEnding, string>> = {
+    queue_full: 'Too many results are being inspected. Try again later.',
+    not_started: 'The machine is too busy to inspect results. Try again later.',
+    aborted: 'The call was cancelled.',
+    time: `Inspecting this result took longer than ${timeLimitMs} ms: ask for less of it.`,
+    memory: `Inspecting this result takes more than ${heapLimitMb} MB of memory: ask the tool for less.`,
+    closed: 'Patchbay is being stopped. Try again later.',
   }
 
   return {
-    /** Inspects a result. Rejects only for unexpected errors, and if reading the bytes rejects. */
-    inspect: async (asked: InspectionTask): Promise<Result<InspectionView, InspectionRefusal>> => {
-      const { owner, group, bytes, mediaType = '', key, steps = {}, budgetTokens = 0, tokensBefore, signal } = asked
-      const keepsWhole = asked.keepsWhole ?? false
+    /**
+     * Inspects a result. The error is a sentence for the model. Rejects only for unexpected errors, and if reading the
+     * bytes rejects.
+     */
+    inspect: async ({ owner, group, bytes, ...task }: InspectionTask): Promise<Result<InspectionView, string>> => {
+      const { mediaType = '', key, steps = {}, budgetTokens = 0, tokensBefore, keepsWhole = false } = task
       const job = { bytes: undefined, mediaType, key, steps, budgetTokens, tokensBefore, keepsWhole }
-      const options = { group, signal, affinity: key }
+      const options = { group, affinity: key }
       const isKnown = key !== undefined && known.has(key)
       let outcome = isKnown ? await run(owner, job, options) : undefined
       if (outcome === undefined || (outcome.ok && outcome.value === undefined)) {
@@ -81,7 +55,7 @@ export const createResultInspector = ({
         const runWithBytes = () => run(owner, { ...job, bytes: read }, options)
         outcome = (await shares.during(owner, read.byteLength, runWithBytes)) ?? failure('queue_full')
       }
-      if (!outcome.ok) return failure(explain(outcome.error))
+      if (!outcome.ok) return failure(reasons[outcome.error])
       if (outcome.value === undefined) throw new Error('a process was given a result and does not know it')
       if (key !== undefined) known.set(key, true)
       return success(outcome.value)

@@ -1,6 +1,7 @@
+import { parseMediaType } from '../../lib/json/decode-text.ts'
 import { formatNumber } from '../../lib/http/pages/format.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
-import { isLongText, isPassed, type PassedResult, type ToolResult } from '../../runtime/call/tool-result.ts'
+import { blocksOf, isLongText, isPassed, type PassedResult, type ToolResult } from '../../runtime/call/tool-result.ts'
 
 /** The parts of a result: the text that a model reads, and everything else. */
 export type ResultParts = {
@@ -20,8 +21,8 @@ const TELLING_TYPE =
 
 /** Returns the media type of a text that has been decoded to UTF-8: the API's Content-Type if it names a format. */
 export const toTextType = (contentType = ''): string => {
-  const [essence = ''] = contentType.toLowerCase().split(';', 1)
-  return TELLING_TYPE.test(essence.trim()) ? `${essence.trim()}; charset=utf-8` : UTF8_TEXT
+  const { essence } = parseMediaType(contentType)
+  return TELLING_TYPE.test(essence) ? `${essence}; charset=utf-8` : UTF8_TEXT
 }
 
 /** Maximum UTF-8 bytes of one UTF-16 code unit. */
@@ -71,8 +72,8 @@ const structuredBeyond = (structured: unknown, textCharacters: number): string |
  */
 export const isWithinBytes = (result: ToolResult | PassedResult, maxBytes: number): boolean => {
   if (isLongText(result)) return result.utf8.length <= maxBytes
-  const { content, structuredContent } = isPassed(result) ? result.passed : result
-  const text = joinTexts(Array.isArray(content) ? content : []) ?? ''
+  const { structuredContent } = isPassed(result) ? result.passed : result
+  const text = joinTexts(blocksOf(result)) ?? ''
   if (!isShort(text, maxBytes)) return false
   const structured = structuredBeyond(structuredContent, text.length)
   return structured === undefined || isShort(structured, maxBytes)
@@ -102,8 +103,8 @@ export const takeApart = (result: ToolResult | PassedResult): ResultParts => {
 /** Returns the texts that a model reads; none if the result has only images. */
 export const readTexts = (result: ToolResult | PassedResult): string[] => {
   if (isLongText(result)) return [result.utf8.toString('utf8')]
-  const { content, structuredContent } = isPassed(result) ? result.passed : result
-  const texts = listTexts(Array.isArray(content) ? content : [])
+  const { structuredContent } = isPassed(result) ? result.passed : result
+  const texts = listTexts(blocksOf(result))
   const characters = texts.reduce((sum, { length }) => sum + length, 0)
   const structured = structuredBeyond(structuredContent, characters)
   if (structured === undefined) return texts

@@ -42,13 +42,18 @@ export const isErrorResult = (result: ToolResult | UpstreamResult): boolean =>
   isRefused(result) ||
   (isPassed(result) ? result.passed.isError === true : !isLongText(result) && result.isError === true)
 
+/** Returns the content blocks of a result, unchecked if it is an upstream's; none of a long text. */
+export const blocksOf = (result: ToolResult | PassedResult): readonly unknown[] => {
+  if (isLongText(result)) return []
+  const { content } = isPassed(result) ? result.passed : result
+  return Array.isArray(content) ? content : []
+}
+
 /** Returns the first text of an error; undefined if the result is none. */
 export const findErrorText = (result: ToolResult | UpstreamResult): string | undefined => {
   if (isRefused(result)) return result.refused.message
-  if (isLongText(result)) return undefined
-  const { isError, content } = isPassed(result) ? result.passed : result
-  if (isError !== true) return undefined
-  const first: unknown = Array.isArray(content) ? content[0] : undefined
+  if (!isErrorResult(result)) return undefined
+  const [first] = blocksOf(result)
   return isJsonObject(first) && typeof first.text === 'string' ? first.text : ''
 }
 
