@@ -7,7 +7,7 @@ import { type FreshPassedResult, isCached } from '../results/cache/response-cach
 import { type Masker, MaskingError } from '../results/mask/masking.ts'
 import { recordCall } from '../results/mask/record-call.ts'
 import { shapePassed } from '../results/shape/shape-passed.ts'
-import { type PresentedTool, presentTools, type UpstreamSource } from '../upstreams/catalogue/present-tools.ts'
+import { type PresentedTool, presentedName, presentTools, type UpstreamSource } from '../upstreams/catalogue/present-tools.ts'
 import type { CallLink } from '../upstreams/connection/call-link.ts'
 import {
   callUpstreamTool,
@@ -183,19 +183,18 @@ const compileOne = (
   }
 }
 
-/** Compiles a tool of an upstream. `name` is its name in the history, and for clients unless the server is grouped. */
+/** Compiles a tool of an upstream under its name beside the server's own tools, which is also that in the history. */
 export const compileUpstreamTool = (
-  presented: PresentedTool,
+  { upstream, item }: Pick<PresentedTool, 'upstream' | 'item'>,
   globals: OpenedGlobals,
   parts: UpstreamToolParts,
 ): CompiledTool => {
-  const { upstream, item, name } = presented
-  const { id, serverId, name: upstreamName } = upstream
+  const { id, serverId, name } = upstream
   const tool: UpstreamTool = {
-    upstream: { id, serverId, name: upstreamName },
+    upstream: { id, serverId, name },
     item: toUpstreamToolCall(item),
-    name,
-    rules: planUpstreamResults(presented, globals, parts),
+    name: presentedName(upstream, item.name),
+    rules: planUpstreamResults(upstream, item, globals, parts),
   }
   return parts.limit(compileOne(tool, item.declared, globals, parts), tool.rules.responseTokens)
 }

@@ -3,7 +3,6 @@ import type { Actor } from '../lib/kernel/actor.ts'
 import { AppError } from '../lib/kernel/errors.ts'
 import type { JsonObject } from '../lib/kernel/json.ts'
 import type { CallLedger } from '../results/ledger/call-ledger.ts'
-import type { ShapingContext } from '../results/shape/shape-by-rules.ts'
 import { getServerFor } from '../servers/servers.service.ts'
 import type { InstanceService } from '../servers/tools/instances.service.ts'
 import type { Tool } from '../tools/tool.ts'
@@ -15,7 +14,7 @@ import type { CallContext } from './call/compiled-tool.ts'
 import type { ToolResult } from './call/tool-result.ts'
 import { compileTool, planCall } from './compile-tool.ts'
 import { createHistoryReading, type HistoryParts } from './history-reading.ts'
-import { type GlobalParts, loadOpenedGlobals, NO_GLOBALS, type OpenedGlobals } from './opened-globals.ts'
+import { type GlobalParts, loadOpenedGlobals, NO_GLOBALS } from './opened-globals.ts'
 import { performCall } from './perform-call.ts'
 import { createServerCompiler, type ServerCompilerParts } from './server-compiler.ts'
 import { bindingsByName, createToolDrafts } from './try/tool-draft.ts'
@@ -35,20 +34,20 @@ export type ExecutionServiceParts = ServerCompilerParts &
 export const createExecutionService = (parts: ExecutionServiceParts) => {
   const { db, tools, instances, http, limits, onInternalError } = parts
 
-  /** Secrets stay within their organization, even if the actor belongs to several. */
-  const globalsFor = async (actor: Actor, tool: Tool, serverId: string | undefined): Promise<OpenedGlobals> => {
-    if (serverId === undefined) return NO_GLOBALS
-    const { organizationId } = await getServerFor(db, actor, serverId, 'build')
+  /**
+   * Returns the server's globals and shapes results as it would, if there is one. Secrets stay within their
+   * organization, even if the actor belongs to several.
+   */
+  const findWiring = async (actor: Actor, tool: Tool, serverId: string | undefined) => {
+    const shaping = { shaper: parts.shaper, owner: actor.userId }
+    if (serverId === undefined) {
+      return { globals: NO_GLOBALS, shapingContext: { ...shaping, group: actor.userId, compactTables: false } }
+    }
+    const { organizationId, compactTables } = await getServerFor(db, actor, serverId, 'build')
     const toolkit = await findUsableToolkit(db, tool.toolkitId, [organizationId])
     if (toolkit?.organizationId !== organizationId) throw new AppError('not_found', 'Server not found.')
-    return loadOpenedGlobals(parts, serverId, organizationId)
-  }
-
-  /** Shapes results as the server would, if there is one. */
-  const shapingContextFor = async (actor: Actor, serverId: string | undefined): Promise<ShapingContext> => {
-    const server = serverId === undefined ? undefined : await getServerFor(db, actor, serverId, 'build')
-    const { organizationId: group = actor.userId, compactTables = false } = server ?? {}
-    return { shaper: parts.shaper, owner: actor.userId, group, compactTables }
+    const globals = await loadOpenedGlobals(parts, serverId, organizationId)
+    return { globals, shapingContext: { ...shaping, group: organizationId, compactTables } }
   }
 
   return {
@@ -67,10 +66,9 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
     ): Promise<ToolTest> => {
       const tool = await tools.getOwnTool(actor, toolId)
       const compiled = assertDefinition(tool)
-      const globals = await globalsFor(actor, tool, serverId)
+      const { globals, shapingContext } = await findWiring(actor, tool, serverId)
       const names = compiled.template.parameters.map(parameter => parameter.name)
       const bindings = bindingsByName(names, args, globals)
-      const shapingContext = await shapingContextFor(actor, serverId)
       const findPlan = () => planCall(tool, compiled, bindings, globals, limits, shapingContext)
       return showTest(await performCall(findPlan, http, args, signal, onInternalError), globals.masker, signal)
     },

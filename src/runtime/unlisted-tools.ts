@@ -1,6 +1,6 @@
 import { removeHidden } from '../upstreams/catalogue/hidden-text.ts'
 import type { UpstreamSource } from '../upstreams/catalogue/present-tools.ts'
-import { isToolAllowed, presentedName } from '../upstreams/catalogue/present-tools.ts'
+import { isToolAllowed } from '../upstreams/catalogue/present-tools.ts'
 import type { UnlistedTools } from './call/compiled-server.ts'
 import type { CompiledTool } from './call/compiled-tool.ts'
 import { compileUpstreamTool, type UpstreamToolParts } from './compile-upstream-tools.ts'
@@ -26,13 +26,12 @@ export const compileUnlistedOf = (
     find: dedicated => {
       if (dedicated === '' || dedicated.length > MAX_NAME_CHARS || !isOffered(dedicated)) return undefined
       const item = { name: dedicated, declared: { name: dedicated } }
-      return compileUpstreamTool({ upstream, item, name: presentedName(upstream, dedicated) }, globals, parts)
+      return compileUpstreamTool({ upstream, item }, globals, parts)
     },
     list: ({ key }) =>
       parts.upstreamConversation.dedicated.toolsOf(upstream.id, key).flatMap((item): CompiledTool[] => {
         if (!isOffered(item.name)) return []
-        const name = presentedName(upstream, item.name)
-        const tool = compileUpstreamTool({ upstream, item, name }, globals, parts)
+        const tool = compileUpstreamTool({ upstream, item }, globals, parts)
         return [naming === 'own' ? { ...tool, name: removeHidden(item.name) } : tool]
       }),
   }

@@ -3,9 +3,9 @@ import { fingerprintOf, type ResponseCache, type UpstreamToolCache } from '../re
 import { type PlannedShaping, planShaping, type ShapingContext } from '../results/shape/shape-by-rules.ts'
 import { checkOfDeclared } from '../results/shape/shape-passed.ts'
 import type { SchemaCheck } from '../tools/json-schema.ts'
-import type { PresentedTool } from '../upstreams/catalogue/present-tools.ts'
+import type { CatalogueItem } from '../upstreams/catalogue/catalogue.ts'
 import { findToolAnswers } from '../upstreams/catalogue/tool-answers.ts'
-import { isPerCaller, type ToolAnswers } from '../upstreams/upstream.ts'
+import { isPerCaller, type ToolAnswers, type Upstream } from '../upstreams/upstream.ts'
 import type { ExecutionParts } from './compile-tool.ts'
 import type { OpenedGlobals } from './opened-globals.ts'
 
@@ -30,12 +30,13 @@ export type UpstreamResultRules = {
  * Requires a read-only tool, according to the upstream or to the builder, who has checked the tool before enabling the
  * cache.
  */
-const mayCache = ({ declared: { annotations } }: PresentedTool['item'], { readOnly }: ToolAnswers): boolean =>
+const mayCache = ({ declared: { annotations } }: CatalogueItem, { readOnly }: ToolAnswers): boolean =>
   readOnly === true || (isJsonObject(annotations) && annotations.readOnlyHint === true)
 
 /** Returns the cache of the tool's results, or undefined if they are not cached. */
 const findCache = (
-  { upstream, item }: PresentedTool,
+  upstream: Upstream,
+  item: CatalogueItem,
   rules: ToolAnswers,
   globals: OpenedGlobals,
   { responseCache, shapingContext: { compactTables } }: UpstreamResultParts,
@@ -55,7 +56,7 @@ const findCache = (
 
 /** Checked against the schema that clients see. A tool with its own budget is shown without one. */
 const findShaping = (
-  { declared: { outputSchema } }: PresentedTool['item'],
+  { declared: { outputSchema } }: CatalogueItem,
   { response, responseTokens }: ReturnType<typeof findToolAnswers>,
   { shapingContext, limits }: UpstreamResultParts,
 ): UpstreamResultRules['shaping'] => {
@@ -67,14 +68,15 @@ const findShaping = (
 
 /** Combines the builder's settings with what the upstream declares. */
 export const planUpstreamResults = (
-  presented: PresentedTool,
+  upstream: Upstream,
+  item: CatalogueItem,
   globals: OpenedGlobals,
   parts: UpstreamResultParts,
 ): UpstreamResultRules => {
-  const rules = findToolAnswers(presented.upstream, presented.item.name)
+  const rules = findToolAnswers(upstream, item.name)
   return {
-    shaping: findShaping(presented.item, rules, parts),
-    cacheFor: findCache(presented, rules, globals, parts),
+    shaping: findShaping(item, rules, parts),
+    cacheFor: findCache(upstream, item, rules, globals, parts),
     responseTokens: rules.responseTokens,
     isReadOnly: rules.readOnly === true,
   }

@@ -27,6 +27,8 @@ export type OutboundResponse = {
   url: string
 }
 
+export const isSuccess = ({ status }: OutboundResponse): boolean => status >= 200 && status <= 299
+
 export type OutboundFault =
   | 'dns' // the name does not resolve
   | 'refused' // the connection was refused

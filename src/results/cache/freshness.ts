@@ -1,5 +1,5 @@
 import CachePolicy from 'http-cache-semantics'
-import type { OutboundResponse } from '../../lib/outbound/outbound-request.ts'
+import { isSuccess, type OutboundResponse } from '../../lib/outbound/outbound-request.ts'
 import type { RenderedRequest } from '../../templates/template.ts'
 
 type Directive = { name: string; text: string }
@@ -62,7 +62,7 @@ export const freshMsOf = (
   { cacheSeconds, isShared }: FreshnessRules,
 ): number => {
   const { status, headers } = response
-  if (status < 200 || status > 299 || variesByAnything(headers) || isRedirected(request, response)) return 0
+  if (!isSuccess(response) || variesByAnything(headers) || isRedirected(request, response)) return 0
   const cacheControl = headerText(headers, 'cache-control')
   // From before there was Cache-Control (RFC 9111 §5.4).
   if (cacheControl === undefined && headerText(headers, 'pragma')?.toLowerCase().includes('no-cache') === true) return 0

@@ -1,4 +1,4 @@
-import { createHash, createHmac, randomBytes } from 'node:crypto'
+import { createHmac, hash, randomBytes } from 'node:crypto'
 import { createGroupedLru } from '../../lib/cache/grouped-lru.ts'
 import { createSingleFlight } from '../../lib/cache/single-flight.ts'
 import type { JsonValue } from '../../lib/kernel/json.ts'
@@ -87,7 +87,7 @@ const callerFillsHeader = (tool: ToolDefinition, compiled: CompiledDefinition, b
 
 /** Hashes everything that a tool's results depend on except the request and the caller. */
 export const fingerprintOf = (...parts: readonly unknown[]): string =>
-  createHash('sha256').update(JSON.stringify(parts)).digest('base64')
+  hash('sha256', JSON.stringify(parts), 'base64')
 
 const isComplete = (result: PassedResult): boolean =>
   !isErrorResult(result) && result.passed.resultType !== 'input_required'

@@ -37,7 +37,7 @@ export type LedgerStats = {
 }
 
 /** Tokens known already, and texts whose count is multiplied by `scale`: above 1 it is an estimate. */
-type Sample = { tokens: number; texts: readonly string[]; scale: number }
+type Sample = Required<Measure>
 type Waiting = { cost: CallCost; sent: Sample; whole: Sample | undefined }
 
 /** Copies the text, because a part of a string holds on to the whole. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
-import type { OutboundResponse } from '../../lib/outbound/outbound-request.ts'
+import { isSuccess, type OutboundResponse } from '../../lib/outbound/outbound-request.ts'
 import type { Masker } from '../mask/masking.ts'
 import { readText } from './shape.ts'
 
@@ -31,9 +31,7 @@ export const createResponseSamples = () => {
       masker: Masker,
       signal: StopSignal,
     ): Promise<string | undefined> => {
-      if (response === undefined || response.status < 200 || response.status > 299 || response.body.length === 0) {
-        return undefined
-      }
+      if (response === undefined || !isSuccess(response) || response.body.length === 0) return undefined
       const read = readText(response)
       if (read === undefined) return undefined
       const id = randomUUID()

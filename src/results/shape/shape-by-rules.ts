@@ -1,5 +1,5 @@
 import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
-import type { OutboundResponse } from '../../lib/outbound/outbound-request.ts'
+import { isSuccess, type OutboundResponse } from '../../lib/outbound/outbound-request.ts'
 import type { Tenant } from '../../lib/worker/fair-queue.ts'
 import { errorResult, type ToolResult } from '../../runtime/call/tool-result.ts'
 import type { SchemaCheck } from '../../tools/json-schema.ts'
@@ -101,7 +101,7 @@ export const shapeByRules = async (
 ): Promise<ToolResult> => {
   const asItIs = () => shapeResponse(response, masker, outputCheck, signal)
   const { rules } = planned
-  const isShapeable = response.status >= 200 && response.status <= 299 && response.body.length > 0
+  const isShapeable = isSuccess(response) && response.body.length > 0
   if (!isShapeable || !isWorthIt(rules, response.body.length)) return asItIs()
   const read = readText(response)
   if (read === undefined) return rules.transform === undefined ? asItIs() : errorResult(needsJson(rules.transform))

@@ -169,7 +169,7 @@ const shapeEach = async (job: ShapingJob): Promise<string[]> => {
   throw new ShapingFault(`${transformText(transform.language)} needs JSON, and the result is something else.`)
 }
 
-const lengthOf = (texts: readonly string[]): number => texts.reduce((sum, { length }) => sum + length, 0)
+const lengthOf = (texts: readonly { length: number }[]): number => texts.reduce((sum, { length }) => sum + length, 0)
 
 const count = async (texts: readonly string[], { isCounted }: ShapingJob): Promise<number | undefined> => {
   if (!isCounted || lengthOf(texts) > MAX_COUNTED_CHARACTERS) return undefined
@@ -185,7 +185,7 @@ const shape = async (job: ShapingJob): Promise<ShapingOutcome> => {
     return { kind: 'unchanged', tokens: { before, after: before } }
   }
   const utf8s = shaped.map(text => new TextEncoder().encode(text))
-  if (utf8s.reduce((sum, { length }) => sum + length, 0) > job.maxBytes) {
+  if (lengthOf(utf8s) > job.maxBytes) {
     throw new ShapingFault(`The shaped result is larger than ${job.maxBytes} bytes.`)
   }
   return { kind: 'shaped', utf8s, tokens: { before, after: await count(shaped, job) } }

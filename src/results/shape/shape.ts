@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
-import type { JsonValue } from '../../lib/kernel/json.ts'
+import { parseIfJson } from '../../lib/kernel/json.ts'
 import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
-import type { OutboundResponse } from '../../lib/outbound/outbound-request.ts'
+import { isSuccess, type OutboundResponse } from '../../lib/outbound/outbound-request.ts'
 import { type BlocksResult, type ContentBlock, errorResult, type ToolResult } from '../../runtime/call/tool-result.ts'
 import type { SchemaCheck } from '../../tools/json-schema.ts'
 import type { Masker } from '../mask/masking.ts'
@@ -65,25 +65,7 @@ const errorResponseResult = (response: OutboundResponse, masker: Masker, shown: 
   return errorResult(lines.join('\n').trimEnd().toWellFormed())
 }
 
-const parseDocument = (text: string): { json: JsonValue } | undefined => {
-  try {
-    return { json: JSON.parse(text) }
-  } catch {
-    return undefined
-  }
-}
-
 const NO_JSON = 'The response is not JSON, although the tool declares an output schema.'
-
-/** `masked`: the parsed value with its secrets masked; the same object if there are none. */
-const fitResult = (text: string, parsed: JsonValue, masked: JsonValue, check: SchemaCheck): BlocksResult => {
-  const mismatch = check(masked)
-  if (mismatch !== undefined) return errorResult(`The response does not match the tool's output schema: ${mismatch}`)
-  return {
-    content: [{ type: 'text', text: masked === parsed ? text : JSON.stringify(masked) }],
-    structuredContent: masked,
-  }
-}
 
 /** Returns JSON that matches the tool's schema as text and as structured content; otherwise an error. */
 export const structuredResult = async (
@@ -92,9 +74,16 @@ export const structuredResult = async (
   masker: Masker,
   signal: StopSignal | undefined,
 ): Promise<BlocksResult> => {
-  const parsed = parseDocument(text)
+  const parsed = parseIfJson(text)
   if (parsed === undefined) return errorResult(NO_JSON)
-  return fitResult(text, parsed.json, await masker.long.json(parsed.json, signal), check)
+  // The same object if there are no secrets in it.
+  const masked = await masker.long.json(parsed, signal)
+  const mismatch = check(masked)
+  if (mismatch !== undefined) return errorResult(`The response does not match the tool's output schema: ${mismatch}`)
+  return {
+    content: [{ type: 'text', text: masked === parsed ? text : JSON.stringify(masked) }],
+    structuredContent: masked,
+  }
 }
 
 const binaryBlock = (type: string, mimeType: string, body: Buffer, uri: string): ContentBlock => {
@@ -160,8 +149,6 @@ const longTextResult = async (
   return { utf8: canPass && masked === text ? body : Buffer.from(masked) }
 }
 
-const isFailed = ({ status }: OutboundResponse): boolean => status < 200 || status > 299
-
 /** Returns an API's response as a result. Rejects with a MaskingError if its secrets could not be masked. */
 export const shapeResponse = async (
   response: OutboundResponse,
@@ -170,7 +157,7 @@ export const shapeResponse = async (
   signal: StopSignal | undefined,
 ): Promise<ToolResult> => {
   const { body, url } = response
-  if (isFailed(response)) {
+  if (!isSuccess(response)) {
     const read = readText(response)
     return errorResponseResult(response, masker, read && maskBeginning(read.text, masker))
   }

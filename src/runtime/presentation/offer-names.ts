@@ -2,7 +2,7 @@ import type { JsonObject } from '../../lib/kernel/json.ts'
 import type { UpstreamSource } from '../../upstreams/catalogue/present-tools.ts'
 import { presentedName } from '../../upstreams/catalogue/present-tools.ts'
 import type { Upstream } from '../../upstreams/upstream.ts'
-import type { OfferedItem, OfferLists } from '../call/compiled-server.ts'
+import type { OfferedItem } from '../call/compiled-server.ts'
 
 export type OfferOwner = Pick<Upstream, 'id' | 'name'>
 
@@ -77,15 +77,8 @@ const toItems = (kind: OfferKind, offers: readonly Offer[]): OfferedItem[] =>
 const withoutJson = (offers: readonly Offer[]): NamedOffer[] =>
   offers.map(({ owner, own, name }) => ({ owner, own, name }))
 
-export type NamedOffers = {
-  lists: OfferLists
-  /** By upstream, if grouped. */
-  groupLists: ReadonlyMap<string, OfferLists> | undefined
-  names: Readonly<Record<OfferKind, readonly NamedOffer[]>>
-}
-
 /** Names the resources, templates and prompts of upstreams for clients. */
-export const nameAllOffers = (sources: readonly UpstreamSource[], naming: OfferNaming): NamedOffers => {
+export const nameAllOffers = (sources: readonly UpstreamSource[], naming: OfferNaming) => {
   const offers = ofKinds(kind => nameOffers(kind, sources, naming))
   const listGroup = ({ upstream: { id, name } }: UpstreamSource) => {
     const lists = ofKinds(kind => toItems(kind, offers[kind].filter(({ owner }) => owner.id === id)))
@@ -93,7 +86,10 @@ export const nameAllOffers = (sources: readonly UpstreamSource[], naming: OfferN
   }
   return {
     lists: ofKinds(kind => toItems(kind, offers[kind])),
+    /** By upstream, if grouped. */
     groupLists: naming.isGrouped ? new Map(sources.map(listGroup)) : undefined,
     names: ofKinds(kind => withoutJson(offers[kind])),
   }
 }
+
+export type NamedOffers = ReturnType<typeof nameAllOffers>

@@ -1,7 +1,7 @@
 import { createPause, mapInTurns } from '../../lib/worker/pause.ts'
 import type { Instance, ServerBlueprint } from '../../servers/server.ts'
 import { removeHidden } from '../../upstreams/catalogue/hidden-text.ts'
-import { listAllowedTools, presentedName, type UpstreamSource } from '../../upstreams/catalogue/present-tools.ts'
+import { listAllowedTools, type UpstreamSource } from '../../upstreams/catalogue/present-tools.ts'
 import type { Upstream } from '../../upstreams/upstream.ts'
 import type { CompiledTool } from '../call/compiled-tool.ts'
 import { onOneLine } from '../call/group-texts.ts'
@@ -21,17 +21,7 @@ type GroupParts = UpstreamToolParts & {
   onSkipped: (tool: string, reason: string) => void
 }
 
-/** Compiles a tool under its own name, without invisible characters. The history uses its unique name. */
-const compileInner = (
-  { upstream }: UpstreamSource,
-  item: UpstreamSource['stored']['catalogue']['tools'][number],
-  globals: OpenedGlobals,
-  parts: UpstreamToolParts,
-): CompiledTool => ({
-  ...compileUpstreamTool({ upstream, item, name: presentedName(upstream, item.name) }, globals, parts),
-  name: removeHidden(item.name),
-})
-
+/** Compiles tools under their own names, without invisible characters. The history uses their unique names. */
 const listInner = async (
   source: UpstreamSource,
   room: number,
@@ -41,9 +31,10 @@ const listInner = async (
   const tools = new Map<string, CompiledTool>()
   const pause = createPause()
   for (const item of listAllowedTools(source)) {
-    const tool = compileInner(source, item, globals, parts)
+    const { upstream } = source
+    const tool = { ...compileUpstreamTool({ upstream, item }, globals, parts), name: removeHidden(item.name) }
     await pause()
-    const shown = `"${tool.name}" of the upstream "${source.upstream.name}"`
+    const shown = `"${tool.name}" of the upstream "${upstream.name}"`
     if (tools.has(tool.name))
       parts.onSkipped(tool.name, `${shown} has the same name as another tool, apart from invisible characters`)
     else if (tools.size === room) {

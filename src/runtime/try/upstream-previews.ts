@@ -1,12 +1,11 @@
 import type { Actor } from '../../lib/kernel/actor.ts'
-import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
+import { type JsonObject, parseIfJson } from '../../lib/kernel/json.ts'
 import { readTexts } from '../../results/budget/result-parts.ts'
 import { previewShaping, type ShapingContext, type ShapingPreview } from '../../results/shape/shape-by-rules.ts'
 import { checkOfDeclared } from '../../results/shape/shape-passed.ts'
 import { getServerFor } from '../../servers/servers.service.ts'
 import type { ResultShaping } from '../../tools/response/result-shaping.ts'
 import type { PresentedTool } from '../../upstreams/catalogue/present-tools.ts'
-import { presentedName } from '../../upstreams/catalogue/present-tools.ts'
 import type { UpstreamConnections } from '../../upstreams/connection/upstream-connections.ts'
 import type { Upstream } from '../../upstreams/upstream.ts'
 import { isErrorResult, isPassed, isRefused, type PassedResult, type ToolResult } from '../call/tool-result.ts'
@@ -28,17 +27,9 @@ export type ResultToShape = {
   outputSchema: JsonObject | undefined
 }
 
-const parseValue = (text: string): JsonValue | undefined => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 /** Returns why clients would get an error instead of the shaped result, if they would. */
 const explainMismatch = (made: string, outputSchema: JsonObject): string | undefined => {
-  const value = parseValue(made)
+  const value = parseIfJson(made)
   const mismatch = value === undefined ? 'it is not JSON' : checkOfDeclared(outputSchema)(value)
   return (
     mismatch &&
@@ -69,9 +60,8 @@ export const createUpstreamPreviews = (parts: UpstreamPreviewParts) => ({
     await parts.upstreamConnections.sync(serverId)
     const globals = await loadOpenedGlobals(parts, serverId, organizationId)
     const plain = { ...upstream, toolAnswers: {}, responseTokens: {} }
-    const presented = { upstream: plain, item, name: presentedName(upstream, item.name) }
     const shapingContext = { shaper: parts.shaper, owner: actor.userId, group: organizationId, compactTables: false }
-    const tool = compileUpstreamTool(presented, globals, { ...parts, shapingContext, limit: one => one })
+    const tool = compileUpstreamTool({ upstream: plain, item }, globals, { ...parts, shapingContext, limit: one => one })
     const caller = { userId: actor.userId, tokenId: '' }
     const { result } = await tool.call(args, { caller, client: 'patchbay-page', signal })
     if (isRefused(result)) return { failed: result.refused.message }
