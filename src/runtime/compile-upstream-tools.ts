@@ -7,7 +7,8 @@ import { type FreshPassedResult, isCached } from '../results/cache/response-cach
 import { type Masker, MaskingError } from '../results/mask/masking.ts'
 import { recordCall } from '../results/mask/record-call.ts'
 import { shapePassed } from '../results/shape/shape-passed.ts'
-import { type PresentedTool, presentedName, presentTools, type UpstreamSource } from '../upstreams/catalogue/present-tools.ts'
+import type { CatalogueItem } from '../upstreams/catalogue/catalogue.ts'
+import { presentedName, presentTools, type UpstreamSource } from '../upstreams/catalogue/present-tools.ts'
 import type { CallLink } from '../upstreams/connection/call-link.ts'
 import {
   callUpstreamTool,
@@ -185,7 +186,8 @@ const compileOne = (
 
 /** Compiles a tool of an upstream under its name beside the server's own tools, which is also that in the history. */
 export const compileUpstreamTool = (
-  { upstream, item }: Pick<PresentedTool, 'upstream' | 'item'>,
+  upstream: Upstream,
+  item: CatalogueItem,
   globals: OpenedGlobals,
   parts: UpstreamToolParts,
 ): CompiledTool => {
@@ -214,5 +216,5 @@ export const compileUpstreamTools = (
     dedicated.map(({ name }) => name),
   )
   for (const { name, reason } of skipped) parts.onSkipped(name, reason)
-  return mapInTurns(tools, tool => compileUpstreamTool(tool, globals, parts))
+  return mapInTurns(tools, ({ upstream, item }) => compileUpstreamTool(upstream, item, globals, parts))
 }

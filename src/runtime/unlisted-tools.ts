@@ -26,12 +26,12 @@ export const compileUnlistedOf = (
     find: dedicated => {
       if (dedicated === '' || dedicated.length > MAX_NAME_CHARS || !isOffered(dedicated)) return undefined
       const item = { name: dedicated, declared: { name: dedicated } }
-      return compileUpstreamTool({ upstream, item }, globals, parts)
+      return compileUpstreamTool(upstream, item, globals, parts)
     },
     list: ({ key }) =>
       parts.upstreamConversation.dedicated.toolsOf(upstream.id, key).flatMap((item): CompiledTool[] => {
         if (!isOffered(item.name)) return []
-        const tool = compileUpstreamTool({ upstream, item }, globals, parts)
+        const tool = compileUpstreamTool(upstream, item, globals, parts)
         return [naming === 'own' ? { ...tool, name: removeHidden(item.name) } : tool]
       }),
   }

@@ -1,5 +1,12 @@
-import { Client, type ClientOptions, StreamableHTTPClientTransport, type Tool } from '@modelcontextprotocol/client'
+import {
+  Client,
+  type ClientOptions,
+  type RequestOptions,
+  StreamableHTTPClientTransport,
+  type Tool,
+} from '@modelcontextprotocol/client'
 import { onTestFinished } from 'vitest'
+import { z } from 'zod'
 
 const headersOf = (token: string | undefined) => ({
   requestInit: { headers: token === undefined ? {} : { authorization: `Bearer ${token}` } },
@@ -45,3 +52,22 @@ export const callText = async (
   const [block] = content
   return { text: block?.type === 'text' ? block.text : '', isError: isError === true }
 }
+
+/** Returns all texts of a result; `meta` is what Patchbay says of one that was cut. */
+export const callTexts = async (
+  client: Client,
+  name: string,
+  args: Record<string, unknown> = {},
+  options?: RequestOptions,
+) => {
+  const { content, _meta, isError, structuredContent } = await client.callTool({ name, arguments: args }, options)
+  const texts = content.flatMap(block => (block.type === 'text' ? [block.text] : []))
+  const meta = _meta?.['patchbay/answer']
+  return { content, texts, text: texts.join('\n'), meta, isError: isError === true, structured: structuredContent }
+}
+
+/** Returns the cache id of a cut result from its `meta`. */
+export const cacheIdOf = (meta: unknown): string => z.looseObject({ cacheId: z.string() }).parse(meta).cacheId
+
+/** Returns the cache id that the text of a cut result names. */
+export const findCacheId = (text: string): string | undefined => /cache_id "([\w-]{22})"/.exec(text)?.[1]

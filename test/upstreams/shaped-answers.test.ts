@@ -1,7 +1,7 @@
 import type { Client } from '@modelcontextprotocol/client'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { connect } from '../servers/mcp.ts'
+import { callTexts, connect } from '../servers/mcp.ts'
 import { runPatchbay, runUser } from '../support/world.ts'
 import { type Asked, runScriptedUpstreams } from './scripted-upstream.ts'
 import { everythingCommand } from './support.ts'
@@ -60,18 +60,6 @@ const TOOLS = [
 const jsonata = (expression: string) => ({ transform: { language: 'jsonata', expression } })
 const jmespath = (expression: string) => ({ transform: { language: 'jmespath', expression } })
 
-type Called = { texts: string[]; isError: boolean; structured: unknown; kinds: string[]; meta: unknown }
-const call = async (client: Client, name: string, args: Record<string, unknown> = {}): Promise<Called> => {
-  const { content, isError, structuredContent, _meta } = await client.callTool({ name, arguments: args })
-  return {
-    texts: content.flatMap(block => (block.type === 'text' ? [block.text] : [])),
-    kinds: content.map(({ type }) => type),
-    isError: isError === true,
-    structured: structuredContent,
-    meta: _meta?.['patchbay/answer'],
-  }
-}
-
 describe('shaping results of upstream tools', () => {
   const patchbay = runPatchbay({ env: { PATCHBAY_ALLOW_STDIO: 'true' } })
   const upstreams = runScriptedUpstreams({ shaped: { tools: () => TOOLS, result: resultOf } })
@@ -96,7 +84,7 @@ describe('shaping results of upstream tools', () => {
   }
   const shape = async (tool: string, response: object, more: object = {}) => {
     const { client } = await attach({ toolAnswers: { [tool]: { response } }, ...more })
-    return call(client, `up_${tool}`)
+    return callTexts(client, `up_${tool}`)
   }
 
   it.each([
@@ -120,7 +108,8 @@ describe('shaping results of upstream tools', () => {
   })
 
   it('keeps images in place and errors unchanged', async () => {
-    expect((await shape('picture', { dropFields: ['b'] })).kinds).toEqual(['image', 'text'])
+    const { content } = await shape('picture', { dropFields: ['b'] })
+    expect(content.map(({ type }) => type)).toEqual(['image', 'text'])
     expect((await shape('fails', jsonata('a'))).isError).toBe(true)
   })
 
@@ -129,7 +118,7 @@ describe('shaping results of upstream tools', () => {
     ['what throws', 'users', jsonata('$error("nothing here")'), /^The transform of this tool .*nothing here$/],
   ])('reports %s as an error, also in the history', async (_what, tool, response, said) => {
     const { client, serverId } = await attach({ toolAnswers: { [tool]: { response } } })
-    const { isError, texts } = await call(client, `up_${tool}`)
+    const { isError, texts } = await callTexts(client, `up_${tool}`)
     expect([isError, texts[0]]).toEqual([true, expect.stringMatching(said)])
     const { body } = await operator.expectOk('GET', `/servers/${serverId}/executions`)
     expect(body).toMatchObject({ items: [{ outcome: 'error', error: expect.stringMatching(said) }] })
@@ -155,7 +144,7 @@ describe('shaping results of upstream tools', () => {
     })
     const { tools } = await client.listTools()
     expect(tools.find(({ name }) => name === 'up_declared')?.outputSchema).toBeUndefined()
-    expect(await call(client, 'up_declared')).toMatchObject({ texts: ['30'], structured: undefined })
+    expect(await callTexts(client, 'up_declared')).toMatchObject({ texts: ['30'], structured: undefined })
   })
 
   it('happens before the budget applies, so that a cut result stores the shaped form', async () => {
@@ -163,35 +152,35 @@ describe('shaping results of upstream tools', () => {
       { toolAnswers: { users: { response: { dropFields: ['users[].links'] } } } },
       { maxResponseTokens: 300 },
     )
-    const cut = await call(client, 'up_users')
+    const cut = await callTexts(client, 'up_users')
     expect(cut.meta).toMatchObject({ cacheId: expect.any(String) })
     const cacheId = z.object({ cacheId: z.string() }).parse(cut.meta).cacheId
-    const found = await call(client, 'proxy_search', { cache_id: cacheId, pattern: 'href' })
+    const found = await callTexts(client, 'proxy_search', { cache_id: cacheId, pattern: 'href' })
     expect(found.texts.join('\n')).not.toContain('/users/1')
-    expect((await call(client, 'proxy_search', { cache_id: cacheId, pattern: 'number 29' })).texts.join()).toContain(
-      '29',
-    )
+    expect(
+      (await callTexts(client, 'proxy_search', { cache_id: cacheId, pattern: 'number 29' })).texts.join(),
+    ).toContain('29')
   })
 
   it('applies to grouped tools and to tools called through search', async () => {
     const rules = { toolAnswers: { users: { response: jsonata('total') } } }
     const grouped = await attach(rules, { presentation: 'grouped' })
-    const inner = await call(grouped.client, 'call_dynamic_tool', { group: 'up', name: 'users', args: {} })
+    const inner = await callTexts(grouped.client, 'call_dynamic_tool', { group: 'up', name: 'users', args: {} })
     expect(inner.texts).toEqual(['30'])
     const searched = await attach(rules, { presentation: 'search' })
-    expect((await call(searched.client, 'call_tool', { name: 'up_users', arguments: {} })).texts).toEqual(['30'])
+    expect((await callTexts(searched.client, 'call_tool', { name: 'up_users', arguments: {} })).texts).toEqual(['30'])
   })
 
   it('turns lists of similar objects into tables if the server sends tables and no schema is declared', async () => {
     const { client } = await attach({}, { compactTables: true })
-    expect((await call(client, 'up_users')).texts[0]).toContain('"columns":["id","name","links","bio"]')
-    expect((await call(client, 'up_declared')).structured).toEqual(LIST)
-    expect((await call(client, 'up_structured')).structured).toEqual(LIST)
+    expect((await callTexts(client, 'up_users')).texts[0]).toContain('"columns":["id","name","links","bio"]')
+    expect((await callTexts(client, 'up_declared')).structured).toEqual(LIST)
+    expect((await callTexts(client, 'up_structured')).structured).toEqual(LIST)
   })
 
   it("counts the tokens of the upstream's result and of what was sent", async () => {
     const { client, serverId } = await attach({ toolAnswers: { users: { response: jsonata('total') } } })
-    await call(client, 'up_users')
+    await callTexts(client, 'up_users')
     const Counted = z.object({ items: z.tuple([z.object({ tokensBefore: z.number(), tokensSent: z.number() })]) })
     const counted = async () =>
       Counted.safeParse((await operator.expectOk('GET', `/servers/${serverId}/executions`)).body).data?.items[0]
@@ -207,10 +196,10 @@ describe('shaping results of upstream tools', () => {
     const change = (toolAnswers: object | null) => operator.expectOk('PATCH', `/upstreams/${id}`, { toolAnswers })
     const { body } = await change({ users: { response: jsonata('total') } })
     expect(body).toMatchObject({ toolAnswers: { users: { response: jsonata('total') } } })
-    await expect.poll(async () => (await call(client, 'up_users')).texts).toEqual(['30'])
+    await expect.poll(async () => (await callTexts(client, 'up_users')).texts).toEqual(['30'])
     expect(upstreams.timesAsked('shaped', 'initialize')).toBe(opened)
     await change(null)
-    await expect.poll(async () => (await call(client, 'up_users')).texts).toEqual([JSON.stringify(LIST)])
+    await expect.poll(async () => (await callTexts(client, 'up_users')).texts).toEqual([JSON.stringify(LIST)])
     const audit = await operator.expectOk('GET', '/audit?limit=1')
     expect(JSON.stringify(audit.body)).toContain('"toolAnswers"')
   })
@@ -271,7 +260,7 @@ describe('shaping results of upstream tools', () => {
     })
     await operator.expectOk('POST', `/upstreams/${upstream.id}/refresh`)
     const client = await connect(`${patchbay.origin}/s/${serverId}`)
-    const echoed = await call(client, 'every_echo', { message: 'x'.repeat(40) })
+    const echoed = await callTexts(client, 'every_echo', { message: 'x'.repeat(40) })
     expect(echoed.texts).toEqual([expect.stringMatching(/^Echo: x+… \(\d+ more characters\)$/)])
     const broken = await client
       .callTool({ name: 'every_get-structured-content', arguments: { location: 'Chicago' } })
@@ -280,7 +269,7 @@ describe('shaping results of upstream tools', () => {
   })
 
   describe('a cached result', () => {
-    const count = (client: Client, args: object = {}, tool = 'count') => call(client, `up_${tool}`, { ...args })
+    const count = (client: Client, args: object = {}, tool = 'count') => callTexts(client, `up_${tool}`, { ...args })
 
     const isKept = async (client: Client): Promise<boolean> => {
       const [one, two] = [await count(client, {}, 'unsaid'), await count(client, {}, 'unsaid')]

@@ -86,8 +86,7 @@ const callerFillsHeader = (tool: ToolDefinition, compiled: CompiledDefinition, b
   )
 
 /** Hashes everything that a tool's results depend on except the request and the caller. */
-export const fingerprintOf = (...parts: readonly unknown[]): string =>
-  hash('sha256', JSON.stringify(parts), 'base64')
+export const fingerprintOf = (...parts: readonly unknown[]): string => hash('sha256', JSON.stringify(parts), 'base64')
 
 const isComplete = (result: PassedResult): boolean =>
   !isErrorResult(result) && result.passed.resultType !== 'input_required'

@@ -17,7 +17,7 @@ export const listLedgerMetrics = ({ stats, listTools }: Pick<CallLedger, 'stats'
     name,
     help,
     labelNames: ['server', 'tool'],
-    read: () => listTools().map(total => ({ labels: { server: total.serverId, tool: total.tool }, value: pick(total) })),
+    read: () => listTools().map(one => ({ labels: { server: one.serverId, tool: one.tool }, value: pick(one) })),
   })
   return [
     ofAll(

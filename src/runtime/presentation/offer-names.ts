@@ -81,8 +81,8 @@ const withoutJson = (offers: readonly Offer[]): NamedOffer[] =>
 export const nameAllOffers = (sources: readonly UpstreamSource[], naming: OfferNaming) => {
   const offers = ofKinds(kind => nameOffers(kind, sources, naming))
   const listGroup = ({ upstream: { id, name } }: UpstreamSource) => {
-    const lists = ofKinds(kind => toItems(kind, offers[kind].filter(({ owner }) => owner.id === id)))
-    return [name, lists] as const
+    const isOwn = ({ owner }: Offer): boolean => owner.id === id
+    return [name, ofKinds(kind => toItems(kind, offers[kind].filter(isOwn)))] as const
   }
   return {
     lists: ofKinds(kind => toItems(kind, offers[kind])),

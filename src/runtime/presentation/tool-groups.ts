@@ -32,7 +32,7 @@ const listInner = async (
   const pause = createPause()
   for (const item of listAllowedTools(source)) {
     const { upstream } = source
-    const tool = { ...compileUpstreamTool({ upstream, item }, globals, parts), name: removeHidden(item.name) }
+    const tool = { ...compileUpstreamTool(upstream, item, globals, parts), name: removeHidden(item.name) }
     await pause()
     const shown = `"${tool.name}" of the upstream "${upstream.name}"`
     if (tools.has(tool.name))

@@ -61,7 +61,7 @@ export const createUpstreamPreviews = (parts: UpstreamPreviewParts) => ({
     const globals = await loadOpenedGlobals(parts, serverId, organizationId)
     const plain = { ...upstream, toolAnswers: {}, responseTokens: {} }
     const shapingContext = { shaper: parts.shaper, owner: actor.userId, group: organizationId, compactTables: false }
-    const tool = compileUpstreamTool({ upstream: plain, item }, globals, { ...parts, shapingContext, limit: one => one })
+    const tool = compileUpstreamTool(plain, item, globals, { ...parts, shapingContext, limit: one => one })
     const caller = { userId: actor.userId, tokenId: '' }
     const { result } = await tool.call(args, { caller, client: 'patchbay-page', signal })
     if (isRefused(result)) return { failed: result.refused.message }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { countTokens } from '../../../src/lib/tokens/tokens.ts'
-import { connect, toolNames } from '../../servers/mcp.ts'
+import { callTexts, connect, toolNames } from '../../servers/mcp.ts'
 import { makeServer } from '../../support/api-client.ts'
 import { type Answerer, answerJson } from '../../support/fake-api.ts'
 import { runFakeApi, runPatchbay, runUser } from '../../support/world.ts'
@@ -30,14 +30,12 @@ const answer: Answerer = ({ url }, response) => {
 }
 
 const CutResultMeta = z.object({
-  'patchbay/answer': z.object({
-    cacheId: z.string(),
-    tokens: z.int(),
-    tokensShown: z.int(),
-    encoding: z.literal('o200k_base'),
-    bytes: z.int(),
-    expiresAt: z.string(),
-  }),
+  cacheId: z.string(),
+  tokens: z.int(),
+  tokensShown: z.int(),
+  encoding: z.literal('o200k_base'),
+  bytes: z.int(),
+  expiresAt: z.string(),
 })
 
 describe('a server with a token budget', () => {
@@ -53,14 +51,10 @@ describe('a server with a token budget', () => {
   const open = async (server?: Record<string, unknown>) => {
     const { url } = await serve(server)
     const client = await connect(url)
-    const call = async (name: string, args: Record<string, unknown> = {}) => {
-      const result = await client.callTool({ name, arguments: args })
-      const texts = result.content.flatMap(block => (block.type === 'text' ? [block.text] : []))
-      return { ...result, texts, isError: result.isError === true }
-    }
+    const call = (name: string, args?: Record<string, unknown>) => callTexts(client, name, args)
     const cut = async (name: string) => {
       const result = await call(name)
-      return { ...result, about: CutResultMeta.parse(result._meta)['patchbay/answer'] }
+      return { ...result, about: CutResultMeta.parse(result.meta) }
     }
     return { client, call, cut }
   }
@@ -80,9 +74,9 @@ describe('a server with a token budget', () => {
 
   it('sends a result within the budget unchanged', async () => {
     const { call } = await open()
-    const { texts, _meta } = await call('small')
+    const { texts, meta } = await call('small')
     expect(texts).toEqual(['{"small":true}'])
-    expect(_meta?.['patchbay/answer']).toBeUndefined()
+    expect(meta).toBeUndefined()
   })
 
   it('sends the beginning of a larger one as valid JSON, with its size and how to continue', async () => {
@@ -140,21 +134,21 @@ describe('a server with a token budget', () => {
   it('reads a new result at once, without sending the whole of it', async () => {
     const { call } = await open()
     const before = fake.seen.length
-    const { texts, isError, _meta } = await call('proxy_search', {
+    const { texts, isError, meta } = await call('proxy_search', {
       tool: 'people',
       arguments: {},
       pattern: 'Samarkand',
     })
     expect([isError, fake.seen.length - before]).toEqual([false, 1])
     expect(texts.join('\n')).toContain('Samarkand')
-    expect(CutResultMeta.parse(_meta)['patchbay/answer'].tokens).toBeGreaterThan(10_000)
+    expect(CutResultMeta.parse(meta).tokens).toBeGreaterThan(10_000)
   })
 
   it('returns another id if the output exceeds the budget too', async () => {
     const { call, cut } = await open()
     const { about } = await cut('people')
     const first = await call('proxy_filter', { cache_id: about.cacheId, fields: ['people[].address.city'] })
-    const { cacheId: next, tokens, bytes } = CutResultMeta.parse(first._meta)['patchbay/answer']
+    const { cacheId: next, tokens, bytes } = CutResultMeta.parse(first.meta)
     expect(next).not.toBe(about.cacheId)
     // They describe the stored result.
     expect([tokens < about.tokens, bytes < about.bytes]).toEqual([true, true])
@@ -166,7 +160,7 @@ describe('a server with a token budget', () => {
   it('reads its own output in the same format: one line of JSON lines is a list of one', async () => {
     const { call } = await open()
     const first = await call('proxy_filter', { tool: 'lines', arguments: {}, limit: 1 })
-    const next = CutResultMeta.parse(first._meta)['patchbay/answer'].cacheId
+    const next = CutResultMeta.parse(first.meta).cacheId
     const { texts } = await call('proxy_filter', { cache_id: next, fields: ['[0].name'] })
     expect(JSON.parse(texts[0] ?? '')).toEqual({ name: 'first' })
   })

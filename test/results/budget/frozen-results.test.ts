@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { ANSWERS, readAnswer } from '../../../bench/answers/answers.ts'
 import { QUESTIONS } from '../../../bench/answers/questions.ts'
 import { countTokens } from '../../../src/lib/tokens/tokens.ts'
-import { connect } from '../../servers/mcp.ts'
+import { callTexts, connect } from '../../servers/mcp.ts'
 import { makeServer, signUp } from '../../support/api-client.ts'
 import { casesOfRun } from '../../support/cases-of-run.ts'
 import { runFakeApi, runPatchbay } from '../../support/world.ts'
@@ -20,7 +20,7 @@ const FIRST_OF = 4
 /** Tokens of the first reply, as a share of the whole. */
 const MAX_MEDIAN_SHARE = 0.05
 
-const Meta = z.object({ 'patchbay/answer': z.looseObject({ cacheId: z.string(), tokens: z.int() }) })
+const Meta = z.looseObject({ cacheId: z.string(), tokens: z.int() })
 
 describe('real results of 100 kB to 10 MB, with a budget of 1,000 tokens', () => {
   const patchbay = runPatchbay()
@@ -36,10 +36,9 @@ describe('real results of 100 kB to 10 MB, with a budget of 1,000 tokens', () =>
   })
 
   const call = async (client: Client, name: string, args: Record<string, unknown> = {}) => {
-    const result = await client.callTool({ name, arguments: args }, { timeout: 60_000 })
-    const text = result.content.flatMap(block => (block.type === 'text' ? [block.text] : [])).join('\n')
-    if (result.isError === true) throw new Error(`${name} ${JSON.stringify(args)}: ${text}`)
-    return { text, about: Meta.safeParse(result._meta).data?.['patchbay/answer'] }
+    const { text, isError, meta } = await callTexts(client, name, args, { timeout: 60_000 })
+    if (isError) throw new Error(`${name} ${JSON.stringify(args)}: ${text}`)
+    return { text, about: Meta.safeParse(meta).data }
   }
   const shares: number[] = []
 

@@ -1,7 +1,7 @@
 import type { Client } from '@modelcontextprotocol/client'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { countTokens } from '../../../src/lib/tokens/tokens.ts'
-import { callText, connect } from '../../servers/mcp.ts'
+import { callText, callTexts, connect, findCacheId } from '../../servers/mcp.ts'
 import { makeServer, signUp } from '../../support/api-client.ts'
 import { runFakeApi, runPatchbay } from '../../support/world.ts'
 
@@ -103,8 +103,8 @@ describe('an answer that is not as one hopes is answered well:', () => {
   })
 
   const callAll = async (client: Client, name: string, args: Record<string, unknown> = {}): Promise<string> => {
-    const { content } = await client.callTool({ name, arguments: args }, { timeout: 50_000 })
-    return content.map(block => (block.type === 'text' ? block.text : '')).join('\n')
+    const { text } = await callTexts(client, name, args, { timeout: 50_000 })
+    return text
   }
 
   it.each(Object.keys(CASES))('%s', async title => {
@@ -112,7 +112,7 @@ describe('an answer that is not as one hopes is answered well:', () => {
     const client = await connect(url)
     const first = await callAll(client, nameOf(title))
     expect(await countTokens(first)).toBeLessThanOrEqual(BUDGET)
-    const id = /cache_id "([\w-]{22})"/.exec(first)?.[1]
+    const id = findCacheId(first)
     const source = id === undefined ? { tool: nameOf(title) } : { cache_id: id }
     expect(await callAll(client, 'proxy_explore', source)).toMatch(outline)
     if (finds !== undefined) {

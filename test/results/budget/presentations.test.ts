@@ -1,7 +1,6 @@
-import type { Client } from '@modelcontextprotocol/client'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
-import { connect, toolNames } from '../../servers/mcp.ts'
+import { callTexts, connect, findCacheId, toolNames } from '../../servers/mcp.ts'
 import { makeServer } from '../../support/api-client.ts'
 import { answerJson, startFakeApi } from '../../support/fake-api.ts'
 import { runFakeApi, runPatchbay, runUser } from '../../support/world.ts'
@@ -20,15 +19,6 @@ const STRUCTURED_RESULTS: Readonly<Record<string, object>> = {
 }
 const LONG = Array.from({ length: 4_000 }, (_, index) => `word${index}`).join(' ')
 
-type Called = { texts: string[]; meta: unknown; isError: boolean; structured: unknown }
-
-const call = async (client: Client, name: string, args: Record<string, unknown> = {}): Promise<Called> => {
-  const { content, _meta, isError, structuredContent } = await client.callTool({ name, arguments: args })
-  const texts = content.flatMap(block => (block.type === 'text' ? [block.text] : []))
-  return { texts, meta: _meta?.['patchbay/answer'], isError: isError === true, structured: structuredContent }
-}
-const idOf = ({ texts }: Called): string => /cache_id "([\w-]{22})"/.exec(texts.join('\n'))?.[1] ?? ''
-
 describe('the budget of a server', () => {
   const patchbay = runPatchbay({ env: { PATCHBAY_ALLOW_STDIO: 'true' } })
   const fake = runFakeApi((_request, response) => answerJson(response, { rows }))
@@ -40,7 +30,7 @@ describe('the budget of a server', () => {
     const { url } = await makeServer(ada, [shaped()], { server: BUDGET })
     const client = await connect(url)
     expect(await toolNames(client)).toEqual(['shaped'])
-    const { structured, meta } = await call(client, 'shaped')
+    const { structured, meta } = await callTexts(client, 'shaped')
     expect([structured, meta]).toEqual([{ rows }, undefined])
   })
 
@@ -51,8 +41,8 @@ describe('the budget of a server', () => {
     const client = await connect(url)
     const { tools } = await client.listTools()
     expect(tools.find(({ name }) => name === 'shaped')?.outputSchema).toBeUndefined()
-    expect(await call(client, 'plain')).toMatchObject({ texts: [JSON.stringify({ rows })], meta: undefined })
-    const { meta, structured } = await call(client, 'shaped')
+    expect(await callTexts(client, 'plain')).toMatchObject({ texts: [JSON.stringify({ rows })], meta: undefined })
+    const { meta, structured } = await callTexts(client, 'shaped')
     expect(meta).toMatchObject({ tokensShown: expect.toSatisfy((shown: number) => shown <= 300) })
     expect(structured).toBeUndefined()
   })
@@ -62,12 +52,12 @@ describe('the budget of a server', () => {
     const client = await connect(url)
     expect(await toolNames(client)).toEqual(['call_dynamic_tool', 'get_dynamic_tools'])
     const inner = (group: string, name: string, args: object = {}) =>
-      call(client, 'call_dynamic_tool', { group, name, args })
-    const listed = await call(client, 'get_dynamic_tools', { group: 'answers' })
+      callTexts(client, 'call_dynamic_tool', { group, name, args })
+    const listed = await callTexts(client, 'get_dynamic_tools', { group: 'answers' })
     expect(listed.texts[0]).toMatch(/proxy_explore.*proxy_filter.*proxy_search/)
     const cut = await inner('Toolkit', 'plain')
     expect(cut.texts[1]).toContain('of the group "answers"')
-    const found = await inner('answers', 'proxy_search', { cache_id: idOf(cut), pattern: 'Ghent' })
+    const found = await inner('answers', 'proxy_search', { cache_id: findCacheId(cut.text), pattern: 'Ghent' })
     expect(found.texts[0]).toContain('rows[900].town')
     const fresh = await inner('answers', 'proxy_filter', {
       group: 'Toolkit',
@@ -86,13 +76,13 @@ describe('the budget of a server', () => {
     const upstream = await ada.create(`/servers/${id}/upstreams`, { name: 'every', ...everythingCommand() })
     await ada.expectOk('POST', `/upstreams/${upstream.id}/refresh`)
     const client = await connect(`${patchbay.origin}/s/${id}`)
-    const echo = () => call(client, 'every_echo', { message: LONG })
+    const echo = () => callTexts(client, 'every_echo', { message: LONG })
     const cut = await echo()
     expect(cut.texts[0]).toMatch(/^Echo: word0 word1 /)
     expect(cut.meta).toMatchObject({ tokensShown: expect.toSatisfy((shown: number) => shown <= 500) })
-    const found = await call(client, 'proxy_search', { cache_id: idOf(cut), pattern: 'word3999' })
+    const found = await callTexts(client, 'proxy_search', { cache_id: findCacheId(cut.text), pattern: 'word3999' })
     expect(found.texts[0]).toContain('word3999')
-    const fresh = await call(client, 'proxy_explore', { tool: 'every_echo', arguments: { message: LONG } })
+    const fresh = await callTexts(client, 'proxy_explore', { tool: 'every_echo', arguments: { message: LONG } })
     expect(fresh.isError).toBe(false)
     await ada.expectOk('PATCH', `/upstreams/${upstream.id}`, { responseTokens: { echo: 0 } })
     await expect.poll(async () => (await echo()).texts).toEqual([`Echo: ${LONG}`])
@@ -115,14 +105,14 @@ describe('the budget of a server', () => {
     })
     await ada.expectOk('POST', `/upstreams/${attached.id}/refresh`)
     const client = await connect(`${patchbay.origin}/s/${id}`)
-    const cut = await call(client, 'own_rows')
+    const cut = await callTexts(client, 'own_rows')
     expect(cut).toMatchObject({ structured: undefined, meta: { bytes: JSON.stringify({ rows }).length } })
     expect(cut.texts).toEqual([
       expect.stringMatching(/^\{"rows":/),
       expect.stringContaining('cache_id'),
       'All the rows.',
     ])
-    const found = await call(client, 'proxy_search', { cache_id: idOf(cut), pattern: 'Ghent' })
+    const found = await callTexts(client, 'proxy_search', { cache_id: findCacheId(cut.text), pattern: 'Ghent' })
     expect(found.texts[0]).toContain('rows[900].town')
   })
 })

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { countTokens } from '../../../src/lib/tokens/tokens.ts'
 import { insertToken } from '../../oauth/support/tokens.ts'
-import { connect } from '../../servers/mcp.ts'
+import { callTexts, connect, findCacheId } from '../../servers/mcp.ts'
 import { makeServer } from '../../support/api-client.ts'
 import { type Answerer, answerJson, startFakeApi } from '../../support/fake-api.ts'
 import { runFakeApi, runPatchbay, runUser } from '../../support/world.ts'
@@ -39,13 +39,6 @@ const FAILING: Readonly<Record<string, object>> = {
   'tools/call': { content: [{ type: 'text', text: 'It is broken. '.repeat(20_000) }], isError: true },
 }
 
-const call = async (client: Client, name: string, args: Record<string, unknown> = {}) => {
-  const { content, _meta, isError } = await client.callTool({ name, arguments: args })
-  const texts = content.flatMap(block => (block.type === 'text' ? [block.text] : []))
-  return { texts, text: texts.join('\n'), meta: _meta?.['patchbay/answer'], isError: isError === true }
-}
-const idOf = (text: string): string => /cache_id "([\w-]{22})"/.exec(text)?.[1] ?? ''
-
 describe('a budget for unusual results', () => {
   const patchbay = runPatchbay()
   const fake = runFakeApi(answer)
@@ -58,17 +51,17 @@ describe('a budget for unusual results', () => {
 
   it('cuts a text with a NUL near its beginning, and searches the rest', async () => {
     const client = await open()
-    const cut = await call(client, 'zeros')
+    const cut = await callTexts(client, 'zeros')
     expect(cut.texts[0]).toMatch(/^a\0b 0 Bruges\./)
     expect(await countTokens(cut.text)).toBeLessThanOrEqual(BUDGET)
-    const found = await call(client, 'proxy_search', { cache_id: idOf(cut.text), pattern: 'Ghent' })
+    const found = await callTexts(client, 'proxy_search', { cache_id: findCacheId(cut.text), pattern: 'Ghent' })
     expect(found.texts[0]).toContain('900 Ghent.')
   })
 
   it('removes whitespace from JSON if that is enough to fit, without cutting it', async () => {
     const client = await open()
     expect(await countTokens(PRETTY)).toBeGreaterThan(BUDGET)
-    const { texts, meta } = await call(client, 'pretty')
+    const { texts, meta } = await callTexts(client, 'pretty')
     expect(texts).toEqual([JSON.stringify(few)])
     expect(meta).toEqual({
       tokens: await countTokens(PRETTY),
@@ -80,21 +73,26 @@ describe('a budget for unusual results', () => {
 
   it('applies to all text blocks together', async () => {
     const client = await open({ maxResponseTokens: 200 })
-    const { meta } = await call(client, 'parts')
+    const { meta } = await callTexts(client, 'parts')
     expect(meta).toMatchObject({ tokens: expect.toSatisfy((tokens: number) => tokens > 200) })
   })
 
   it("leaves room for the longest builder's notice", async () => {
     const cutNotice = `${'Ask for more of it with {cache_id}, please. '.repeat(11)}`
     const client = await open({ cutNotice })
-    const { text } = await call(client, 'rows')
+    const { text } = await callTexts(client, 'rows')
     expect(text).toContain('please. Ask for more')
     expect(await countTokens(text)).toBeLessThanOrEqual(BUDGET)
   })
 
   it('recognizes lines of JSON by each of their media types', async () => {
     const client = await open()
-    const { text } = await call(client, 'proxy_filter', { tool: 'lines', fields: ['[].town'], offset: 900, limit: 1 })
+    const { text } = await callTexts(client, 'proxy_filter', {
+      tool: 'lines',
+      fields: ['[].town'],
+      offset: 900,
+      limit: 1,
+    })
     expect(text).toContain('{"town":"Ghent"}')
   })
 
@@ -104,12 +102,12 @@ describe('a budget for unusual results', () => {
     const server = { maxResponseTokens: BUDGET }
     const client = await connect((await makeServer(ada, [{ ...pair, ...kept }, ...others], { server })).url)
     for (const _time of ['fresh', 'again']) {
-      const { texts } = await call(client, 'proxy_filter', { tool: 'pair', fields: ['[].note'] })
+      const { texts } = await callTexts(client, 'proxy_filter', { tool: 'pair', fields: ['[].note'] })
       expect(texts[0]).toBe('note\n"7, at noon"')
     }
-    expect((await call(client, 'proxy_explore', { tool: 'feed' })).text).toMatch(/^xml: /)
-    const cut = await call(client, 'columns')
-    const { text } = await call(client, 'proxy_filter', { cache_id: idOf(cut.text), offset: 899, limit: 1 })
+    expect((await callTexts(client, 'proxy_explore', { tool: 'feed' })).text).toMatch(/^xml: /)
+    const cut = await callTexts(client, 'columns')
+    const { text } = await callTexts(client, 'proxy_filter', { cache_id: findCacheId(cut.text), offset: 899, limit: 1 })
     expect(text).toMatch(/^0,Bruges\n900,Ghent\n/)
   })
 
@@ -118,7 +116,7 @@ describe('a budget for unusual results', () => {
     ['proxy_filter', { fields: ['[].mimeType', '[].data'] }],
   ])('describes an image by %s', async (name, more) => {
     const client = await open()
-    const { text } = await call(client, name, { tool: 'image', ...more })
+    const { text } = await callTexts(client, name, { tool: 'image', ...more })
     expect(text).toContain('image/png')
     expect(text).toContain('1,234 bytes of binary content')
   })
@@ -136,7 +134,7 @@ describe('a budget for unusual results', () => {
     const own = await ada.create(`/servers/${id}/upstreams`, { name: 'own', transport: 'http', url: upstream.origin })
     await ada.expectOk('POST', `/upstreams/${own.id}/refresh`)
     const client = await connect(`${patchbay.origin}/s/${id}`)
-    const failed = await call(client, 'proxy_search', { tool: 'own_fail', pattern: 'why' })
+    const failed = await callTexts(client, 'proxy_search', { tool: 'own_fail', pattern: 'why' })
     expect([failed.isError, failed.texts[0]?.startsWith('It is broken.')]).toEqual([true, true])
     expect(await countTokens(failed.text)).toBeLessThanOrEqual(BUDGET)
   })
@@ -148,7 +146,7 @@ describe('a budget for unusual results', () => {
       const client = await connectClient(kind, url)
       const inner = async (name: string, args: object = {}) =>
         JSON.stringify(await client.callTool('call_tool', { name, arguments: args }))
-      const kept = { cache_id: idOf((await inner('rows')).replaceAll('\\"', '"')), pattern: 'Ghent' }
+      const kept = { cache_id: findCacheId((await inner('rows')).replaceAll('\\"', '"')), pattern: 'Ghent' }
       expect(JSON.stringify(await client.callTool('proxy_search', kept))).toContain('rows[900].town')
       expect(await inner('proxy_search', kept)).toContain('rows[900].town')
       await ada.expectOk('PATCH', `/servers/${serverId}`, { maxResponseTokens: 0 })
@@ -161,7 +159,7 @@ describe('a budget for unusual results', () => {
 
   describe('in groups', () => {
     const inGroup = (client: Client, group: string, name: string, args: object = {}) =>
-      call(client, 'call_dynamic_tool', { group, name, args })
+      callTexts(client, 'call_dynamic_tool', { group, name, args })
 
     it('can be continued by a read-only token that may call their tool', async () => {
       const readable = [{ ...tools()[0], annotations: { readOnlyHint: true } }, tools()[1] ?? {}]
@@ -171,7 +169,7 @@ describe('a budget for unusual results', () => {
       const { token } = await insertToken(patchbay.services, wish)
       const client = await connect(url, token)
       const cut = await inGroup(client, 'Toolkit', 'rows')
-      const kept = { cache_id: idOf(cut.text), pattern: 'Ghent' }
+      const kept = { cache_id: findCacheId(cut.text), pattern: 'Ghent' }
       expect((await inGroup(client, 'answers', 'proxy_search', kept)).text).toContain('rows[900].town')
       const fresh = (tool: string) =>
         inGroup(client, 'answers', 'proxy_search', { group: 'Toolkit', tool, pattern: 'Ghent' })
@@ -184,9 +182,9 @@ describe('a budget for unusual results', () => {
       await ada.expectOk('PATCH', `/instances/${instanceIds.rows}`, { maxResponseTokens: BUDGET })
       const client = await connect(url)
       const cut = await inGroup(client, 'Toolkit', 'rows')
-      const { text } = await inGroup(client, 'answers', 'proxy_explore', { cache_id: idOf(cut.text) })
+      const { text } = await inGroup(client, 'answers', 'proxy_explore', { cache_id: findCacheId(cut.text) })
       expect(text).toContain('list of 1,000 items')
-      const all = await inGroup(client, 'answers', 'proxy_filter', { cache_id: idOf(cut.text) })
+      const all = await inGroup(client, 'answers', 'proxy_filter', { cache_id: findCacheId(cut.text) })
       expect(await countTokens(all.text)).toBeLessThanOrEqual(8_000)
     })
 
@@ -196,7 +194,7 @@ describe('a budget for unusual results', () => {
       const client = await connect(url)
       const cut = await inGroup(client, 'answers', 'rows')
       const group = /of the group "([^"]*)"/.exec(cut.text)?.[1] ?? ''
-      const kept = { cache_id: idOf(cut.text), pattern: 'Ghent' }
+      const kept = { cache_id: findCacheId(cut.text), pattern: 'Ghent' }
       expect((await inGroup(client, group, 'proxy_search', kept)).text).toContain('rows[900].town')
     })
   })

@@ -3,22 +3,17 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { connect as connectOAuth, makeRequest, refresh, registerClient, tokensOf } from '../../oauth/support/client.ts'
 import { createVisitor } from '../../oauth/support/visitor.ts'
-import { callText, connect } from '../../servers/mcp.ts'
+import { cacheIdOf, callText, callTexts, connect } from '../../servers/mcp.ts'
 import { makeServer } from '../../support/api-client.ts'
 import { databaseKinds } from '../../support/databases.ts'
 import { answerJson } from '../../support/fake-api.ts'
 import { during, runFakeApi, runPatchbay, runUser } from '../../support/world.ts'
 
-const Cut = z.looseObject({ 'patchbay/answer': z.looseObject({ cacheId: z.string() }) })
-
 const ORDERS = Array.from({ length: 5_000 }, (_, id) => ({ id, customer: `customer ${id % 700}`, note: 'as usual' }))
 const LAST = { fields: ['[4999].id'] }
 
 /** Calls for all orders, and returns the id of the cut result. */
-const callForId = async (client: Client): Promise<string> => {
-  const { _meta } = await client.callTool({ name: 'list_orders', arguments: {} })
-  return Cut.parse(_meta)['patchbay/answer'].cacheId
-}
+const callForId = async (client: Client): Promise<string> => cacheIdOf((await callTexts(client, 'list_orders')).meta)
 
 const continueFrom = (client: Client, cacheId: string) =>
   callText(client, 'proxy_filter', { cache_id: cacheId, ...LAST })

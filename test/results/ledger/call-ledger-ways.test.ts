@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { countTokens } from '../../../src/lib/tokens/tokens.ts'
-import { connect } from '../../servers/mcp.ts'
+import { cacheIdOf, callTexts, connect } from '../../servers/mcp.ts'
 import { makeServer } from '../../support/api-client.ts'
 import { answerJson } from '../../support/fake-api.ts'
 import { runFakeApi, runPatchbay, runUser } from '../../support/world.ts'
 import { type Asked, runScriptedUpstreams } from '../../upstreams/scripted-upstream.ts'
+import { countAll, readWhenCounted } from './token-sums.ts'
 
 const BUDGET = 1_000
 const SEAMS = 4
@@ -22,13 +23,6 @@ const RESULTS: Record<string, object> = {
 const tools = Object.keys(RESULTS).map(name => ({ name, inputSchema: { type: 'object' } }))
 const resultOf = ({ params }: Asked): string => JSON.stringify(RESULTS[z.string().parse(params?.name)])
 
-const Tokens = z.object({
-  calls: z.int(),
-  counted: z.int(),
-  tools: z.array(z.object({ tool: z.string(), calls: z.int(), tokensBefore: z.int(), tokensSent: z.int() })),
-})
-const CacheId = z.looseObject({ 'patchbay/answer': z.looseObject({ cacheId: z.string() }) })
-
 describe('the token counts of calls, by every route', () => {
   const patchbay = runPatchbay()
   const upstreams = runScriptedUpstreams({ rows: { tools: () => tools, result: resultOf } })
@@ -38,17 +32,12 @@ describe('the token counts of calls, by every route', () => {
   const open = async (serverId: string) => {
     const client = await connect(`${patchbay.origin}/s/${serverId}`)
     const call = async (name: string, args: Record<string, unknown> = {}) => {
-      const { content, _meta } = await client.callTool({ name, arguments: args })
-      const texts = content.flatMap(block => (block.type === 'text' ? [block.text] : []))
-      const tokens = await Promise.all(texts.map(countTokens))
-      return { meta: _meta, sent: tokens.reduce((sum, one) => sum + one, 0) }
+      const { texts, meta } = await callTexts(client, name, args)
+      return { meta, sent: await countAll(texts) }
     }
-    const read = async () =>
-      Tokens.parse((await operator.expectOk('GET', `/servers/${serverId}/executions/tokens`)).body)
     const whenCounted = async (counted: number) => {
-      await expect.poll(async () => (await read()).counted, { timeout: 20_000 }).toBe(counted)
-      const all = await read()
-      return new Map(all.tools.map(tool => [tool.tool, tool]))
+      const { tools } = await readWhenCounted(operator, serverId, counted)
+      return new Map(tools.map(tool => [tool.tool, tool]))
     }
     return { call, whenCounted }
   }
@@ -103,8 +92,7 @@ describe('the token counts of calls, by every route', () => {
   it('are recorded through groups, including continuations of cut results', async () => {
     const { call, whenCounted } = await serve({ presentation: 'grouped' })
     const { meta } = await call('call_dynamic_tool', { group: 'Toolkit', name: 'long', args: {} })
-    const { cacheId } = CacheId.parse(meta)['patchbay/answer']
-    const args = { cache_id: cacheId, pattern: 'Town 900', mode: 'text' }
+    const args = { cache_id: cacheIdOf(meta), pattern: 'Town 900', mode: 'text' }
     const { sent } = await call('call_dynamic_tool', { group: 'answers', name: 'proxy_search', args })
     const counted = await whenCounted(2)
     expect(counted.get('long')?.tokensBefore).toBe(await countTokens(JSON.stringify({ rows })))

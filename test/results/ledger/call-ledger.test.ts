@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { countTokens, TOKEN_ENCODING } from '../../../src/lib/tokens/tokens.ts'
-import { connect } from '../../servers/mcp.ts'
+import { cacheIdOf, callTexts, connect } from '../../servers/mcp.ts'
 import { makeServer, signUp } from '../../support/api-client.ts'
 import { databasesOfRun } from '../../support/databases.ts'
 import { type Answerer, answerJson } from '../../support/fake-api.ts'
 import { runFakeApi, runPatchbay, runUser } from '../../support/world.ts'
+import { countAll, readTokens, readWhenCounted } from './token-sums.ts'
 
 const BUDGET = 1_000
 /** Joined texts can have a token more or fewer than their parts. This is the maximum difference for one result. */
@@ -25,22 +26,6 @@ const answer: Answerer = ({ url }, response) => {
   else answerJson(response, small)
 }
 
-const sums = {
-  calls: z.int(),
-  counted: z.int(),
-  estimated: z.int(),
-  tokensBefore: z.int(),
-  tokensSent: z.int(),
-  tokensSaved: z.int(),
-}
-const Tokens = z.object({
-  encoding: z.string(),
-  from: z.string(),
-  to: z.string(),
-  ...sums,
-  days: z.array(z.object({ day: z.string(), ...sums })),
-  tools: z.array(z.object({ tool: z.string(), ...sums })),
-})
 const Executions = z.object({
   items: z.array(
     z.object({
@@ -53,7 +38,6 @@ const Executions = z.object({
     }),
   ),
 })
-const CacheId = z.looseObject({ 'patchbay/answer': z.looseObject({ cacheId: z.string() }) })
 
 const today = (): string => new Date().toISOString().slice(0, 10)
 
@@ -68,18 +52,11 @@ describe.each(databasesOfRun)('the token counts of calls, on $kind', kind => {
     const made = await makeServer(ada, [...tools, ...more], { server: { maxResponseTokens: BUDGET, ...server } })
     const client = await connect(made.url)
     const call = async (name: string, args: Record<string, unknown> = {}) => {
-      const result = await client.callTool({ name, arguments: args })
-      const texts = result.content.flatMap(block => (block.type === 'text' ? [block.text] : []))
-      const tokens = await Promise.all(texts.map(countTokens))
-      return { texts, sent: tokens.reduce((sum, one) => sum + one, 0), meta: result._meta }
+      const { texts, meta } = await callTexts(client, name, args)
+      return { meta, sent: await countAll(texts) }
     }
-    const read = async (query = '') =>
-      Tokens.parse((await ada.expectOk('GET', `/servers/${made.serverId}/executions/tokens${query}`)).body)
-    /** Returns the sums once they contain this many calls. */
-    const whenCounted = async (counted: number) => {
-      await expect.poll(async () => (await read()).counted, { timeout: 20_000 }).toBe(counted)
-      return read()
-    }
+    const read = (query?: string) => readTokens(ada, made.serverId, query)
+    const whenCounted = (counted: number) => readWhenCounted(ada, made.serverId, counted)
     /** Newest first. */
     const history = async () =>
       Executions.parse((await ada.expectOk('GET', `/servers/${made.serverId}/executions`)).body).items
@@ -120,7 +97,7 @@ describe.each(databasesOfRun)('the token counts of calls, on $kind', kind => {
   it('subtract what is sent later from a cut result, and claim no saving twice', async () => {
     const { call, whenCounted, history } = await serve()
     const { meta } = await call('people')
-    const { cacheId } = CacheId.parse(meta)['patchbay/answer']
+    const cacheId = cacheIdOf(meta)
     const first = await whenCounted(1)
     const looked = await call('proxy_filter', { cache_id: cacheId, fields: ['people[].name'], limit: 5 })
     const second = await whenCounted(2)

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { TOKEN_ENCODING } from '../../../src/lib/tokens/tokens.ts'
-import { connect } from '../../servers/mcp.ts'
+import { cacheIdOf, callTexts, connect } from '../../servers/mcp.ts'
 import { makeServer } from '../../support/api-client.ts'
 import { answerJson } from '../../support/fake-api.ts'
 import { runFakeApi, runPatchbay, runUser } from '../../support/world.ts'
 import { type Asked, runScriptedUpstreams } from '../../upstreams/scripted-upstream.ts'
 import { numberOf, readExposition } from './exposition-format.ts'
+import { readWhenCounted } from './token-sums.ts'
 
 const TOKEN = 'canary-metrics-token-9f3c01aa-5d71'
 
@@ -18,12 +19,7 @@ const isOdd = (name: unknown): boolean => ODD_NAMES.some(odd => odd === name)
 const resultOf = ({ params }: Asked): string =>
   JSON.stringify({ content: [{ type: 'text', text: 'Done.' }], isError: !isOdd(params?.name) })
 
-const Tokens = z.object({
-  counted: z.int(),
-  tools: z.array(z.object({ tool: z.string(), counted: z.int(), tokensBefore: z.int(), tokensSent: z.int() })),
-})
-type ToolTokens = z.infer<typeof Tokens>['tools'][number]
-const CacheId = z.looseObject({ 'patchbay/answer': z.looseObject({ cacheId: z.string() }) })
+type ToolTokens = { tool: string; counted: number; tokensBefore: number; tokensSent: number }
 const Costs = z.object({ presentations: z.array(z.object({ presentation: z.string(), tokens: z.int() })) })
 
 const byName = (a: ToolTokens, b: ToolTokens): number => (a.tool < b.tool ? -1 : 1)
@@ -74,12 +70,12 @@ describe('metrics', () => {
       }))
       .sort(byName)
   }
-  const readApi = async (serverId: string) =>
-    Tokens.parse((await ada.expectOk('GET', `/servers/${serverId}/executions/tokens`)).body)
   /** Returns the API's sums once this many results are counted. */
   const whenCounted = async (serverId: string, counted: number): Promise<ToolTokens[]> => {
-    await expect.poll(async () => (await readApi(serverId)).counted, { timeout: 20_000 }).toBe(counted)
-    return (await readApi(serverId)).tools.sort(byName)
+    const { tools } = await readWhenCounted(ada, serverId, counted)
+    return tools
+      .map(({ tool, counted, tokensBefore, tokensSent }) => ({ tool, counted, tokensBefore, tokensSent }))
+      .sort(byName)
   }
   const serve = async () => {
     const tools = ['people', 'small', 'broken'].map(name => ({ name, method: 'GET', url: `${fake.origin}/${name}` }))
@@ -89,8 +85,7 @@ describe('metrics', () => {
 
   it("of results equal the API's figures, also for a cut one", async () => {
     const { client, serverId } = await serve()
-    const { _meta } = await client.callTool({ name: 'people' })
-    const { cacheId } = CacheId.parse(_meta)['patchbay/answer']
+    const cacheId = cacheIdOf((await callTexts(client, 'people')).meta)
     await client.callTool({ name: 'small' })
     await client.callTool({ name: 'small' })
     await client.callTool({ name: 'broken' })
