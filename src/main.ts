@@ -1,9 +1,9 @@
 import { type App, buildApp } from './app.ts'
 import { createDrain } from './lib/http/drain.ts'
 import { AppError } from './lib/kernel/errors.ts'
-import { createLogger, type Logger } from './lib/process/logger.ts'
-import { loadSettings, type Settings } from './lib/process/settings.ts'
-import { buildServices, type Services } from './services.ts'
+import type { Logger } from './lib/process/logger.ts'
+import type { Settings } from './lib/process/settings.ts'
+import type { Services } from './services.ts'
 
 const LISTEN_FAILURES: ReadonlyMap<string, (settings: Settings) => string> = new Map([
   [
@@ -23,19 +23,6 @@ const listen = async ({ http }: App, settings: Settings): Promise<void> => {
     const describe = LISTEN_FAILURES.get(code)
     throw describe === undefined ? error : new AppError('unavailable', describe(settings), { cause: error })
   }
-}
-
-/** Prints that Patchbay is ready and, until there is an account, how to create the first one. */
-const announce = async ({ baseUrl }: Settings, services: Services, asJson: boolean): Promise<void> => {
-  const { setupToken } = services
-  const needsAccount = !(await services.accounts.isAnyUser())
-  const lines = [`Patchbay is ready at ${baseUrl}`]
-  if (needsAccount) {
-    const token = setupToken === undefined ? '' : `, with the setup token "${setupToken}"`
-    lines.push(`There is no account yet. Create the first one, the operator's, at ${baseUrl}/sign-up${token}.`)
-  }
-  const value = { ready: true, baseUrl, ...(needsAccount && setupToken !== undefined && { setupToken }) }
-  process.stdout.write(asJson ? `${JSON.stringify(value)}\n` : `${lines.join('\n')}\n`)
 }
 
 /** Resolves with the first SIGTERM or SIGINT; the same signal again exits at once. */
@@ -97,17 +84,4 @@ export const serveInstallation = async ({ settings, services, logger, announce }
   } finally {
     await services.close()
   }
-}
-
-export type ServeOptions = {
-  /** Reports readiness as JSON, like every other line of standard output. */
-  json?: boolean
-}
-
-/** Runs the server until a stop signal. Returns the exit code; throws if it cannot start. */
-export const serve = async ({ json = false }: ServeOptions = {}): Promise<number> => {
-  const settings = loadSettings()
-  const logger = createLogger(settings.logLevel)
-  const services = await buildServices(settings, logger)
-  return serveInstallation({ settings, services, logger, announce: () => announce(settings, services, json) })
 }

@@ -2,16 +2,36 @@ import { Command } from 'commander'
 import { serverUrl } from '../lib/kernel/server-url.ts'
 import { createLogger } from '../lib/process/logger.ts'
 import { loadSettings } from '../lib/process/settings.ts'
-import { serve, serveInstallation } from '../main.ts'
+import { serveInstallation } from '../main.ts'
+import { buildServices } from '../services.ts'
 import { print } from './output.ts'
 
 type Options = { config?: string; json?: boolean }
+
+const serve = async (options: Options): Promise<number> => {
+  const settings = loadSettings()
+  const logger = createLogger(settings.logLevel)
+  const services = await buildServices(settings, logger)
+  /** Prints that Patchbay is ready and, until there is an account, how to create the first one. */
+  const announce = async (): Promise<void> => {
+    const { baseUrl } = settings
+    const lines = [`Patchbay is ready at ${baseUrl}`]
+    const needsAccount = !(await services.accounts.isAnyUser())
+    const setupToken = needsAccount ? services.setupToken : undefined
+    if (needsAccount) {
+      const token = setupToken === undefined ? '' : `, with the setup token "${setupToken}"`
+      lines.push(`There is no account yet. Create the first one, the operator's, at ${baseUrl}/sign-up${token}.`)
+    }
+    print(options, { ready: true, baseUrl, setupToken }, lines)
+  }
+  return serveInstallation({ settings, services, logger, announce })
+}
 
 const serveConfig = async (path: string, options: Options): Promise<number> => {
   const logger = createLogger(loadSettings().logLevel)
   // Imported lazily, because only `--config` needs the JSON and TOML parsers.
   const { openConfigInstallation } = await import('./config-files/config-installation.ts')
-  const { settings, services, serverId, first, notes, follow, remove } = await openConfigInstallation(path, logger)
+  const { settings, services, serverId, first, notes, follow } = await openConfigInstallation(path, logger)
   const announce = async (): Promise<void> => {
     const url = serverUrl(settings.baseUrl, serverId)
     const { names, skipped } = first
@@ -25,11 +45,7 @@ const serveConfig = async (path: string, options: Options): Promise<number> => {
     ])
     follow()
   }
-  try {
-    return await serveInstallation({ settings, services, logger, announce })
-  } finally {
-    await remove()
-  }
+  return serveInstallation({ settings, services, logger, announce })
 }
 
 export const serveCommand = (): Command =>

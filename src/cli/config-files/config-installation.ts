@@ -83,8 +83,7 @@ const makeOwner = async ({ accounts }: Services): Promise<Actor> => {
  */
 const readServed = async (path: string): Promise<Result<ConfigFile, string>> => {
   const file = await readConfigFile(path, thisMachine())
-  if (!file.ok) return failure(file.error.message)
-  return file.value.hasServers ? success(file.value) : failure('contains no servers')
+  return file.ok && !file.value.hasServers ? failure('contains no servers') : file
 }
 
 const readOrThrow = async (path: string): Promise<ConfigFile> => {
@@ -95,6 +94,7 @@ const readOrThrow = async (path: string): Promise<ConfigFile> => {
 
 export type ConfigInstallation = {
   settings: Settings
+  /** Closing them also deletes the temporary folder. */
   services: Services
   serverId: string
   first: SyncOutcome
@@ -102,8 +102,6 @@ export type ConfigInstallation = {
   notes: readonly string[]
   /** Starts watching the file for changes, until the services are closed. */
   follow: () => void
-  /** Deletes the temporary folder. Must be called after the services are closed. */
-  remove: () => Promise<void>
 }
 
 /** Logs the outcome of a reload; of the skipped servers only the new ones. */
@@ -166,7 +164,7 @@ export const openConfigInstallation = async (given: string, logger: Logger): Pro
           close: async () => {
             stopWatching()
             await turn
-            await services.close()
+            await services.close().finally(remove)
           },
         },
         serverId: server.id,
@@ -177,7 +175,6 @@ export const openConfigInstallation = async (given: string, logger: Logger): Pro
           // Picks up changes made during start-up.
           reloadInTurn()
         },
-        remove,
       }
     } catch (error) {
       await services.close()

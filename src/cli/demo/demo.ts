@@ -1,14 +1,13 @@
 import { Command } from 'commander'
 import { z } from 'zod'
-import { buildApp } from '../../app.ts'
 import { serverUrl } from '../../lib/kernel/server-url.ts'
-import { createAddressPolicy } from '../../lib/outbound/address-policy.ts'
-import { createHttpClient } from '../../lib/outbound/client.ts'
+import { createTrustedFetch } from '../../lib/outbound/bounded-fetch.ts'
 import { createLogger } from '../../lib/process/logger.ts'
-import { loadSettings, type Settings } from '../../lib/process/settings.ts'
+import type { Settings } from '../../lib/process/settings.ts'
 import { VERSION } from '../../lib/process/version.ts'
-import { buildServices, type Services } from '../../services.ts'
 import { print } from '../output.ts'
+import { withApp } from '../with-app.ts'
+import { withServices } from '../with-services.ts'
 import { ensureDemoServer } from './demo-server.ts'
 
 const PROBE_TIMEOUT_MS = 1_000
@@ -30,21 +29,14 @@ const localOrigin = ({ host, port }: Settings): string => {
 
 /** Returns whether a Patchbay on this database serves the URL, rather than another program or installation. */
 const isServedAt = async (url: string): Promise<boolean> => {
-  const policy = createAddressPolicy({ allow: ['0.0.0.0/0', '::/0'] })
-  const http = createHttpClient({ policy, maxRedirects: 0, connectTimeoutMs: PROBE_TIMEOUT_MS, maxSockets: 1 })
+  const http = createTrustedFetch({ timeoutMs: PROBE_TIMEOUT_MS, maxResponseBytes: PROBE_MAX_BYTES })
   try {
-    const { status, body } = await http.send({
+    const response = await http.fetch(url, {
       method: 'POST',
-      url,
-      headers: [
-        ['content-type', 'application/json'],
-        ['accept', 'application/json, text/event-stream'],
-      ],
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
       body: JSON.stringify(PROBE),
-      timeoutMs: PROBE_TIMEOUT_MS,
-      maxResponseBytes: PROBE_MAX_BYTES,
     })
-    return status === 200 && INITIALIZE_RESULT.safeParse(JSON.parse(body.toString())).success
+    return response.status === 200 && INITIALIZE_RESULT.safeParse(await response.json()).success
   } catch {
     return false
   } finally {
@@ -52,10 +44,8 @@ const isServedAt = async (url: string): Promise<boolean> => {
   }
 }
 
-type DemoResult = { tools: string[]; call: typeof SAMPLE_CALL; answer: string }
-
 /** Connects as a client, lists the tools and calls one. */
-const tryWithClient = async (url: string): Promise<DemoResult> => {
+const tryWithClient = async (url: string) => {
   // Imported lazily, because a long-running server does not need it.
   const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
   const client = new Client({ name: 'patchbay-demo', version: VERSION })
@@ -71,32 +61,14 @@ const tryWithClient = async (url: string): Promise<DemoResult> => {
   }
 }
 
-/** Serves on a free port while `work` runs, for when no Patchbay is running. */
-const withTemporaryServer = async <T>(
-  settings: Settings,
-  services: Services,
-  work: (origin: string) => Promise<T>,
-): Promise<T> => {
-  const app = await buildApp(settings, services, createLogger('silent'))
-  const origin = await app.http.listen({ host: '127.0.0.1', port: 0 })
-  try {
-    return await work(origin)
-  } finally {
-    app.beginStop()
-    await app.http.close()
-  }
-}
-
-const runDemo = async (options: { json?: boolean }): Promise<void> => {
-  const settings = loadSettings()
-  const services = await buildServices(settings, createLogger('silent'))
-  try {
+const runDemo = (options: { json?: boolean }): Promise<void> =>
+  withServices(async (services, settings) => {
     const id = await ensureDemoServer(services)
     const localUrl = serverUrl(localOrigin(settings), id)
     const wasServing = await isServedAt(localUrl)
     const result = wasServing
       ? await tryWithClient(localUrl)
-      : await withTemporaryServer(settings, services, origin => tryWithClient(serverUrl(origin, id)))
+      : await withApp(settings, services, createLogger('silent'), origin => tryWithClient(serverUrl(origin, id)))
     const url = serverUrl(settings.baseUrl, id)
     print(options, { id, url, ...result }, [
       `MCP server: ${url}`,
@@ -107,9 +79,6 @@ const runDemo = async (options: { json?: boolean }): Promise<void> => {
         ? 'Add this address to Claude, Cursor or VS Code and ask it to convert a currency.'
         : 'Start Patchbay with npx patchbay serve, then add this address to Claude, Cursor or VS Code.',
     ])
-  } finally {
-    await services.close()
-  }
-}
+  })
 
 export const demoCommand = (): Command => new Command('demo').option('--json', 'print one JSON value').action(runDemo)
