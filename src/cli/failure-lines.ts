@@ -1,5 +1,5 @@
 import { MigrationError } from '../lib/db/migrations.ts'
-import { AppError } from '../lib/kernel/errors.ts'
+import { AppError, type FieldError } from '../lib/kernel/errors.ts'
 import { MasterKeyError } from '../lib/process/master-keys.ts'
 import { SealError } from '../lib/process/sealing.ts'
 import { SettingsError } from '../lib/process/settings.ts'
@@ -22,17 +22,18 @@ const NOT_WRITABLE = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', '
 const hasNoParent = (error: unknown): boolean =>
   codeOf(error) === 'ENOENT' && error instanceof Error && 'syscall' in error && error.syscall === 'mkdir'
 
-const linesOfAppError = ({ message, errors = [], operatorNote }: AppError): string => {
+/** Adds the errors that the message does not contain already, and the note. */
+export const withDetails = (message: string, errors: readonly FieldError[] = [], note?: string): string => {
   const details = errors
     .filter(error => !message.includes(error.message))
     .map(error => `${error.path} ${error.message}`)
-  const notes = [...details, ...(operatorNote === undefined ? [] : [operatorNote])]
+  const notes = [...details, ...(note === undefined ? [] : [note])]
   return notes.length === 0 ? message : `${message.replace(/\.$/, '')} (${notes.join('; ')}).`
 }
 
 const linesOf = (error: unknown): readonly string[] => {
   if (error instanceof SettingsError) return error.lines
-  if (error instanceof AppError) return [linesOfAppError(error)]
+  if (error instanceof AppError) return [withDetails(error.message, error.errors, error.operatorNote)]
   if (error instanceof MigrationError || error instanceof MasterKeyError || error instanceof SealError) {
     return [error.message]
   }

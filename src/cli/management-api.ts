@@ -3,14 +3,17 @@ import { AppError, type AppErrorCode } from '../lib/kernel/errors.ts'
 import type { JsonObject } from '../lib/kernel/json.ts'
 import { createTrustedFetch } from '../lib/outbound/bounded-fetch.ts'
 import { OutboundError } from '../lib/outbound/outbound-request.ts'
+import { withDetails } from './failure-lines.ts'
 
 /** The response to one request. `why` is the error message if the request was rejected. */
 export type ApiResponse = { status: number; body: unknown; why: string | undefined }
 
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
 /** The management API of a local or remote installation. */
 export type ManagementApi = {
   /** Sends a request to `path`, which follows `/api/v1`. Returns responses of any status; throws if there is none. */
-  send: (method: string, path: string, body?: JsonObject) => Promise<ApiResponse>
+  send: (method: Method, path: string, body?: JsonObject) => Promise<ApiResponse>
   close: () => Promise<void>
 }
 
@@ -26,10 +29,7 @@ const Problem = z.object({
 const explain = (status: number, body: unknown): string | undefined => {
   if (status < 300) return undefined
   const problem = Problem.safeParse(body).data
-  if (problem === undefined) return `The server responded with status ${status}.`
-  const rest = (problem.errors ?? []).filter(({ message }) => !problem.detail.includes(message))
-  const details = rest.map(({ path, message }) => `${path} ${message}`).join('; ')
-  return details === '' ? problem.detail : `${problem.detail.replace(/\.$/, '')} (${details}).`
+  return problem ? withDetails(problem.detail, problem.errors) : `The server responded with status ${status}.`
 }
 
 /** Parses a response, with its error message if it is an error. */
@@ -78,7 +78,7 @@ const CODES: ReadonlyMap<number, AppErrorCode> = new Map([
 /** Sends a request that must succeed. Throws the API's error message otherwise. */
 export const expectSuccess = async <T>(
   { send }: ManagementApi,
-  method: string,
+  method: Method,
   path: string,
   schema: z.ZodType<T>,
   body?: JsonObject,

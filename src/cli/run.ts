@@ -1,5 +1,6 @@
 import { type Command, CommanderError } from 'commander'
 import { codeOf, failureLines } from './failure-lines.ts'
+import { printError } from './output.ts'
 
 const SUCCESS = 0
 const FAILURE = 1
@@ -23,7 +24,7 @@ export const runProgram = async (program: Command, argv: readonly string[]): Pro
   } catch (error) {
     // Commander has already printed its message. --help and --version also end here, with exit code 0.
     if (error instanceof CommanderError) return error.exitCode === 0 ? SUCCESS : BAD_USAGE
-    for (const line of failureLines(error)) process.stderr.write(`patchbay: ${line}\n`)
+    failureLines(error).forEach(printError)
     return FAILURE
   }
 }

@@ -2,6 +2,7 @@ import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createStdioProcesses } from '../upstreams/connection/stdio-processes.ts'
+import { codeOf } from './failure-lines.ts'
 
 /** Prefix of a folder name, followed by the id of the process that owns the folder. */
 const PREFIX = 'patchbay-config-'
@@ -13,7 +14,7 @@ const isRunning = (pid: number): boolean => {
     return true
   } catch (error) {
     // The process exists and belongs to another user.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+    return codeOf(error) === 'EPERM'
   }
 }
 

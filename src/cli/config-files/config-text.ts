@@ -5,7 +5,7 @@ export type ConfigVariable = {
   name: string
   source: 'environment' | 'input' | 'file'
   /** The default value. */
-  fallback: string | undefined
+  fallback?: string | undefined
   /** The tool's description of the value, shown when asking for it. */
   about?: string | undefined
   /** Whether the tool hides the value while it is typed. Undefined if the tool does not specify it. */
@@ -49,7 +49,7 @@ const FILE = /^file:(.+)$/s
 /** Matches `${…}`, `{env:…}` or `{file:…}`, and `$NAME`, in this order of groups. */
 const MARKS = new RegExp(String.raw`\$\{([^{}]*)\}|\{((?:env|file):[^{}]+)\}|\$(${NAME})`, 'g')
 
-const environment = (name: string, fallback: string | undefined, written: string): ConfigVariable => ({
+export const environmentVariable = (name: string, written: string, fallback?: string): ConfigVariable => ({
   kind: 'variable',
   name,
   source: 'environment',
@@ -62,16 +62,14 @@ const readBraces = (inner: string, written: string, { known, inputs, onUnknown }
   if (filled !== undefined) return { kind: 'text', text: filled }
   const input = INPUT.exec(inner)?.[1]
   if (input !== undefined) {
-    return { kind: 'variable', name: input, source: 'input', fallback: undefined, ...inputs.get(input), written }
+    return { kind: 'variable', name: input, source: 'input', ...inputs.get(input), written }
   }
   const path = FILE.exec(inner)?.[1]
   // A value in a file of its own is most likely a secret.
-  if (path !== undefined) {
-    return { kind: 'variable', name: path, source: 'file', fallback: undefined, written, isSecret: true }
-  }
+  if (path !== undefined) return { kind: 'variable', name: path, source: 'file', written, isSecret: true }
   const [, name, fallback] = IN_BRACES.exec(inner) ?? []
   // Editors' own variables, such as `workspaceFolder`, match the pattern as well.
-  if (name !== undefined && !TOOLS_OWN.has(name)) return environment(name, fallback, written)
+  if (name !== undefined && !TOOLS_OWN.has(name)) return environmentVariable(name, written, fallback)
   onUnknown(written)
   return { kind: 'text', text: written }
 }
@@ -100,7 +98,7 @@ export const readConfigText = (text: string, reader: TextReader): ConfigText => 
     if (match.index > at) parts.push({ kind: 'text', text: text.slice(at, match.index) })
     const inner = braces ?? single
     if (inner !== undefined) parts.push(readBraces(inner, written, reader))
-    else parts.push(environment(bare ?? '', undefined, written))
+    else parts.push(environmentVariable(bare ?? '', written))
     at = match.index + written.length
   }
   if (at < text.length) parts.push({ kind: 'text', text: text.slice(at) })

@@ -18,7 +18,6 @@ const askedFor = (name: string, written: string): ConfigPart => ({
   kind: 'variable',
   name,
   source: 'input',
-  fallback: undefined,
   written,
   isSecret: true,
 })

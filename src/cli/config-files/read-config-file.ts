@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { dirname, extname } from 'node:path'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
+import { codeOf } from '../failure-lines.ts'
 import { type ConfigTool, type Machine, toolOfFile } from './config-tools.ts'
 import { findServers } from './find-servers.ts'
 import type { FoundServers } from './found-server.ts'
@@ -8,38 +9,33 @@ import { type ConfigFault, MAX_CONFIG_FILE_BYTES, parseConfig } from './parse-co
 
 export type ConfigFile = FoundServers & { path: string; tool: ConfigTool }
 
-/** `message` completes "The file …". `isAbsent`: the file does not exist. */
-export type ConfigFileFault = { message: string; isAbsent: boolean }
+/** The error for a file that is missing. */
+export const ABSENT = 'does not exist'
 
 const READ_FAULTS: ReadonlyMap<string, string> = new Map([
-  ['ENOENT', 'does not exist'],
-  ['ENOTDIR', 'does not exist'],
+  ['ENOENT', ABSENT],
+  ['ENOTDIR', ABSENT],
   ['EISDIR', 'is a folder, not a file'],
   ['EACCES', 'is not readable by this user'],
   ['EPERM', 'is not readable by this user'],
 ])
 
-const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
-
-const readWhole = async (path: string): Promise<Result<string, ConfigFileFault>> => {
+const readWhole = async (path: string): Promise<Result<string, string>> => {
   const found = await stat(path)
   // A pipe or a device has no size and may never end.
-  if (!found.isFile() && !found.isDirectory()) return failure({ message: 'is not a regular file', isAbsent: false })
+  if (!found.isFile() && !found.isDirectory()) return failure('is not a regular file')
   const { size } = found
   if (size <= MAX_CONFIG_FILE_BYTES) return success(await readFile(path, 'utf8'))
-  return failure({
-    message: `has ${size} bytes, more than the limit of ${MAX_CONFIG_FILE_BYTES}`,
-    isAbsent: false,
-  })
+  return failure(`has ${size} bytes, more than the limit of ${MAX_CONFIG_FILE_BYTES}`)
 }
 
-const readText = async (path: string): Promise<Result<string, ConfigFileFault>> => {
+const readText = async (path: string): Promise<Result<string, string>> => {
   try {
     return await readWhole(path)
   } catch (error) {
-    const message = READ_FAULTS.get(codeOf(error))
-    if (message === undefined) throw error
-    return failure({ message, isAbsent: message === 'does not exist' })
+    const fault = READ_FAULTS.get(codeOf(error) ?? '')
+    if (fault === undefined) throw error
+    return failure(fault)
   }
 }
 
@@ -58,12 +54,12 @@ const projectOf = (path: string, { home }: Machine): string | undefined => {
   return project === home || folder === home ? undefined : project
 }
 
-/** Reads the servers in a configuration file. `path` is absolute. */
-export const readConfigFile = async (path: string, machine: Machine): Promise<Result<ConfigFile, ConfigFileFault>> => {
+/** Reads the servers in a configuration file. `path` is absolute. The error completes "The file …". */
+export const readConfigFile = async (path: string, machine: Machine): Promise<Result<ConfigFile, string>> => {
   const text = await readText(path)
   if (!text.ok) return text
   const parsed = parseConfig(text.value, extname(path).toLowerCase() === '.toml' ? 'toml' : 'json')
-  if (!parsed.ok) return failure({ message: explain(parsed.error), isAbsent: false })
+  if (!parsed.ok) return failure(explain(parsed.error))
   const tool = toolOfFile(path, machine)
   const context = { tool, home: machine.home, project: projectOf(path, machine), directory: machine.project }
   return success({ path, tool, ...findServers(parsed.value, context) })

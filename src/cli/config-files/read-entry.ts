@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
+import { isJsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
-import { type ConfigText, readConfigText, type TextReader } from './config-text.ts'
+import { type ConfigText, environmentVariable, readConfigText, type TextReader } from './config-text.ts'
 import type { ConfigTool } from './config-tools.ts'
 import type { FoundPlace, FoundServer } from './found-server.ts'
 
@@ -63,9 +63,7 @@ const NOT_TAKEN: ReadonlyMap<string, string> = new Map([
 const MAX_TIMEOUT_MS = 300_000
 const MAX_DESCRIPTION_CHARS = 10_000
 
-const variable = (name: string): ConfigText => [
-  { kind: 'variable', name, source: 'environment', fallback: undefined, written: `\${${name}}` },
-]
+const variable = (name: string): ConfigText => [environmentVariable(name, `\${${name}}`)]
 
 type Read = (text: string) => ConfigText
 
@@ -156,17 +154,14 @@ const explain = (error: z.ZodError): string =>
     )
     .join(', and ')
 
-const toJsonObject = (entry: JsonValue): JsonObject | undefined => (isJsonObject(entry) ? entry : undefined)
-
 /** Reads one server of a file. The error says why it cannot be imported and completes "It …". */
 export const readEntry = (
   name: string,
   given: JsonValue,
   { tool, inputs, known }: EntryContext,
 ): Result<FoundServer, string> => {
-  const object = toJsonObject(given)
-  if (object === undefined) return failure('is not an object')
-  const parsed = Entry.safeParse(object)
+  if (!isJsonObject(given)) return failure('is not an object')
+  const parsed = Entry.safeParse(given)
   if (!parsed.success) return failure(explain(parsed.error))
   const entry = parsed.data
   const notes: string[] = []

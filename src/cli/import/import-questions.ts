@@ -3,7 +3,7 @@ import { AppError } from '../../lib/kernel/errors.ts'
 import type { ConfigVariable } from '../config-files/config-text.ts'
 import { printable } from '../output.ts'
 
-const FEATURES = ['tools', 'resources', 'prompts'] as const
+export const FEATURES = ['tools', 'resources', 'prompts'] as const
 export type Feature = (typeof FEATURES)[number]
 
 const cancelled = (): AppError => new AppError('invalid_request', 'Import cancelled. Nothing was imported.')

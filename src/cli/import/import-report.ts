@@ -27,7 +27,7 @@ export const toFoundView = ({ sources, candidates, drafts }: Found) => ({
 
 export const foundLines = (found: Found): string[] => {
   const { files } = toFoundView(found)
-  const lines = files.flatMap(({ path, tool, servers, unusable, notes }) => [
+  return files.flatMap(({ path, tool, servers, unusable, notes }) => [
     `${tool}: ${path}`,
     ...servers.flatMap(({ name, transport, place, enabled, notes: each }) => [
       `  ${name}${enabled ? '' : ' (disabled)'}: ${transport} ${place}`,
@@ -36,7 +36,6 @@ export const foundLines = (found: Found): string[] => {
     ...unusable.map(({ name, why }) => `  ${name}: cannot be imported: it ${why}`),
     ...notes.map(note => `  ${note}`),
   ])
-  return lines
 }
 
 export const outcomeLines = ({ imported, skipped, missingGlobals }: ImportOutcome, url: string): string[] => [

@@ -55,12 +55,7 @@ export const importUpstreams = async (
     return undefined
   }
 
-  const importOne = async ({
-    foundName,
-    input,
-    globals: wanted,
-    notes,
-  }: UpstreamDraft): Promise<string | undefined> => {
+  const importOne = async ({ input, globals: wanted, notes }: UpstreamDraft): Promise<string | undefined> => {
     if (target.names.has(input.name)) return `The server already has an upstream "${input.name}".`
     // Enabled only once its globals exist; until then its command would start in vain.
     const enableLater = input.enabled === true && wanted.length > 0
@@ -71,9 +66,9 @@ export const importUpstreams = async (
     const problem =
       (await putGlobals(wanted)) ??
       (enableLater ? (await api.send('PATCH', `/upstreams/${id}`, { enabled: true })).why : undefined)
-    const name = input.name === foundName ? foundName : input.name
     const allNotes = [...notes, ...warnings, ...(problem === undefined ? [] : [`It is disabled: ${problem}`])]
-    outcome.imported.push({ name, id, enabled: input.enabled === true && problem === undefined, notes: allNotes })
+    const enabled = input.enabled === true && problem === undefined
+    outcome.imported.push({ name: input.name, id, enabled, notes: allNotes })
     return undefined
   }
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { CONFIG_TOOLS, type Machine } from '../config-files/config-tools.ts'
 import type { FoundServer } from '../config-files/found-server.ts'
-import { type ConfigFile, readConfigFile } from '../config-files/read-config-file.ts'
+import { ABSENT, type ConfigFile, readConfigFile } from '../config-files/read-config-file.ts'
 import { expandPath } from '../read-variable.ts'
 
 /** A server and the file that contains it. */
@@ -47,7 +47,7 @@ export const readSources = async (sources: readonly string[], machine: Machine):
     const read = await readConfigFile(path, machine)
     if (read.ok) {
       if (isNeeded || read.value.servers.length + read.value.unusable.length > 0) files.push(read.value)
-    } else if (isNeeded || !read.error.isAbsent) faults.push({ path, why: `The file ${path} ${read.error.message}.` })
+    } else if (isNeeded || read.error !== ABSENT) faults.push({ path, why: `The file ${path} ${read.error}.` })
   }
   return { files, faults }
 }

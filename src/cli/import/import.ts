@@ -4,10 +4,19 @@ import { AppError } from '../../lib/kernel/errors.ts'
 import { serverUrl } from '../../lib/kernel/server-url.ts'
 import { loadSettings } from '../../lib/process/settings.ts'
 import { draftUpstreams } from '../config-files/draft-upstreams.ts'
+import type { FoundServer } from '../config-files/found-server.ts'
 import { thisMachine } from '../machine.ts'
 import { connectApi, expectSuccess, listAll, type ManagementApi } from '../management-api.ts'
-import { print, printable } from '../output.ts'
-import { askEmail, askFeatures, askServer, askWhich, confirmImport, type Feature } from './import-questions.ts'
+import { print, printable, printError } from '../output.ts'
+import {
+  askEmail,
+  askFeatures,
+  askServer,
+  askWhich,
+  confirmImport,
+  FEATURES,
+  type Feature,
+} from './import-questions.ts'
 import { describePlace, type Found, foundLines, outcomeLines, toFoundView } from './import-report.ts'
 import { importUpstreams, readTarget } from './import-run.ts'
 import { type Candidate, listCandidates, readSources } from './import-sources.ts'
@@ -28,11 +37,8 @@ type Options = {
 const toNames = (text: string): string[] => text.split(',').flatMap(part => part.trim() || [])
 
 const toFeatures = (text: string): Feature[] => {
-  const parsed = z
-    .array(z.enum(['tools', 'resources', 'prompts']))
-    .min(1)
-    .safeParse(toNames(text))
-  if (!parsed.success) throw new InvalidArgumentError('Give a comma-separated list of tools, resources, prompts.')
+  const parsed = z.array(z.enum(FEATURES)).min(1).safeParse(toNames(text))
+  if (!parsed.success) throw new InvalidArgumentError(`Give a comma-separated list of ${FEATURES.join(', ')}.`)
   return parsed.data
 }
 
@@ -52,17 +58,11 @@ const chooseByName = (candidates: readonly Candidate[], only: readonly string[])
 
 const labelOf = ({ server }: Candidate): string => (server.isEnabled ? server.name : `${server.name} (disabled)`)
 
-const draftsOf = (candidates: readonly Candidate[], takenKeys?: ReadonlySet<string>) =>
-  draftUpstreams(
-    candidates.map(({ server }) => server),
-    takenKeys,
-  )
-
-/** Prints errors one per line, as every failure is. */
+/** Prints errors, which make the command fail. */
 const printErrors = (lines: readonly string[]): void => {
   if (lines.length === 0) return
   process.exitCode = 1
-  for (const line of lines) process.stderr.write(`patchbay: ${printable(line)}\n`)
+  lines.forEach(printError)
 }
 
 const choose = async ({ candidates, drafts }: Found, options: Options): Promise<readonly Candidate[]> => {
@@ -77,22 +77,12 @@ const choose = async ({ candidates, drafts }: Found, options: Options): Promise<
   return candidates.filter((_, at) => picked.has(at))
 }
 
-const withFeatures = (candidates: readonly Candidate[], features: readonly Feature[] | undefined): Candidate[] =>
-  candidates.map(candidate =>
-    features === undefined || features.length === 3
-      ? candidate
-      : {
-          ...candidate,
-          server: {
-            ...candidate.server,
-            features: {
-              tools: features.includes('tools'),
-              resources: features.includes('resources'),
-              prompts: features.includes('prompts'),
-            },
-          },
-        },
-  )
+/** Returns the server with only the given features passed on. */
+const withFeatures = (server: FoundServer, features: readonly Feature[] = FEATURES): FoundServer => {
+  if (features.length === FEATURES.length) return server
+  const isOn = (feature: Feature): boolean => features.includes(feature)
+  return { ...server, features: { tools: isOn('tools'), resources: isOn('resources'), prompts: isOn('prompts') } }
+}
 
 /** Imported lazily, because it loads all of Patchbay, which takes a while. */
 const openLocalApi = async (email: string): Promise<ManagementApi> =>
@@ -132,7 +122,8 @@ const attach = async (found: Found, options: Options): Promise<void> => {
     const asked = options.features ?? (isInteractive(options) ? await askFeatures() : undefined)
     const server = await openServer(api, options)
     const target = await readTarget(api, server.id)
-    const drafts = draftsOf(withFeatures(chosen, asked), target.keys)
+    const servers = chosen.map(candidate => withFeatures(candidate.server, asked))
+    const drafts = draftUpstreams(servers, target.keys)
     const values = await collectValues(drafts.globals, target.keys, {
       isInteractive: isInteractive(options),
       fromEnvironment: options.fromEnvironment === true,
@@ -142,8 +133,8 @@ const attach = async (found: Found, options: Options): Promise<void> => {
     const outcome = await importUpstreams(api, target, { ...drafts, values })
     const url = server.url || serverUrl(loadSettings().baseUrl, server.id)
     print(options, { ...toFoundView(found), server: { ...server, url }, ...outcome }, outcomeLines(outcome, url))
-    const { skipped } = outcome
-    if (skipped.length > 0) printErrors([`${skipped.length} of ${chosen.length} MCP servers could not be imported.`])
+    const skipped = outcome.skipped.length
+    if (skipped > 0) printErrors([`${skipped} of ${chosen.length} MCP servers could not be imported.`])
   } finally {
     await api.close()
   }
@@ -157,7 +148,8 @@ const runImport = async (sources: readonly string[], options: Options, command: 
   }
   const read = await readSources(sources, thisMachine())
   const candidates = listCandidates(read.files)
-  const found: Found = { sources: read, candidates, drafts: draftsOf(candidates).upstreams }
+  const { upstreams: drafts } = draftUpstreams(candidates.map(({ server }) => server))
+  const found: Found = { sources: read, candidates, drafts }
   printErrors(read.faults.map(({ why }) => why))
   if (candidates.length === 0 || !willImport) {
     const hint =

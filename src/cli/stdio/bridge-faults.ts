@@ -9,10 +9,11 @@ export type BridgeFault = { code: number; message: string; data?: unknown }
 const NO_RESPONSE = -32_000
 const MAX_DEPTH = 64
 
-const errorIn = (text: string): JsonObject | undefined => {
+/** Returns the JSON-RPC error in a response; empty if there is none. */
+const errorIn = (text: string): JsonObject => {
   const parsed = parseJson(text, MAX_DEPTH)
   const error = parsed.ok && isJsonObject(parsed.value) ? parsed.value.error : undefined
-  return isJsonObject(error) ? error : undefined
+  return isJsonObject(error) ? error : {}
 }
 
 const NEEDS_TOKEN =
@@ -32,16 +33,12 @@ export const explainBridgeFault = (
   if (error instanceof SdkHttpError) {
     const { status } = error
     const { text } = error.data
-    const serverError = typeof text === 'string' && status !== 401 ? errorIn(text) : undefined
-    if (serverError !== undefined) {
-      const { code, message, data } = serverError
-      return {
-        code: typeof code === 'number' ? code : NO_RESPONSE,
-        message: typeof message === 'string' ? message : explainStatus(status, url, hasToken),
-        ...(data !== undefined && { data }),
-      }
+    const { code, message, data } = typeof text === 'string' && status !== 401 ? errorIn(text) : {}
+    return {
+      code: typeof code === 'number' ? code : NO_RESPONSE,
+      message: typeof message === 'string' ? message : explainStatus(status, url, hasToken),
+      ...(data !== undefined && { data }),
     }
-    return { code: NO_RESPONSE, message: explainStatus(status, url, hasToken) }
   }
   if (error instanceof OutboundError) {
     return { code: NO_RESPONSE, message: `No response from Patchbay at ${url}: ${error.message}.` }

@@ -29,7 +29,7 @@ const INVALID_REQUEST = -32_600
 /** This request has no response until it ends. */
 const LISTEN = 'subscriptions/listen'
 
-const idOf = ({ id }: JsonObject): Id | undefined => (typeof id === 'string' || typeof id === 'number' ? id : undefined)
+const toId = (id?: JsonValue): Id | undefined => (typeof id === 'string' || typeof id === 'number' ? id : undefined)
 const paramsOf = ({ params }: JsonObject): JsonObject => (isJsonObject(params) ? params : {})
 
 const isStateless = (message: JsonObject): boolean => {
@@ -103,12 +103,9 @@ export const createBridgeRequests = ({ transport, write, explain, log }: BridgeR
   /** Over HTTP, the stateless protocol cancels a request by closing its stream; over stdio, by a notification. */
   const isCancelled = (message: JsonObject): boolean => {
     if (message.method !== 'notifications/cancelled') return false
-    const { requestId } = paramsOf(message)
-    if (typeof requestId !== 'string' && typeof requestId !== 'number') return false
-    const found = waiting.get(requestId)
-    if (found === undefined || !found.isStateless) return false
-    finish(requestId)
-    found.abort.abort()
+    const requestId = toId(paramsOf(message).requestId)
+    if (requestId === undefined || !waiting.get(requestId)?.isStateless) return false
+    finish(requestId)?.abort.abort()
     return true
   }
 
@@ -122,7 +119,7 @@ export const createBridgeRequests = ({ transport, write, explain, log }: BridgeR
   const send = (raw: JsonObject): void => {
     if (isCancelled(raw)) return
     const message = asMessage(raw)
-    const id = idOf(raw)
+    const id = toId(raw.id)
     if (message === undefined) {
       write({ jsonrpc: '2.0', id: id ?? null, error: { code: INVALID_REQUEST, message: 'Invalid Request' } })
       return
@@ -140,7 +137,7 @@ export const createBridgeRequests = ({ transport, write, explain, log }: BridgeR
 
   const receive = (message: unknown): void => {
     if (isClosed || !isJsonObject(message)) return
-    const id = idOf(message)
+    const id = toId(message.id)
     const request = id !== undefined && message.method === undefined ? finish(id) : undefined
     const { result } = message
     if (request !== undefined && isJsonObject(result)) {

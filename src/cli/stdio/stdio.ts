@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { serverUrl } from '../../lib/kernel/server-url.ts'
 import { loadSettings, type Settings } from '../../lib/process/settings.ts'
-import { printable } from '../output.ts'
+import { printError } from '../output.ts'
 import { runStdioBridge } from './stdio-bridge.ts'
 
 type Options = { server?: string; config?: string; url?: string; json?: boolean }
@@ -16,9 +16,6 @@ const urlOf = ({ server = '', url }: Options, { baseUrl }: Settings): string => 
   throw new AppError('invalid_request', `"${server}" is neither the id nor the address of a server.`)
 }
 
-/** Writes to standard error, because standard output is reserved for the protocol. */
-const log = (line: string): void => void process.stderr.write(`patchbay: ${printable(line)}\n`)
-
 const untilStopped = (): Promise<void> =>
   new Promise(resolve => {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => resolve())
@@ -30,7 +27,8 @@ const bridgeTo = (url: string, settings: Settings, token: string | undefined): P
     token,
     input: process.stdin,
     output: process.stdout,
-    log,
+    // Standard output is reserved for the protocol.
+    log: printError,
     maxMessageBytes: settings.limits.maxRequestBytes,
     maxJsonDepth: settings.limits.maxJsonDepth,
     stop: untilStopped(),
@@ -43,7 +41,7 @@ const runStdio = async (options: Options, command: Command): Promise<void> => {
   } else if (config !== undefined) {
     // Imported lazily, because it loads all of Patchbay, which takes a while.
     const { withConfigServed } = await import('../config-files/served-config.ts')
-    await withConfigServed(config, log, (url, settings) => bridgeTo(url, settings, undefined))
+    await withConfigServed(config, printError, (url, settings) => bridgeTo(url, settings, undefined))
   } else {
     const settings = loadSettings()
     await bridgeTo(urlOf(options, settings), settings, settings.token)
