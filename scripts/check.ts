@@ -11,13 +11,10 @@ const CHECKS = [
   { name: 'types', args: ['typescript/bin/tsc', '-p', 'tsconfig.json'] },
   {
     name: 'import rules',
-    args: ['dependency-cruiser/bin/dependency-cruiser.mjs', '--config', '.dependency-cruiser.mjs'].concat([
-      'src',
-      'bin',
-      'test',
-      'scripts',
-      'bench',
-    ]),
+    args: [
+      ...['dependency-cruiser/bin/dependency-cruiser.mjs', '--config', '.dependency-cruiser.mjs'],
+      ...['src', 'bin', 'test', 'scripts', 'bench'],
+    ],
   },
   { name: 'unused code', args: ['knip/bin/knip.js'] },
 ]

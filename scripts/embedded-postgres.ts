@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { freePort } from '../test/support/free-port.ts'
 import { makeScratchFolder } from './scratch-folder.ts'
 
 /** Imports the package without its exit hooks, which end the process with exit code 0 even after a failure. */
@@ -15,18 +15,6 @@ const importWithoutExitHooks = async () => {
  * A temporary PostgreSQL server, for tests and for creating migrations. `urlOf` returns the URL of a database on it.
  */
 export type EmbeddedServer = { urlOf: (database: string) => string; stop: () => Promise<void> }
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() =>
-        address && typeof address === 'object' ? resolve(address.port) : reject(new Error('no port')),
-      )
-    })
-  })
 
 // The data is deleted after the run, so it need not be durable.
 const FAST_FLAGS = [
