@@ -78,8 +78,7 @@ export const serverRoutes: FastifyPluginAsyncZod<Parts> = async (
     async ({ actor, params, query }) => {
       const page = idPageOf(query)
       const used = await toolkitUses.listUsedToolkits(actor, params.uuid, page)
-      const { items, nextCursor } = toPage(used, page.limit, last => last.useId)
-      return { items, nextCursor }
+      return toPage(used, page.limit, last => last.useId)
     },
   )
   routes.route('PUT', 204)(

@@ -1,7 +1,5 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import { idPageOf } from '../../lib/http/id-paging.ts'
 import { assertUnchanged } from '../../lib/http/pages/read-only.ts'
-import { pageOf, pageQuery, toPage } from '../../lib/http/paging.ts'
 import { resourceRoutes, viewAsIs } from '../../lib/http/resource-routes.ts'
 import { serverParams, uuidParams } from '../../lib/http/schemas.ts'
 import type { UpstreamCatalogues } from '../../upstreams/catalogue/catalogues.ts'
@@ -42,16 +40,11 @@ export const upstreamRoutes: FastifyPluginAsyncZod<Parts> = async (
     upstreamView,
     ({ actor, params, body }) => upstreams.createUpstream(actor, params.uuid, body),
   )
-  routes.get(
+  routes.list(
     '/servers/:uuid/upstreams',
-    { params: serverParams, querystring: pageQuery },
-    viewAsIs(pageOf(UpstreamView)),
-    async ({ actor, params, query }) => {
-      const page = idPageOf(query)
-      const found = await upstreams.listUpstreams(actor, params.uuid, page)
-      const { items, nextCursor } = toPage(found, page.limit, last => last.upstream.id)
-      return { items: await listViews(params.uuid, items), nextCursor }
-    },
+    { params: serverParams },
+    viewAsIs(UpstreamView),
+    async ({ actor, params, page }) => listViews(params.uuid, await upstreams.listUpstreams(actor, params.uuid, page)),
   )
   routes.get('/upstreams/:id', { params }, upstreamView, ({ actor, params }) => upstreams.getUpstream(actor, params.id))
   routes.update(
