@@ -1,14 +1,11 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { clientDocumentRoutes } from './api/upstreams/client-document.routes.ts'
-import type { OriginPolicy } from './lib/http/origins.ts'
+import type { ApiParts } from './app-api.ts'
 import { listAssets } from './lib/http/pages/assets.ts'
 import { configurePages } from './lib/http/pages/pages.ts'
-import type { SessionOptions } from './lib/http/sessions.ts'
-import type { Settings } from './lib/process/settings.ts'
 import { PUBLIC_DIRECTORY, VERSION, VIEWS_DIRECTORY } from './lib/process/version.ts'
 import type { InProcessClient } from './mcp/in-process-client.ts'
 import type { McpRegistry } from './mcp/registry/registry.ts'
-import type { Services } from './services.ts'
 import { accessPages } from './web/access/access.pages.ts'
 import { applicationPages } from './web/access/applications.pages.ts'
 import { type AuthorizationPagesParts, authorizationPages } from './web/access/authorization.pages.ts'
@@ -63,11 +60,7 @@ import { connectPages } from './web/upstreams/connect.pages.ts'
 import { ownUpstreamAccountPages } from './web/upstreams/own-upstream-accounts.pages.ts'
 import { upstreamPages } from './web/upstreams/upstream.pages.ts'
 
-export type PagesParts = Services & {
-  settings: Settings
-  baseUrl: string
-  origins: OriginPolicy
-  sessions: SessionOptions
+export type PagesParts = ApiParts & {
   registry: McpRegistry
   live: Live
   inspectorClient: InProcessClient

@@ -5,10 +5,9 @@ import type { Services } from '../../services.ts'
 import { failureLines } from '../failure-lines.ts'
 import { readReferred } from '../read-variable.ts'
 import { type ConfigPart, type ConfigText, type ConfigVariable, fillVariables } from './config-text.ts'
-import { draftUpstreams, type GlobalDraft, type UpstreamDraft } from './draft-upstreams.ts'
+import { draftUpstreams, type GlobalDraft, isSecretVariable, type UpstreamDraft } from './draft-upstreams.ts'
 import { type FoundPlace, mapPlace } from './found-server.ts'
 import type { ConfigFile } from './read-config-file.ts'
-import { namesSecret } from './secret-looks.ts'
 
 type ReadVariable = (variable: ConfigVariable) => string | undefined
 
@@ -18,7 +17,7 @@ type ReadVariable = (variable: ConfigVariable) => string | undefined
  */
 const fillPlace = (place: FoundPlace, read: ReadVariable): FoundPlace => {
   const isKnownSecret = (variable: ConfigVariable): boolean =>
-    (variable.isSecret ?? namesSecret(variable.name)) && (read(variable) ?? variable.fallback ?? '') !== ''
+    isSecretVariable(variable) && (read(variable) ?? variable.fallback ?? '') !== ''
   const asWritten = (part: ConfigPart): ConfigPart =>
     part.kind === 'text' || isKnownSecret(part) ? part : { kind: 'text', text: part.written }
   const fill = (text: ConfigText): ConfigText =>
@@ -46,23 +45,20 @@ export type SyncOutcome = {
 const valueFor = ({ from }: GlobalDraft): string =>
   from.kind === 'file' ? from.value : (readReferred(from.variable) ?? from.variable.fallback ?? '')
 
-/** Returns a change that sets every field, so that nothing of the previous version remains. */
-const wholeChange = ({ name, description, enabled, transport, ...rest }: Input) => ({
-  name,
-  description: description ?? null,
-  enabled,
-  transport,
-  command: rest.command ?? null,
-  args: rest.args ?? null,
-  env: rest.env ?? null,
-  cwd: rest.cwd ?? null,
-  url: rest.url ?? null,
-  headers: rest.headers ?? null,
-  features: rest.features ?? null,
-  allow: rest.allow ?? null,
-  deny: rest.deny ?? null,
-  timeoutMs: rest.timeoutMs ?? null,
-})
+/** Resets the optional fields in a change, so that nothing of the previous version remains. */
+const CLEARED = {
+  description: null,
+  command: null,
+  args: null,
+  env: null,
+  cwd: null,
+  url: null,
+  headers: null,
+  features: null,
+  allow: null,
+  deny: null,
+  timeoutMs: null,
+}
 
 export type ConfigSyncParts = {
   services: Pick<Services, 'upstreams' | 'globals'>
@@ -99,16 +95,12 @@ export const createConfigSync = ({ services, actor, serverId }: ConfigSyncParts)
 
   const put = async ({ foundName, input }: UpstreamDraft, outcome: SyncOutcome): Promise<void> => {
     const before = held.get(input.name)
-    if (before !== undefined && isDeepStrictEqual(before.input, input)) return
-    if (before === undefined) {
-      const { upstream } = await upstreams.createUpstream(actor, serverId, input)
-      held.set(input.name, { id: upstream.id, foundName, input })
-      outcome.added.push(input.name)
-      return
-    }
-    await upstreams.updateUpstream(actor, before.id, wholeChange(input))
-    held.set(input.name, { id: before.id, foundName, input })
-    outcome.changed.push(input.name)
+    if (isDeepStrictEqual(before?.input, input)) return
+    const { upstream } = before
+      ? await upstreams.updateUpstream(actor, before.id, { ...CLEARED, ...input })
+      : await upstreams.createUpstream(actor, serverId, input)
+    held.set(input.name, { id: upstream.id, foundName, input })
+    outcome[before ? 'changed' : 'added'].push(input.name)
   }
 
   const removeOthers = async (

@@ -58,7 +58,8 @@ export type UpstreamDraft = {
   notes: readonly string[]
 }
 
-const isSecretVariable = ({ isSecret, name }: ConfigVariable): boolean => isSecret ?? namesSecret(name)
+/** Returns whether a variable is a secret: as its tool says, else by its name. */
+export const isSecretVariable = ({ isSecret, name }: ConfigVariable): boolean => isSecret ?? namesSecret(name)
 
 /** Literal braces in the text must not become placeholders. */
 const escapeBraces = (text: string): string => text.replaceAll('{{', '\\{{')

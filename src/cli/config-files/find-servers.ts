@@ -1,4 +1,4 @@
-import { dirname } from 'node:path'
+import { basename } from 'node:path'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import type { ConfigInput } from './config-text.ts'
 import type { ConfigTool } from './config-tools.ts'
@@ -62,8 +62,10 @@ const knownNames = ({ home, project }: FileContext): Map<string, string> => {
     ['/', '/'],
   ])
   if (project === undefined) return known
-  const name = project.slice(dirname(project).length).replace(/^[\\/]/, '')
-  return known.set('workspaceFolder', project).set('workspaceRoot', project).set('workspaceFolderBasename', name)
+  return known
+    .set('workspaceFolder', project)
+    .set('workspaceRoot', project)
+    .set('workspaceFolderBasename', basename(project))
 }
 
 const namesIn = (list: JsonValue | undefined): ReadonlySet<string> =>
