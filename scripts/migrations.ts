@@ -1,4 +1,4 @@
-import { existsSync, mkdtempDisposableSync, readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { POSTGRES_SCHEMA, SQLITE_SCHEMA } from './derive-schema.ts'
@@ -25,14 +25,18 @@ const DIFFER = 2
  * Throws if Prisma fails.
  */
 export const diffMigrations = ({ directory, schema }: Migrations, databaseUrl: string): string | undefined => {
-  using folder = mkdtempDisposableSync(join(tmpdir(), 'patchbay-migration-'))
-  const sql = join(folder.path, 'next.sql')
-  const { status, output } = runPrisma(databaseUrl, [
-    ...['migrate', 'diff', '--script', '--exit-code', '--output', sql],
-    ...['--from-migrations', directory, '--to-schema', schema],
-  ])
-  // Prisma also exits with 0 if its engine crashed, but only a successful run writes the file.
-  if (existsSync(sql) && status === AGREE) return undefined
-  if (existsSync(sql) && status === DIFFER) return readFileSync(sql, 'utf8')
-  throw new Error(`prisma migrate diff did not tell (status ${status}):\n${output}`)
+  const folder = mkdtempSync(join(tmpdir(), 'patchbay-migration-'))
+  const sql = join(folder, 'next.sql')
+  try {
+    const { status, output } = runPrisma(databaseUrl, [
+      ...['migrate', 'diff', '--script', '--exit-code', '--output', sql],
+      ...['--from-migrations', directory, '--to-schema', schema],
+    ])
+    // Prisma also exits with 0 if its engine crashed, but only a successful run writes the file.
+    if (existsSync(sql) && status === AGREE) return undefined
+    if (existsSync(sql) && status === DIFFER) return readFileSync(sql, 'utf8')
+    throw new Error(`prisma migrate diff did not tell (status ${status}):\n${output}`)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 }

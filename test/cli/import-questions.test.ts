@@ -4,7 +4,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { createApiClient } from '../support/api-client.ts'
 import { compileCache } from '../support/compile-cache.ts'
-import { PROGRAM, runSharedCommand, startPatchbay } from '../support/process.ts'
+import { follow, PROGRAM, runSharedCommand, startPatchbay } from '../support/process.ts'
 import { makeFiles } from './config-homes.ts'
 
 vi.setConfig({ testTimeout: 90_000 })
@@ -26,21 +26,16 @@ const talk = async (
     env: { PATH: process.env.PATH, TERM: 'xterm', ...compileCache(), ...env },
     stdio: ['pipe', 'pipe', 'ignore'],
   })
-  const ended = new Promise(resolve => child.once('close', resolve))
+  const running = follow(child)
   onTestFinished(async () => {
-    child.kill('SIGKILL')
-    await ended
-  })
-  let shown = ''
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-    shown += chunk
+    running.kill('SIGKILL')
+    await running.ended
   })
   for (const [question, keys] of answers) {
-    await vi.waitFor(() => expect(shown).toContain(question), { timeout: 20_000 })
+    await running.said(question)
     child.stdin.write(keys)
   }
-  await ended
-  return shown
+  return (await running.ended).stdout
 }
 
 const ENTER = '\r'

@@ -15,7 +15,7 @@ import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { makeServer } from '../support/api-client.ts'
 import { compileCache } from '../support/compile-cache.ts'
-import { PROGRAM, startPatchbay, temporaryDirectory } from '../support/process.ts'
+import { follow, PROGRAM, startPatchbay, temporaryDirectory } from '../support/process.ts'
 import { during, runUser } from '../support/world.ts'
 import { isAlive } from '../upstreams/support.ts'
 import { reporter, reportIn } from './reporter.ts'
@@ -35,33 +35,28 @@ const commandOf = ({ args, env = {} }: Start) => ({
   stderr: 'pipe' as const,
 })
 
+/** Returns a client of the older line, which `connectOlder` connects and closes after the test. */
+const olderClient = (options?: ConstructorParameters<typeof OlderClient>[1]) => new OlderClient({ name: 'test', version: '1' }, options)
+const connectOlder = async (start: Start, client = olderClient()): Promise<OlderClient> => {
+  await client.connect(new OlderTransport(commandOf(start)))
+  onTestFinished(() => client.close())
+  return client
+}
+
+/** Connects a client of the newest line and closes it after the test. */
+const connectNewest = async (start: Start, mode: 'legacy' | 'auto'): Promise<Client> => {
+  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } })
+  await client.connect(new StdioClientTransport(commandOf(start)))
+  onTestFinished(() => client.close())
+  if (mode === 'auto') expect(client.getNegotiatedProtocolVersion()).toBe('2026-07-28')
+  return client
+}
+
 /** Clients of both SDK lines, with and without sessions. */
 const CLIENTS = [
-  {
-    name: 'the older line',
-    connect: async (start: Start) => {
-      const client = new OlderClient({ name: 'test', version: '1' })
-      await client.connect(new OlderTransport(commandOf(start)))
-      return client
-    },
-  },
-  {
-    name: 'the newest line, with a session',
-    connect: async (start: Start) => {
-      const client = new Client({ name: 'test', version: '1' })
-      await client.connect(new StdioClientTransport(commandOf(start)))
-      return client
-    },
-  },
-  {
-    name: 'the newest line, without sessions',
-    connect: async (start: Start) => {
-      const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } })
-      await client.connect(new StdioClientTransport(commandOf(start)))
-      expect(client.getNegotiatedProtocolVersion()).toBe('2026-07-28')
-      return client
-    },
-  },
+  { name: 'the older line', connect: (start: Start) => connectOlder(start) },
+  { name: 'the newest line, with a session', connect: (start: Start) => connectNewest(start, 'legacy') },
+  { name: 'the newest line, without sessions', connect: (start: Start) => connectNewest(start, 'auto') },
 ]
 
 const Text = z.object({ content: z.array(z.looseObject({ type: z.literal('text'), text: z.string() })).min(1) })
@@ -71,31 +66,19 @@ const textOf = (result: unknown): string => Text.parse(result).content[0]?.text 
 const startRaw = (start: Start) => {
   const { command, args, env, cwd } = commandOf(start)
   const child = spawn(command, args, { env, cwd, stdio: ['pipe', 'pipe', 'pipe'] })
-  const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>(resolve => {
-    child.once('close', (code, signal) => resolve({ code, signal }))
-  })
+  const running = follow(child)
   onTestFinished(async () => {
-    child.kill('SIGKILL')
-    await ended
-  })
-  let stdout = ''
-  let stderr = ''
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-    stdout += chunk
-  })
-  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-    stderr += chunk
+    running.kill('SIGKILL')
+    await running.ended
   })
   return {
-    pid: child.pid ?? 0,
-    ended,
-    stderr: () => stderr,
+    ...running,
     write: (text: string) => child.stdin.write(text),
     end: () => child.stdin.end(),
-    kill: (signal: NodeJS.Signals) => child.kill(signal),
     /** Parses every line received, and fails for one that is not JSON. */
     messages: () =>
-      stdout
+      running
+        .stdout()
         .split('\n')
         .filter(line => line !== '')
         .map((line): unknown => JSON.parse(line)),
@@ -125,7 +108,6 @@ describe('a server of a running Patchbay over stdio', () => {
 
   it.each(CLIENTS)('is listed and called by a client of $name', async ({ connect }) => {
     const client = await connect(toServer())
-    onTestFinished(() => client.close())
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['echo'])
     const result = await client.callTool({ name: 'echo', arguments: { body: { a: 'ä' } } })
     expect(textOf(result)).toContain('"a":"ä"')
@@ -133,11 +115,10 @@ describe('a server of a running Patchbay over stdio', () => {
 
   it('notifies its client of changed lists, also if started with the address of the server', async () => {
     const own = await makeServer(api, [echo])
-    const client = new OlderClient({ name: 'test', version: '1' })
+    const client = olderClient()
     let told = 0
     client.setNotificationHandler(ToolListChangedNotificationSchema, () => void told++)
-    await client.connect(new OlderTransport(commandOf({ args: ['--server', own.url] })))
-    onTestFinished(() => client.close())
+    await connectOlder({ args: ['--server', own.url] }, client)
     expect((await client.listTools()).tools).toHaveLength(1)
     // Nothing says when the notification stream is open. Changes before that are not notified.
     let names = 0
@@ -163,7 +144,7 @@ describe('a server of a running Patchbay over stdio', () => {
     const raw = startRaw(toServer(env))
     raw.write(lines(INITIALIZE))
     raw.end()
-    expect(await raw.ended).toEqual({ code: 0, signal: null })
+    expect(await raw.ended).toMatchObject({ code: 0, signal: null })
     expect(raw.messages()).toEqual([
       { jsonrpc: '2.0', id: 0, error: { code: expect.any(Number), message: expect.stringMatching(why) } },
     ])
@@ -186,7 +167,7 @@ describe('a server of a running Patchbay over stdio', () => {
     raw.write(lines(INITIALIZE, { jsonrpc: '2.0', method: 'notifications/initialized' }))
     raw.write(lines({ jsonrpc: '2.0', id: 'tools', method: 'tools/list' }))
     raw.end()
-    expect(await raw.ended).toEqual({ code: 0, signal: null })
+    expect(await raw.ended).toMatchObject({ code: 0, signal: null })
     expect(raw.messages()).toEqual([
       { jsonrpc: '2.0', id: null, error: { code: -32_700, message: expect.stringContaining('Parse error') } },
       { jsonrpc: '2.0', id: null, error: { code: -32_600, message: expect.any(String) } },
@@ -202,22 +183,21 @@ describe('a server of a running Patchbay over stdio', () => {
     raw.write(lines(INITIALIZE))
     await vi.waitFor(() => expect(raw.messages()).toHaveLength(1), { timeout: 20_000 })
     raw.kill(signal)
-    expect(await raw.ended).toEqual({ code: 0, signal: null })
+    expect(await raw.ended).toMatchObject({ code: 0, signal: null })
   })
 })
 
 describe('a server that sends requests and notifications, over stdio', () => {
   it('receives responses to its own requests, and its progress and log messages arrive', async () => {
     const server = await startTalkingServer()
-    const client = new OlderClient({ name: 'test', version: '1' }, { capabilities: { elicitation: {} } })
+    const client = olderClient({ capabilities: { elicitation: {} } })
     client.setRequestHandler(ElicitRequestSchema, ({ params }) => ({
       action: 'accept',
       content: { answer: `to ${params.message}` },
     }))
     const logged: unknown[] = []
     client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => void logged.push(params.data))
-    await client.connect(new OlderTransport(commandOf({ args: ['--server', server.olderUrl] })))
-    onTestFinished(() => client.close())
+    await connectOlder({ args: ['--server', server.olderUrl] }, client)
     const progress: unknown[] = []
     const result = await client.callTool({ name: 'ask' }, undefined, { onprogress: each => void progress.push(each) })
     expect(textOf(result)).toBe('to What?')
@@ -227,9 +207,7 @@ describe('a server that sends requests and notifications, over stdio', () => {
 
   it('is notified of a cancelled request in a session', async () => {
     const server = await startTalkingServer()
-    const client = new OlderClient({ name: 'test', version: '1' })
-    await client.connect(new OlderTransport(commandOf({ args: ['--server', server.olderUrl] })))
-    onTestFinished(() => client.close())
+    const client = await connectOlder({ args: ['--server', server.olderUrl] })
     const stop = new AbortController()
     const call = client.callTool({ name: 'wait' }, undefined, { signal: stop.signal })
     await server.waiting()
@@ -240,10 +218,7 @@ describe('a server that sends requests and notifications, over stdio', () => {
 
   it('sees a cancelled request as the end of its stream, without sessions', async () => {
     const server = await startTalkingServer()
-    const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } })
-    await client.connect(new StdioClientTransport(commandOf({ args: ['--server', server.newerUrl] })))
-    onTestFinished(() => client.close())
-    expect(client.getNegotiatedProtocolVersion()).toBe('2026-07-28')
+    const client = await connectNewest({ args: ['--server', server.newerUrl] }, 'auto')
     const stop = new AbortController()
     const call = client.callTool({ name: 'wait' }, { signal: stop.signal })
     await server.waiting()
@@ -261,10 +236,7 @@ describe('a configuration file over stdio', () => {
   }
 
   it('is listed and called by a client, and leaves no process behind', async () => {
-    const client = new OlderClient({ name: 'test', version: '1' })
-    const start = { args: ['--config', fileOf({ mcpServers: { it: reporter(['a']) } })] }
-    await client.connect(new OlderTransport(commandOf(start)))
-    onTestFinished(() => client.close())
+    const client = await connectOlder({ args: ['--config', fileOf({ mcpServers: { it: reporter(['a']) } })] })
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain('it_report')
     const report = reportIn(await client.callTool({ name: 'it_report' }))
     expect(report.args).toEqual(['a'])
@@ -281,7 +253,7 @@ describe('a configuration file over stdio', () => {
     raw.write(lines({ jsonrpc: '2.0', id: 1, method: 'tools/list' }))
     await vi.waitFor(() => expect(raw.messages()).toHaveLength(2), { timeout: 20_000 })
     raw.end()
-    expect(await raw.ended).toEqual({ code: 0, signal: null })
+    expect(await raw.ended).toMatchObject({ code: 0, signal: null })
     expect(raw.stderr()).toMatch(/patchbay: Skipped "bad": It has neither a command nor a URL\./)
     expect(raw.stderr()).toContain('Server listening')
     expect(readdirSync(tmpdir()).filter(name => name.startsWith(`patchbay-config-${raw.pid}-`))).toEqual([])

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import type { Command } from 'commander'
 import { describe, expect, it, vi } from 'vitest'
 import { buildProgram } from '../../src/cli/program.ts'
-import { PROGRAM, runCommand, runSharedCommand, temporaryDirectory } from '../support/process.ts'
+import { follow, PROGRAM, runCommand, runSharedCommand, temporaryDirectory } from '../support/process.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
@@ -98,11 +98,7 @@ describe('the command line', () => {
   it.concurrent('ignores a closed standard output', async () => {
     const line = `"${process.execPath}" "${PROGRAM}" doctor | true; exit 0`
     const child = spawn('sh', ['-c', line], { cwd: temporaryDirectory(), stdio: ['ignore', 'ignore', 'pipe'] })
-    let stderr = ''
-    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-      stderr += chunk
-    })
-    await new Promise(resolve => child.once('close', resolve))
+    const { stderr } = await follow(child).ended
     expect(stderr).not.toMatch(/EPIPE|\n\s+at /)
   })
 })

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import {
   chmodSync,
   chownSync,
@@ -17,8 +17,9 @@ import { basename, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { freePort } from '../support/free-port.ts'
+import { follow, type Running } from '../support/process.ts'
 import { allOf, type Copy, onlyOf, parseCopy, parseDockerfile, parseEnvironment, parseExec } from './dockerfile.ts'
-import { cleanEnvironment, follow } from './project.ts'
+import { cleanEnvironment } from './project.ts'
 
 // Tests have no container engine. So the package is laid out in a folder as the Dockerfile's stage `install` says,
 // read-only for the user of the last stage, and that user runs it as ENTRYPOINT, CMD, ENV and HEALTHCHECK say.
@@ -91,7 +92,7 @@ const environmentFor = (port: number): NodeJS.ProcessEnv => {
 
 describe.skipIf(process.platform === 'win32')('the layout of the image', () => {
   let env: NodeJS.ProcessEnv = {}
-  let server: ChildProcess | undefined
+  let server: Running | undefined
 
   beforeAll(async () => {
     layOut()
@@ -147,19 +148,20 @@ describe.skipIf(process.platform === 'win32')('the layout of the image', () => {
 
   it('serves with only /data writable, reports healthy only while serving, and stops cleanly', async () => {
     expect(isHealthy()).toBe(false)
-    const started = spawn(entry, parseExec(onlyOf(image, 'CMD')), {
-      cwd: at('.'),
-      env,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      ...asUser,
-    })
-    server = started
-    const running = follow(started)
+    const running = follow(
+      spawn(entry, parseExec(onlyOf(image, 'CMD')), {
+        cwd: at('.'),
+        env,
+        stdio: ['ignore', 'pipe', 'pipe'],
+        ...asUser,
+      }),
+    )
+    server = running
     await running.said('Patchbay is ready')
     expect(isHealthy()).toBe(true)
     expect(existsSync(join(box, 'data/patchbay.db'))).toBe(true)
     expect(existsSync(join(box, 'data/master.key'))).toBe(true)
-    started.kill('SIGTERM')
+    running.kill('SIGTERM')
     expect(await running.ended).toMatchObject({ code: 0, stderr: '' })
   })
 

@@ -94,7 +94,7 @@ describe.skipIf(old === undefined)('on a machine whose Node is too old (skipped 
 
       const served = project.start(['serve'], { node })
       await served.said('"serve"')
-      served.child.kill('SIGTERM')
+      served.kill('SIGTERM')
       expect(await served.ended).toMatchObject({ code: 7, signal: null })
     },
     FETCH_MS,

@@ -10,7 +10,8 @@ import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
 import { databaseKinds } from '../support/databases.ts'
 import { answerJson, type FakeApi, startFakeApi } from '../support/fake-api.ts'
 import { freePort } from '../support/free-port.ts'
-import { cleanEnvironment, type Ended, follow, type Running } from './project.ts'
+import { type Ended, follow, type Running } from '../support/process.ts'
+import { cleanEnvironment } from './project.ts'
 
 // All other tests run the sources. These run what users install, with each part that is loaded by its file's name.
 
@@ -63,7 +64,7 @@ describe.skipIf(process.platform === 'win32')('the package, installed in an empt
   }, INSTALL_MS)
 
   afterAll(async () => {
-    server.child.kill('SIGTERM')
+    server.kill('SIGTERM')
     await server.ended
     await fake.close()
     rmSync(box, { recursive: true, force: true })
@@ -148,7 +149,7 @@ describe.skipIf(process.platform === 'win32')('the package, installed in an empt
   })
 
   it('leaves no process behind when npx is stopped', async () => {
-    server.child.kill('SIGTERM')
+    server.kill('SIGTERM')
     // The output closes when the last process that holds it has ended.
     expect(await server.ended).toMatchObject({ stderr: expect.not.stringContaining('patchbay: ') })
   })

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { describe, expect, it, vi } from 'vitest'
 import { createPrepared, createProject } from './project.ts'
 
@@ -15,7 +14,7 @@ describe.each([
     const project = await createPrepared()
     const running = project.start(['serve'], { env })
     await running.said('"serve"')
-    running.child.kill('SIGTERM')
+    running.kill('SIGTERM')
     const { stdout, code } = await running.ended
     expect(stdout).toContain('stopped by SIGTERM')
     expect(code).toBe(7)
@@ -25,8 +24,7 @@ describe.each([
     const project = await createPrepared()
     const running = project.start(['serve'], { env })
     await running.said('"serve"')
-    running.child.kill('SIGKILL')
-    await once(running.child, 'exit')
+    running.kill('SIGKILL')
     // Standard output closes when its last holder has ended, which includes the command.
     await running.ended
   })
@@ -37,7 +35,7 @@ describe('a launcher under npm', () => {
     const project = await createPrepared()
     const running = project.startShell(`"${process.execPath}" bin/patchbay serve; exit`, UNDER_NPM)
     await running.said('"serve"')
-    running.child.kill('SIGTERM')
+    running.kill('SIGTERM')
     expect((await running.ended).stdout).toContain('stopped by SIGTERM')
   })
 })
@@ -49,7 +47,7 @@ describe('npm run dev', () => {
     await running.said('"serve"')
     await project.write('src/cli/main.ts', "console.log('changed'); setInterval(() => {}, 1_000)\n")
     await running.said('changed')
-    running.child.kill('SIGTERM')
+    running.kill('SIGTERM')
     await running.ended
   })
 })

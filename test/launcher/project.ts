@@ -1,10 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { atEndOfFile } from '../support/end-of-file.ts'
-import { temporaryDirectory } from '../support/process.ts'
+import { type Ended, follow, type Running, temporaryDirectory } from '../support/process.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
@@ -92,39 +92,6 @@ export const cleanEnvironment = (): NodeJS.ProcessEnv =>
   )
 
 type RunOptions = { node?: string; env?: NodeJS.ProcessEnv; uid?: number }
-export type Ended = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }
-export type Running = {
-  child: ChildProcess
-  stdout(): string
-  ended: Promise<Ended>
-  said(text: string): Promise<void>
-}
-
-/** Collects the piped output of a child; `said` waits for a text on its standard output. */
-export const follow = (child: ChildProcess): Running => {
-  let stdout = ''
-  let stderr = ''
-  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
-    stdout += chunk
-  })
-  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
-    stderr += chunk
-  })
-  const ended = new Promise<Ended>((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', (code, signal) => resolve({ code, signal, stdout, stderr }))
-  })
-  const said = (text: string) =>
-    new Promise<void>((resolve, reject) => {
-      const look = () => {
-        if (stdout.includes(text)) resolve()
-      }
-      child.stdout?.on('data', look)
-      child.once('close', () => reject(new Error(`ended without saying ${text}: ${stdout}${stderr}`)))
-      look()
-    })
-  return { child, stdout: () => stdout, ended, said }
-}
 
 /** Controls a project in the folder `root`. */
 const projectIn = (root: string) => {
@@ -132,16 +99,20 @@ const projectIn = (root: string) => {
     await mkdir(dirname(join(root, path)), { recursive: true })
     await writeFile(join(root, path), text)
   }
-  const start = (args: readonly string[], { node = process.execPath, env = {}, uid }: RunOptions = {}): Running => {
-    const child = spawn(node, [join(root, 'bin/patchbay'), ...args], {
-      cwd: root,
-      env: { ...cleanEnvironment(), ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-      ...(uid !== undefined && { uid, gid: uid }),
-    })
-    onTestFinished(() => void child.kill('SIGKILL'))
-    return follow(child)
+  const startProgram = (file: string, args: readonly string[], { env = {}, uid }: RunOptions): Running => {
+    const running = follow(
+      spawn(file, args, {
+        cwd: root,
+        env: { ...cleanEnvironment(), ...env },
+        stdio: ['ignore', 'pipe', 'pipe'],
+        ...(uid !== undefined && { uid, gid: uid }),
+      }),
+    )
+    onTestFinished(() => running.kill('SIGKILL'))
+    return running
   }
+  const start = (args: readonly string[], { node = process.execPath, ...options }: RunOptions = {}): Running =>
+    startProgram(node, [join(root, 'bin/patchbay'), ...args], options)
   return {
     root,
     write,
@@ -157,15 +128,7 @@ const projectIn = (root: string) => {
     start,
     run: (args: readonly string[], options?: RunOptions): Promise<Ended> => start(args, options).ended,
     /** Runs a shell line in the project, as npm does with its scripts. */
-    startShell: (line: string, env: NodeJS.ProcessEnv = {}): Running => {
-      const child = spawn('sh', ['-c', line], {
-        cwd: root,
-        env: { ...cleanEnvironment(), ...env },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      })
-      onTestFinished(() => void child.kill('SIGKILL'))
-      return follow(child)
-    },
+    startShell: (line: string, env: NodeJS.ProcessEnv = {}): Running => startProgram('sh', ['-c', line], { env }),
   }
 }
 

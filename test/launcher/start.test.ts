@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { freePort } from '../support/free-port.ts'
-import { follow } from './project.ts'
+import { follow } from '../support/process.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const START_MS = 120_000
@@ -16,19 +16,20 @@ it.runIf(isUnderNpm)(
   async () => {
     const data = mkdtempSync(join(tmpdir(), 'patchbay-start-'))
     onTestFinished(() => rmSync(data, { recursive: true }))
-    const child = spawn('npm', ['start'], {
-      cwd: ROOT,
-      env: {
-        ...process.env,
-        NODE_ENV: undefined,
-        DATABASE_URL: `file:${data}/patchbay.db`,
-        PATCHBAY_PORT: String(await freePort()),
-      },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    const running = follow(child)
+    const running = follow(
+      spawn('npm', ['start'], {
+        cwd: ROOT,
+        env: {
+          ...process.env,
+          NODE_ENV: undefined,
+          DATABASE_URL: `file:${data}/patchbay.db`,
+          PATCHBAY_PORT: String(await freePort()),
+        },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      }),
+    )
     await running.said('Patchbay is ready')
-    child.kill('SIGTERM')
+    running.kill('SIGTERM')
     // The output closes when the last process that holds it has ended, so this also waits for the server.
     const { stderr } = await running.ended
     expect(stderr.split('\n').filter(line => line.startsWith('patchbay: '))).toEqual([])

@@ -33,6 +33,13 @@ const refusalOf = async (
   return lines.map(line => line.slice('patchbay: '.length))
 }
 
+/** Returns the only line that `serve` prints when it cannot start. */
+const onlyRefusalOf = async (...given: Parameters<typeof refusalOf>): Promise<string> => {
+  const [line = '', ...more] = await refusalOf(...given)
+  expect(more).toEqual([])
+  return line
+}
+
 /** Creates a folder in which Patchbay has run before. */
 const usedDirectory = async (env: NodeJS.ProcessEnv = {}): Promise<string> => {
   const directory = temporaryDirectory()
@@ -98,9 +105,8 @@ describe.concurrent('a start on an unavailable address', () => {
     const port = await freePort()
     await new Promise<void>(resolve => other.listen(port, '127.0.0.1', resolve))
     onTestFinished(() => void other.close())
-    const [line, ...more] = await refusalOf({ env: { PATCHBAY_PORT: String(port) } }, runCommand)
+    const line = await onlyRefusalOf({ env: { PATCHBAY_PORT: String(port) } }, runCommand)
     expect(line).toMatch(new RegExp(`^Port ${port} is in use.*PATCHBAY_PORT`))
-    expect(more).toEqual([])
   })
 
   it('names a host that belongs to another machine', async () => {
@@ -117,19 +123,17 @@ describe.concurrent('a start with an unusable data folder', () => {
   ])('names the folder if %s cannot be created in it', async (_what, env) => {
     const directory = temporaryDirectory()
     writeFileSync(join(directory, 'data'), 'a file')
-    const [line, ...more] = await refusalOf({ directory, env })
+    const line = await onlyRefusalOf({ directory, env })
     expect(line).toContain(join(directory, 'data'))
     expect(line).toMatch(/PATCHBAY_MASTER_KEY|DATABASE_URL/)
-    expect(more).toEqual([])
   })
 
   it('names the folder if it is a dangling link, such as to a disk that is not mounted', async () => {
     const directory = temporaryDirectory()
     symlinkSync(join(directory, 'mount/data'), join(directory, 'data'))
-    const [line, ...more] = await refusalOf({ directory })
+    const line = await onlyRefusalOf({ directory })
     expect(line).toMatch(/^The data folder is not writable .*DATABASE_URL/)
     expect(line).toContain(join(directory, 'data'))
-    expect(more).toEqual([])
   })
 })
 
@@ -154,12 +158,11 @@ describe('a start with an existing database', () => {
   it('fails without the key file, names the file and the key’s id, and creates no new key', async () => {
     const key = keyInUse()
     rmSync(keyFile())
-    const [line, ...more] = await refusalOf({ directory: used, env })
+    const line = await onlyRefusalOf({ directory: used, env })
     expect(readdirSync(join(used, 'data'))).not.toContain('master.key')
     writeFileSync(keyFile(), `${key}\n`)
     expect(line).toContain(idOf(key))
     expect(line).toContain(`${keyFile()} is missing`)
-    expect(more).toEqual([])
   })
 
   it('fails if the key file contains no key', async () => {
@@ -203,10 +206,9 @@ describe.concurrent('a start with an unusable database', () => {
     const directory = temporaryDirectory()
     mkdirSync(join(directory, 'data'))
     writeFileSync(join(directory, 'data/patchbay.db'), 'no database at all '.repeat(1_000))
-    const [line, ...more] = await refusalOf({ directory })
+    const line = await onlyRefusalOf({ directory })
     expect(line).toMatch(/damaged.*backup/)
     expect(line).toContain(join(directory, 'data/patchbay.db'))
-    expect(more).toEqual([])
   })
 
   it('names an unreachable PostgreSQL without its password', async () => {

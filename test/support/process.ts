@@ -52,7 +52,8 @@ export const temporaryDirectory = (): string => {
   return directory
 }
 
-const follow = (child: ChildProcess): Running => {
+/** Collects the piped output of a child. */
+export const follow = (child: ChildProcess): Running => {
   const said = { stdout: '', stderr: '' }
   child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
     said.stdout += chunk

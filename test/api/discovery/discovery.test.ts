@@ -38,11 +38,12 @@ describe('/.well-known/mcp-servers', () => {
     const made = await ada.expectOk('POST', '/tokens', { name: 'api', scopes: ['read', 'write'] })
     tokens
       .set('the owner', ada.token)
-      .set('the owner, with a token not for MCP', z.object({ token: z.string() }).parse(made.body).token)
+      .set('the owner, with a token without the scope mcp', z.object({ token: z.string() }).parse(made.body).token)
       .set('a member', member.token)
       .set('an allowed user', friend.token)
-      .set('a stranger', stranger.token)
-      .set('somebody with a bad token', 'pbk_bad')
+      .set('a user of another organization', stranger.token)
+      .set('somebody with an invalid token', 'pbk_bad')
+      .set('anyone', undefined)
   })
 
   it.each([
@@ -54,6 +55,7 @@ describe('/.well-known/mcp-servers', () => {
     ['an allowed user', ['private', 'public']],
     ['the owner', ['organization', 'private', 'public']],
   ])('lists for %s what they may use: %j', async (who, names) => {
+    expect(tokens.has(who)).toBe(true)
     const servers = await discover(tokens.get(who))
     expect(servers.map(({ name }) => name).sort()).toEqual(names)
     for (const { name, description, base_url, access_level } of servers) {
