@@ -4,7 +4,9 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
+import { orThrow } from '../../lib/kernel/missing.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
+import { createLifecycle } from '../../lib/process/lifecycle.ts'
 import type { Logger } from '../../lib/process/logger.ts'
 import { generateMasterKey } from '../../lib/process/sealing.ts'
 import { loadSettingsWith, type Settings } from '../../lib/process/settings.ts'
@@ -72,9 +74,10 @@ const settingsIn = (folder: string): Settings => {
 const makeOwner = async ({ accounts }: Services): Promise<Actor> => {
   const password = randomBytes(24).toString('base64url')
   const { id } = await accounts.createUser({ email: OWNER, password, isOperator: true })
-  const actor = await accounts.findActorByUserId(id)
-  if (actor === undefined) throw new AppError('internal', 'The account for the file does not exist.')
-  return actor
+  return orThrow(
+    await accounts.findActorByUserId(id),
+    () => new AppError('internal', 'The account for the file does not exist.'),
+  )
 }
 
 /**
@@ -84,24 +87,6 @@ const makeOwner = async ({ accounts }: Services): Promise<Actor> => {
 const readServed = async (path: string): Promise<Result<ConfigFile, string>> => {
   const file = await readConfigFile(path, thisMachine())
   return file.ok && !file.value.hasServers ? failure('contains no servers') : file
-}
-
-const readOrThrow = async (path: string): Promise<ConfigFile> => {
-  const file = await readServed(path)
-  if (file.ok) return file.value
-  throw new AppError('invalid_request', `The file ${path} ${file.error}.`)
-}
-
-export type ConfigInstallation = {
-  settings: Settings
-  /** Closing them also deletes the temporary folder. */
-  services: Services
-  serverId: string
-  first: SyncOutcome
-  /** Remarks about the file as a whole. */
-  notes: readonly string[]
-  /** Starts watching the file for changes, until the services are closed. */
-  follow: () => void
 }
 
 /** Logs the outcome of a reload; of the skipped servers only the new ones. */
@@ -117,71 +102,65 @@ const report = (logger: Logger, path: string, before: SyncOutcome, now: SyncOutc
 
 /**
  * Opens a temporary installation for one configuration file: one public server with all the MCP servers in the file.
- * Throws if the file cannot be read.
+ * Closing its services also deletes its folder. Throws if the file cannot be read.
  */
-export const openConfigInstallation = async (given: string, logger: Logger): Promise<ConfigInstallation> => {
+export const openConfigInstallation = async (given: string, logger: Logger) => {
   const path = resolve(given)
-  const file = await readOrThrow(path)
-  const { folder, remove } = await makeTemporaryFolder()
+  const file = await readServed(path)
+  if (!file.ok) throw new AppError('invalid_request', `The file ${path} ${file.error}.`)
+  const { onClose, close } = createLifecycle()
   try {
+    const { folder, remove } = await makeTemporaryFolder()
+    onClose(remove)
     const settings = settingsIn(folder)
     const services = await buildServices(settings, logger, { upstreamPolicy: () => success(undefined) })
-    try {
-      const actor = await makeOwner(services)
-      const server = await services.servers.createServer(actor, {
-        id: serverIdOf(pathToFileURL(path).href),
-        name: basename(path),
-        description: `The MCP servers in ${basename(path)}.`,
-        access: 'public',
-        presentation: 'flat',
-        allowedUsers: [],
-      })
-      const sync = createConfigSync({ services, actor, serverId: server.id })
-      const first = await sync(file)
+    onClose(services.close)
+    const actor = await makeOwner(services)
+    const server = await services.servers.createServer(actor, {
+      id: serverIdOf(pathToFileURL(path).href),
+      name: basename(path),
+      description: `The MCP servers in ${basename(path)}.`,
+      access: 'public',
+      presentation: 'flat',
+      allowedUsers: [],
+    })
+    const sync = createConfigSync({ services, actor, serverId: server.id })
+    const first = await sync(file.value)
 
-      let latest = first
-      let stopWatching = (): void => {}
-      let turn: Promise<void> = Promise.resolve()
-      const reload = async (): Promise<void> => {
-        const read = await readServed(path)
-        if (!read.ok) {
-          logger.warn({ path }, `The file ${read.error}: the previous configuration stays in use`)
-          return
-        }
-        const before = latest
-        latest = await sync(read.value)
-        report(logger, path, before, latest)
+    let latest = first
+    let turn: Promise<void> = Promise.resolve()
+    const reload = async (): Promise<void> => {
+      const read = await readServed(path)
+      if (!read.ok) {
+        logger.warn({ path }, `The file ${read.error}: the previous configuration stays in use`)
+        return
       }
-      const reloadInTurn = (): void => {
-        turn = turn
-          .then(reload)
-          .catch(error => logger.error({ err: error, path }, 'failed to apply the configuration file'))
-      }
-      return {
-        settings,
-        services: {
-          ...services,
-          close: async () => {
-            stopWatching()
-            await turn
-            await services.close().finally(remove)
-          },
-        },
-        serverId: server.id,
-        first,
-        notes: file.notes,
-        follow: () => {
-          stopWatching = watchForChanges(path, reloadInTurn)
-          // Picks up changes made during start-up.
-          reloadInTurn()
-        },
-      }
-    } catch (error) {
-      await services.close()
-      throw error
+      const before = latest
+      latest = await sync(read.value)
+      report(logger, path, before, latest)
+    }
+    const reloadInTurn = (): void => {
+      turn = turn
+        .then(reload)
+        .catch(error => logger.error({ err: error, path }, 'failed to apply the configuration file'))
+    }
+    return {
+      settings,
+      services: { ...services, close },
+      serverId: server.id,
+      first,
+      /** Remarks about the file as a whole. */
+      notes: file.value.notes,
+      /** Starts watching the file for changes, until the services are closed. */
+      follow: (): void => {
+        onClose(() => turn)
+        onClose(watchForChanges(path, reloadInTurn))
+        // Picks up changes made during start-up.
+        reloadInTurn()
+      },
     }
   } catch (error) {
-    await remove()
+    await close()
     throw error
   }
 }

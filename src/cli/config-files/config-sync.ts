@@ -4,28 +4,23 @@ import { AppError } from '../../lib/kernel/errors.ts'
 import type { Services } from '../../services.ts'
 import { failureLines } from '../failure-lines.ts'
 import { readReferred } from '../read-variable.ts'
-import { type ConfigPart, type ConfigText, type ConfigVariable, fillVariables } from './config-text.ts'
+import type { ConfigText, ConfigVariable } from './config-text.ts'
 import { draftUpstreams, type GlobalDraft, isSecretVariable, type UpstreamDraft } from './draft-upstreams.ts'
-import { type FoundPlace, mapPlace } from './found-server.ts'
+import { mapPlace } from './found-server.ts'
 import type { ConfigFile } from './read-config-file.ts'
 
-type ReadVariable = (variable: ConfigVariable) => string | undefined
+const findValue = (variable: ConfigVariable): string | undefined => readReferred(variable) ?? variable.fallback
 
 /**
- * Fills in the variables of a server in the operator's own file. Unknown variables stay as written. Likely secrets stay
+ * Fills in the variables of a text in the operator's own file. Unknown variables stay as written. Likely secrets stay
  * variables, so that their values are sealed.
  */
-const fillPlace = (place: FoundPlace, read: ReadVariable): FoundPlace => {
-  const isKnownSecret = (variable: ConfigVariable): boolean =>
-    isSecretVariable(variable) && (read(variable) ?? variable.fallback ?? '') !== ''
-  const asWritten = (part: ConfigPart): ConfigPart =>
-    part.kind === 'text' || isKnownSecret(part) ? part : { kind: 'text', text: part.written }
-  const fill = (text: ConfigText): ConfigText =>
-    text.flatMap(part =>
-      part.kind === 'variable' && isKnownSecret(part) ? [part] : fillVariables([part], read).map(asWritten),
-    )
-  return mapPlace(place, fill)
-}
+const fillVariables = (text: ConfigText): ConfigText =>
+  text.map(part => {
+    if (part.kind === 'text') return part
+    const value = findValue(part)
+    return value && isSecretVariable(part) ? part : { kind: 'text', text: value ?? part.written }
+  })
 
 type Input = UpstreamDraft['input']
 type Held = { id: string; foundName: string; input: Input }
@@ -43,7 +38,7 @@ export type SyncOutcome = {
 }
 
 const valueFor = ({ from }: GlobalDraft): string =>
-  from.kind === 'file' ? from.value : (readReferred(from.variable) ?? from.variable.fallback ?? '')
+  from.kind === 'file' ? from.value : (findValue(from.variable) ?? '')
 
 /** Resets the optional fields in a change, so that nothing of the previous version remains. */
 const CLEARED = {
@@ -120,7 +115,7 @@ export const createConfigSync = ({ services, actor, serverId }: ConfigSyncParts)
 
   /** An upstream that is rejected keeps its previous version and does not affect the others. */
   return async ({ servers, unusable }: ConfigFile): Promise<SyncOutcome> => {
-    const filled = servers.map(server => ({ ...server, place: fillPlace(server.place, readReferred) }))
+    const filled = servers.map(server => ({ ...server, place: mapPlace(server.place, fillVariables) }))
     const drafts = draftUpstreams(filled)
     const skipped = unusable.map(({ name, why }) => ({ name, why: `It ${why}.` }))
     const notes = drafts.upstreams.flatMap(({ foundName: name, notes: all }) => all.map(note => ({ name, note })))

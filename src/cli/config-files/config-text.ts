@@ -105,13 +105,6 @@ export const readConfigText = (text: string, reader: TextReader): ConfigText => 
   return parts
 }
 
-/** Replaces each variable by its value from `read`, or by its default. A variable with neither stays a variable. */
-export const fillVariables = (text: ConfigText, read: (variable: ConfigVariable) => string | undefined): ConfigText =>
-  text.map(part => {
-    const value = part.kind === 'variable' ? (read(part) ?? part.fallback) : undefined
-    return value === undefined ? part : { kind: 'text', text: value }
-  })
-
 /** Returns the text, or undefined if it contains a variable. */
 export const plainText = (text: ConfigText): string | undefined =>
   text.every(part => part.kind === 'text') ? text.map(part => part.text).join('') : undefined
