@@ -1,4 +1,3 @@
-import Sqlite from 'better-sqlite3'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { createApiClient } from '../support/api-client.ts'
@@ -6,6 +5,7 @@ import { createBrowser } from '../support/browser.ts'
 import { answerJson, startFakeApi } from '../support/fake-api.ts'
 import {
   type CommandOptions,
+  changeDatabase,
   runCommand,
   runSharedCommand,
   startPatchbay,
@@ -66,8 +66,6 @@ it('the demo recognizes another program on the port', async () => {
 it('the demo creates what an interrupted run left out', async () => {
   const options = { directory: temporaryDirectory() }
   const demo = await runDemo(options)
-  const db = new Sqlite(`${options.directory}/data/patchbay.db`)
-  db.exec(`DELETE FROM "Instance" WHERE "name" IN ('echo', '${demo.call.name}')`)
-  db.close()
+  changeDatabase(options.directory, `DELETE FROM "Instance" WHERE "name" IN ('echo', '${demo.call.name}')`)
   expect(await runDemo(options)).toEqual(demo)
 })

@@ -1,10 +1,9 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { generateMasterKey } from '../../src/lib/process/sealing.ts'
-import { type CommandOptions, runSharedCommand, temporaryDirectory } from '../support/process.ts'
+import { type CommandOptions, changeDatabase, runSharedCommand, temporaryDirectory } from '../support/process.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
@@ -102,11 +101,7 @@ describe('doctor of an installation in use', () => {
     const args = ['user', 'create', '--email', 'ada@example.com', '--password', 'correct horse battery']
     expect(await runSharedCommand(args, { directory })).toMatchObject({ code: 0 })
   })
-  const change = (sql: string): void => {
-    const db = new Sqlite(join(directory, 'data/patchbay.db'))
-    db.exec(sql)
-    db.close()
-  }
+  const change = (sql: string): void => changeDatabase(directory, sql)
 
   it('finds no problems', async () => {
     const { unwell, text } = await examine({ directory })

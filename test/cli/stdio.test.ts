@@ -36,7 +36,8 @@ const commandOf = ({ args, env = {} }: Start) => ({
 })
 
 /** Returns a client of the older line, which `connectOlder` connects and closes after the test. */
-const olderClient = (options?: ConstructorParameters<typeof OlderClient>[1]) => new OlderClient({ name: 'test', version: '1' }, options)
+const olderClient = (options?: ConstructorParameters<typeof OlderClient>[1]) =>
+  new OlderClient({ name: 'test', version: '1' }, options)
 const connectOlder = async (start: Start, client = olderClient()): Promise<OlderClient> => {
   await client.connect(new OlderTransport(commandOf(start)))
   onTestFinished(() => client.close())

@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { answerJson, startFakeApi } from '../support/fake-api.ts'
 import { temporaryDirectory } from '../support/process.ts'
-import { createProject, saidBy } from './project.ts'
+import { createProject, saidBy, withoutRegistry } from './project.ts'
 
 /** Finds a Node on this machine that is too old for Patchbay. The launcher must cope with it. */
 const findOldNode = (): { file: string; version: string } | undefined => {
@@ -118,12 +118,7 @@ describe.skipIf(old === undefined)('on a machine whose Node is too old (skipped 
 
   it('prints one line when Node 24 cannot be downloaded', async () => {
     const project = await createProject()
-    const env = {
-      npm_config_registry: 'http://127.0.0.1:9/',
-      npm_config_fetch_retries: '0',
-      npm_config_cache: project.root,
-    }
-    const ended = await project.run(['anything'], { node, env })
+    const ended = await project.run(['anything'], { node, env: withoutRegistry(project.root) })
     expect(ended.code).toBe(1)
     expect(saidBy(ended).at(-1)).toMatch(/^cannot download Node 24.* the npm registry cannot be reached: check/)
   })

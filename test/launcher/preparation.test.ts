@@ -3,7 +3,7 @@ import { chmod, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
-import { createPrepared, createProject, saidBy } from './project.ts'
+import { createPrepared, createProject, saidBy, withoutRegistry } from './project.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
@@ -126,12 +126,7 @@ describe('a start that cannot prepare prints one line with the cause and what to
   it('when the registry cannot be reached', async () => {
     const project = await createProject()
     await project.needFromRegistry('left-pad', '1.3.0')
-    const env = {
-      npm_config_registry: 'http://127.0.0.1:9/',
-      npm_config_fetch_retries: '0',
-      npm_config_cache: project.root,
-    }
-    const ended = await project.run(['anything'], { env })
+    const ended = await project.run(['anything'], { env: withoutRegistry(project.root) })
     expect(ended.code).toBe(1)
     expect(saidBy(ended).at(-1)).toMatch(/^cannot install the dependencies: the npm registry cannot be reached: check/)
   })

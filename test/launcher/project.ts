@@ -91,6 +91,13 @@ export const cleanEnvironment = (): NodeJS.ProcessEnv =>
     ),
   )
 
+/** Environment in which npm reaches no registry. `cache` is an empty cache. */
+export const withoutRegistry = (cache: string): NodeJS.ProcessEnv => ({
+  npm_config_registry: 'http://127.0.0.1:9/',
+  npm_config_fetch_retries: '0',
+  npm_config_cache: cache,
+})
+
 type RunOptions = { node?: string; env?: NodeJS.ProcessEnv; uid?: number }
 
 /** Controls a project in the folder `root`. */

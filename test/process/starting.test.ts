@@ -2,7 +2,6 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import Sqlite from 'better-sqlite3'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { generateMasterKey, keyIdOf } from '../../src/lib/process/sealing.ts'
@@ -10,6 +9,7 @@ import { databaseKinds } from '../support/databases.ts'
 import { freePort } from '../support/free-port.ts'
 import {
   type CommandOptions,
+  changeDatabase,
   runCommand,
   runSharedCommand,
   startCommand,
@@ -49,12 +49,6 @@ const usedDirectory = async (env: NodeJS.ProcessEnv = {}): Promise<string> => {
   )
   expect(made).toMatchObject({ code: 0 })
   return directory
-}
-
-const changeMigrations = (directory: string, sql: string): void => {
-  const db = new Sqlite(join(directory, 'data/patchbay.db'))
-  db.exec(sql)
-  db.close()
 }
 
 describe.concurrent('a start with invalid settings', () => {
@@ -183,15 +177,15 @@ describe('a start with an existing database', () => {
   })
 
   it('fails if an applied migration has changed', async () => {
-    changeMigrations(used, `UPDATE "_prisma_migrations" SET "checksum" = upper("checksum")`)
+    changeDatabase(used, `UPDATE "_prisma_migrations" SET "checksum" = upper("checksum")`)
     const lines = await refusalOf({ directory: used, env })
-    changeMigrations(used, `UPDATE "_prisma_migrations" SET "checksum" = lower("checksum")`)
+    changeDatabase(used, `UPDATE "_prisma_migrations" SET "checksum" = lower("checksum")`)
     expect(lines).toEqual([expect.stringMatching(/migration \S+ is not the one that was applied/)])
   })
 
   it('fails if a newer version has migrated the database', async () => {
     const name = '99991231000000_of_the_future'
-    changeMigrations(
+    changeDatabase(
       used,
       `INSERT INTO "_prisma_migrations" ("id", "checksum", "migration_name", "finished_at") VALUES ('x', 'x', '${name}', 1)`,
     )

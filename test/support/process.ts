@@ -1,6 +1,7 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
 import { makeScratchFolder } from '../../scripts/scratch-folder.ts'
 import type { CommandRequest, CommandResult } from './command-runner.process.ts'
 import { compileCache } from './compile-cache.ts'
@@ -92,6 +93,13 @@ const cleanEnvironment = (): NodeJS.ProcessEnv => ({
   ),
   ...compileCache(),
 })
+
+/** Changes the SQLite database in a folder in which Patchbay has run. */
+export const changeDatabase = (directory: string, sql: string): void => {
+  const db = new Sqlite(join(directory, 'data/patchbay.db'))
+  db.exec(sql)
+  db.close()
+}
 
 export type CommandOptions = {
   /** The working directory, with `data/` and `.env`. Default: a new folder. */
