@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { Fault, say } from './fault.mjs'
 import { alone } from './lock.mjs'
 import { fetchNode, findNode, openCache, userCache } from './node.mjs'
-import { doSteps, isReady, stepsToDo } from './preparation.mjs'
+import { isReady, prepare } from './preparation.mjs'
 import { become, watchOverShell } from './processes.mjs'
 import { commandOf, environmentOf, TASKS } from './tasks.mjs'
 
@@ -16,12 +16,13 @@ const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 const prepareCheckout = async (root, task) => {
   const folder = join(root, '.stamps')
   const runtime = join(root, '.runtime')
+  const { needs } = TASKS[task]
   const found = findNode(runtime)
-  if (found && isReady(TASKS[task].needs, root, found, folder)) return found
+  if (found && isReady(needs, root, found, folder)) return found
   mkdirSync(folder, { recursive: true })
   return alone(folder, async () => {
     const node = findNode(runtime) ?? (await fetchNode(runtime, folder))
-    await doSteps(stepsToDo(TASKS[task].needs, root, node, folder), root, node, folder)
+    await prepare(needs, root, node, folder)
     return node
   })
 }

@@ -102,7 +102,7 @@ const stepsUpTo = (last, root, node) => {
 }
 
 /** Returns what is still to be done before a task that needs `last`: steps whose inputs have changed since. */
-export const stepsToDo = (last, root, node, folder) => {
+const stepsToDo = (last, root, node, folder) => {
   const stamps = createStamps(folder)
   return stepsUpTo(last, root, node).filter(
     ({ name, print, output }) => stamps.read(name) !== print || !existsSync(join(root, output)),
@@ -131,10 +131,10 @@ export const isReady = (last, root, node, folder) => {
   return true
 }
 
-/** Does the `steps`. To be called under the lock. */
-export const doSteps = async (steps, root, node, folder) => {
+/** Does what is still to be done. To be called under the lock. */
+export const prepare = async (last, root, node, folder) => {
   const stamps = createStamps(folder)
-  for (const { name, run, print } of steps) {
+  for (const { name, run, print } of stepsToDo(last, root, node, folder)) {
     const before = stamps.read(name)
     stamps.remove(name)
     await run(root, node, { log: logOf(folder, name), print, before })
