@@ -3,7 +3,7 @@ import { delimiter, dirname, join } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '..')
 
-export type PrismaRun = { status: number; output: string }
+const TIMEOUT_MS = 60_000
 
 /** Returns the environment for the Prisma CLI. The CLI's engine is our own script, which must run on the same Node. */
 const environmentFor = (databaseUrl: string): NodeJS.ProcessEnv => ({
@@ -15,13 +15,13 @@ const environmentFor = (databaseUrl: string): NodeJS.ProcessEnv => ({
 })
 
 /** Runs the Prisma CLI in the project's root. `output` combines stdout and stderr. */
-export const runPrisma = (databaseUrl: string, args: readonly string[], timeoutMs = 60_000): PrismaRun => {
+export const runPrisma = (databaseUrl: string, args: readonly string[]) => {
   const cli = join(ROOT, 'node_modules/prisma/build/index.js')
   const run = spawnSync(process.execPath, [cli, ...args], {
     cwd: ROOT,
     env: environmentFor(databaseUrl),
     encoding: 'utf8',
-    timeout: timeoutMs,
+    timeout: TIMEOUT_MS,
   })
   // A killed run has no status; do not report it as a success.
   return { status: run.status ?? 1, output: `${run.stdout}${run.stderr}${run.error ? run.error.message : ''}` }

@@ -1,4 +1,4 @@
-import { confirm, multiselect, password, select, text } from '@clack/prompts'
+import { type CANCEL_SYMBOL, confirm, isCancel, multiselect, password, select, text } from '@clack/prompts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { ConfigVariable } from '../config-files/config-text.ts'
 import { printable } from '../output.ts'
@@ -8,12 +8,10 @@ export type Feature = (typeof FEATURES)[number]
 
 const cancelled = (): AppError => new AppError('invalid_request', 'Import cancelled. Nothing was imported.')
 
-const isAnswer = <T>(answer: T): answer is Exclude<T, symbol> => typeof answer !== 'symbol'
-
 /** Returns the answer given at the terminal. Ctrl-C and Escape throw, which ends the command. */
-const answered = <T>(answer: T): Exclude<T, symbol> => {
-  if (isAnswer(answer)) return answer
-  throw cancelled()
+const answered = <T>(answer: T | typeof CANCEL_SYMBOL): T => {
+  if (isCancel(answer)) throw cancelled()
+  return answer
 }
 
 export const askWhich = async (drafts: readonly { label: string; hint: string; isOn: boolean }[]): Promise<number[]> =>
