@@ -1,20 +1,13 @@
 import type { Transaction } from '../lib/db/client.ts'
 import type { User } from './account.ts'
 import { writeAudit } from './audit/audit.store.ts'
-import { type AuditActor, type AuditRecord, userTarget } from './audit/audit-entry.ts'
+import { type AuditRecord, userActor, userTarget } from './audit/audit-entry.ts'
 
 type Person = Pick<User, 'id' | 'email'>
 
-/** Builds the audit actor for a user at a network address. */
-const asActor = ({ id, email }: Person, address: string | undefined): AuditActor => ({
-  userId: id,
-  email,
-  ...(address === undefined ? {} : { address }),
-})
-
 /** Records a completed sign-in, including the second factor. A single insert, because every sign-in waits for it. */
 export const auditSignIn = (tx: Transaction, user: Person, address: string): Promise<void> =>
-  writeAudit(tx, { action: 'user.signed_in', actor: asActor(user, address), target: userTarget(user) })
+  writeAudit(tx, { action: 'user.signed_in', actor: userActor(user, address), target: userTarget(user) })
 
 /**
  * Records a failed sign-in with the email that was tried. Visible only to the operator, because it reveals whether the
@@ -36,7 +29,7 @@ export const auditFailedSignIn = (
 export const auditNewUser = (tx: Transaction, user: User, address: string | undefined): Promise<void> =>
   writeAudit(tx, {
     action: address === undefined ? 'user.created' : 'user.signed_up',
-    actor: address === undefined ? undefined : asActor(user, address),
+    actor: address === undefined ? undefined : userActor(user, address),
     target: userTarget(user),
     change: { isOperator: user.isOperator },
   })
@@ -49,7 +42,7 @@ export const auditFirstMembership = (
   organization: { id: string; name: string; isNew: boolean; role: string },
 ): Promise<void> => {
   const { id, name, isNew, role } = organization
-  const actor = address === undefined ? undefined : asActor(user, address)
+  const actor = address === undefined ? undefined : userActor(user, address)
   const entry: Pick<AuditRecord, 'action' | 'target' | 'change'> = isNew
     ? { action: 'organization.created', target: { type: 'organization', id, name }, change: { owner: user.email } }
     : { action: 'member.added', target: userTarget(user), change: { role: { from: null, to: role } } }

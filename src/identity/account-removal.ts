@@ -3,7 +3,7 @@ import type { Actor } from '../lib/kernel/actor.ts'
 import { AppError } from '../lib/kernel/errors.ts'
 import * as store from './accounts.store.ts'
 import { writeAudit } from './audit/audit.store.ts'
-import { userTarget } from './audit/audit-entry.ts'
+import { selfTarget } from './audit/audit-entry.ts'
 import { DEMO_EMAIL } from './demo-account.ts'
 
 /** Returns why the account cannot be deleted: it belongs to the only operator while other accounts exist. */
@@ -22,6 +22,5 @@ export const removeAccount = async (tx: Transaction, actor: Actor): Promise<void
   const refusal = await findRemovalRefusal(tx, actor.userId)
   if (refusal !== undefined) throw new AppError('conflict', refusal)
   if (!(await store.removeUser(tx, actor.userId))) throw new AppError('unauthenticated', 'This account is gone.')
-  const target = userTarget({ id: actor.userId, email: actor.email })
-  await writeAudit(tx, { action: 'user.removed', actor, target })
+  await writeAudit(tx, { action: 'user.removed', actor, target: selfTarget(actor) })
 }

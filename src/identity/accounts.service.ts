@@ -13,7 +13,7 @@ import type { OwnOrganization, User } from './account.ts'
 import { Email, NewToken, NewTokenView, NewUser, type SignUp, UserView } from './accounts.schema.ts'
 import * as store from './accounts.store.ts'
 import { writeAudit } from './audit/audit.store.ts'
-import { userTarget } from './audit/audit-entry.ts'
+import { selfTarget } from './audit/audit-entry.ts'
 import { ensureDemoAccount } from './demo-account.ts'
 import { createExternalIdentities } from './external/external-identities.ts'
 import { createExternalProvider, type ExternalProviderSettings } from './external/external-provider.ts'
@@ -22,7 +22,6 @@ import { createEmailChange } from './mail/email-change.ts'
 import { createEmailVerification } from './mail/email-verification.ts'
 import type { EndGrantsOf } from './mail/mail-parts.ts'
 import { createMailQueue } from './mail/mail-queue.ts'
-import { createMailedLinks } from './mail/mailed-links.service.ts'
 import { createPasswordReset } from './mail/password-reset.ts'
 import { createOwnPassword, createSelfProof } from './own-password.ts'
 import { createPasswordChange } from './password-change.ts'
@@ -61,7 +60,6 @@ export type AccountServiceParts = {
   baseUrl: string
   /** Overrides the cost of password hashing, for tests that are not about hashing. */
   hashingCost?: HashingCost | undefined
-  now?: () => number
 }
 
 /** With the network address that it was sent from. */
@@ -85,22 +83,20 @@ export const createAccountService = ({
   endGrantsOf,
   baseUrl,
   hashingCost,
-  now = Date.now,
 }: AccountServiceParts) => {
   const passwords = createPasswords(undefined, hashingCost)
-  const throttle = createThrottle(counters, now)
+  const throttle = createThrottle(counters)
   bus.subscribe('resync', throttle.forgetBlocks)
   const ownPassword = createOwnPassword({ db, passwords, throttle })
-  const parts = { db, changes, passwords, throttle, ownPassword, baseUrl, now }
+  const parts = { db, changes, passwords, throttle, ownPassword, baseUrl }
   const secondFactors = createSecondFactors({ ...parts, sealing })
   const signIns = createSignIn({ ...parts, secondFactors })
-  const provider = externalProvider && createExternalProvider({ settings: externalProvider, logger, now })
+  const provider = externalProvider && createExternalProvider({ settings: externalProvider, logger })
   const external = createExternalSignIn({ ...parts, provider, signIns, secondFactors, policy })
   const mailQueue = createMailQueue(logger)
-  const links = createMailedLinks(parts)
-  const mailParts = { ...parts, mailer, mailQueue, links, endGrantsOf }
+  const mailParts = { ...parts, mailer, mailQueue, endGrantsOf }
   const { welcome, ...emailVerification } = createEmailVerification(mailParts)
-  const { close: closeTokenChecks, ...tokenChecks } = createTokenChecks({ db, bus, logger, now })
+  const { close: closeTokenChecks, ...tokenChecks } = createTokenChecks({ db, bus, logger })
 
   const findActorByUserId = async (userId: string): Promise<Actor | undefined> => {
     const member = await store.findMember(db, userId)
@@ -123,7 +119,7 @@ export const createAccountService = ({
   }
 
   return {
-    ...createAccessTokens({ db, changes, now }),
+    ...createAccessTokens({ db, changes }),
     ...tokenChecks,
     ...signIns,
     ...external,
@@ -135,7 +131,7 @@ export const createAccountService = ({
     ...createEmailChange(mailParts),
     /** Whether emails are delivered, or only saved to the outbox for the operator. */
     isMailDelivered: mailer.isDelivering,
-    ...createOwnSessions({ db, changes, now }),
+    ...createOwnSessions({ db, changes }),
     ...createSelfProof({ db, ownPassword }),
 
     getSignUpTerms: async (): Promise<SignUpTerms> => signUpTermsOf(policy, await isFirstAccount(db)),
@@ -155,10 +151,8 @@ export const createAccountService = ({
     },
 
     /** Records a sign-out after the session has ended. */
-    noteSignOut: (actor: Actor): Promise<void> => {
-      const target = userTarget({ id: actor.userId, email: actor.email })
-      return writeAudit(db, { action: 'user.signed_out', actor, target })
-    },
+    noteSignOut: (actor: Actor): Promise<void> =>
+      writeAudit(db, { action: 'user.signed_out', actor, target: selfTarget(actor) }),
 
     getMe: async (actor: Actor): Promise<{ user: User; organizations: OwnOrganization[] }> => {
       const user = await store.findUser(db, actor.userId)
@@ -184,7 +178,7 @@ export const createAccountService = ({
     createTokenFor: async (email: string, input: z.input<typeof NewToken>): Promise<z.output<typeof NewTokenView>> => {
       const tokenInput = parseInput(NewToken, input)
       const user = await getUserAt(email)
-      const made = await changes.commit(tx => issueToken(tx, user.id, tokenInput, now(), undefined))
+      const made = await changes.commit(tx => issueToken(tx, user.id, tokenInput, undefined))
       return NewTokenView.parse(made)
     },
 

@@ -2,6 +2,7 @@ import type { Actor } from '../lib/kernel/actor.ts'
 import { AppError } from '../lib/kernel/errors.ts'
 import * as userStore from './accounts.store.ts'
 import { writeAudit } from './audit/audit.store.ts'
+import { selfTarget } from './audit/audit-entry.ts'
 import { passwordChangedEmail } from './mail/emails.ts'
 import type { MailFlowParts } from './mail/mail-parts.ts'
 import { endEverythingOf } from './sign-in/end-everything.ts'
@@ -22,8 +23,7 @@ export const createPasswordChange = (parts: MailFlowParts) => {
               throw new AppError('conflict', 'The password was changed by another request in the meantime.')
             }
             const change = await endEverythingOf(tx, id, endGrantsOf)
-            const target = { type: 'user', id, name: email }
-            await writeAudit(tx, { action: 'user.password_changed', actor, target, change })
+            await writeAudit(tx, { action: 'user.password_changed', actor, target: selfTarget(actor), change })
             announce({ type: 'access_changed', userId: id })
           })
           const letter = passwordChangedEmail(email, { baseUrl, address: actor.address })

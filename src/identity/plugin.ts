@@ -5,19 +5,7 @@ import { createAuditLog } from './audit/audit-log.ts'
 import { removeExpiredLinks } from './mail/mailed-links.store.ts'
 import { createSessionStore, removeEndedSessions } from './sign-in/sessions.store.ts'
 
-export type IdentityNeeds = Pick<
-  AccountServiceParts,
-  | 'db'
-  | 'changes'
-  | 'bus'
-  | 'counters'
-  | 'sealing'
-  | 'mailer'
-  | 'logger'
-  | 'invitations'
-  | 'endGrantsOf'
-  | 'hashingCost'
-> & {
+export type IdentityNeeds = Omit<AccountServiceParts, 'policy' | 'externalProvider' | 'baseUrl'> & {
   settings: Pick<Settings, 'signup' | 'tenancy' | 'baseUrl' | 'externalProvider' | 'auditDays'>
   /** What the first account must show; undefined where Patchbay listens on loopback only. */
   setupToken: string | undefined

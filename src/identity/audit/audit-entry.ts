@@ -64,10 +64,22 @@ export const AUDIT_ACTIONS = [
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 
 /** Who acted: a signed-in user, or what is known about someone who is not signed in. */
-export type AuditActor = Pick<Actor, 'address'> & { userId?: string | undefined; email?: string | undefined }
+export type AuditActor = { [Name in 'userId' | 'email' | 'address']?: string | undefined }
+
+type Person = { id: string; email: string }
+
+/** Builds the audit actor for a user at a network address. */
+export const userActor = ({ id, email }: Person, address: string | undefined): AuditActor => ({
+  userId: id,
+  email,
+  address,
+})
 
 /** A user as the target of an action. */
-export const userTarget = ({ id, email }: { id: string; email: string }) => ({ type: 'user', id, name: email })
+export const userTarget = ({ id, email }: Person) => ({ type: 'user', id, name: email })
+
+/** The actor as the target of their own action. */
+export const selfTarget = ({ userId, email }: Actor) => ({ type: 'user', id: userId, name: email })
 
 export type AuditRecord = {
   action: AuditAction

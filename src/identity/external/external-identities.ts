@@ -6,7 +6,7 @@ import { AppError } from '../../lib/kernel/errors.ts'
 import { orThrow } from '../../lib/kernel/missing.ts'
 import * as accountStore from '../accounts.store.ts'
 import { writeAudit } from '../audit/audit.store.ts'
-import { userTarget } from '../audit/audit-entry.ts'
+import { selfTarget } from '../audit/audit-entry.ts'
 import { UNUSABLE_PASSWORD_HASH } from '../demo-account.ts'
 import type { OwnPassword } from '../own-password.ts'
 import * as store from './external-identities.store.ts'
@@ -65,7 +65,7 @@ export const createExternalIdentities = ({ db, changes, ownPassword, external }:
           'This is your only way to sign in. Set a password first, using “Forgot your password?”.',
         )
       }
-      const target = userTarget({ id: actor.userId, email: actor.email })
-      await writeAudit(tx, { action: 'user.identity_unlinked', actor, target, change: { ...removed } })
+      const change = { ...removed }
+      await writeAudit(tx, { action: 'user.identity_unlinked', actor, target: selfTarget(actor), change })
     }),
 })

@@ -39,7 +39,6 @@ export type ExternalPerson = {
 export type ExternalProviderParts = {
   settings: ExternalProviderSettings
   logger: Pick<Logger, 'warn'>
-  now: () => number
 }
 
 const takesOnlyPost = ({ token_endpoint_auth_methods_supported: methods }: openid.ServerMetadata): boolean =>
@@ -76,7 +75,7 @@ const isMissingAnswer = (error: unknown): boolean =>
   error instanceof Error && (error.name === 'OutboundError' || isMissingAnswer(error.cause))
 
 /** Client of the external OpenID Connect provider: authorization code flow with PKCE, state and nonce. */
-export const createExternalProvider = ({ settings, logger, now }: ExternalProviderParts) => {
+export const createExternalProvider = ({ settings, logger }: ExternalProviderParts) => {
   const { issuer, clientId, clientSecret, name } = settings
   const net = createTrustedFetch({ timeoutMs: REQUEST_TIMEOUT_MS, maxResponseBytes: MAX_ANSWER_BYTES })
   const clientAuthentication = authenticateWith(clientSecret)
@@ -126,13 +125,13 @@ export const createExternalProvider = ({ settings, logger, now }: ExternalProvid
         [openid.customFetch]: net.fetch,
       })
       assertComplete(config.serverMetadata(), isInsecure)
-      known = { config, at: now() }
+      known = { config, at: Date.now() }
       return config
     })
 
   /** Loads metadata on the first sign-in, so that an unavailable provider affects nothing else. */
   const discover = (): Promise<openid.Configuration> => {
-    if (known !== undefined && now() - known.at < METADATA_FRESH_MS) return Promise.resolve(known.config)
+    if (known !== undefined && Date.now() - known.at < METADATA_FRESH_MS) return Promise.resolve(known.config)
     underWay ??= load().finally(() => {
       underWay = undefined
     })

@@ -2,12 +2,11 @@ import type { Database, Transaction } from '../../lib/db/client.ts'
 import type { Changes } from '../../lib/events/changes.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
-import { definedFields } from '../../lib/kernel/missing.ts'
 import type { User } from '../account.ts'
 import { auditSignIn } from '../account-audit.ts'
 import * as accountStore from '../accounts.store.ts'
 import { writeAudit } from '../audit/audit.store.ts'
-import { userTarget } from '../audit/audit-entry.ts'
+import { userActor, userTarget } from '../audit/audit-entry.ts'
 import { UNUSABLE_PASSWORD_HASH } from '../demo-account.ts'
 import type { SecondFactors } from '../second-factor/second-factor.service.ts'
 import type { FirstStep, SignIns } from '../sign-in/sign-in.ts'
@@ -29,7 +28,6 @@ export type ExternalSignInParts = {
   throttle: Throttle
   policy: SignUpPolicy
   baseUrl: string
-  now: () => number
 }
 
 /** A user at the provider whose email belongs to an account that is not linked to them yet. */
@@ -57,13 +55,13 @@ const linkIdentity = async (
   if (ownerId === user.id) return
   if (ownerId !== undefined) throw takenIdentity()
   await store.createIdentity(tx, user.id, identity)
-  const actor = { userId: user.id, email: user.email, ...definedFields({ address }) }
+  const actor = userActor(user, address)
   await writeAudit(tx, { action: 'user.identity_linked', actor, target: userTarget(user), change: { ...identity } })
 }
 
 /** Operations to sign in with the external OpenID Connect provider. */
 export const createExternalSignIn = (parts: ExternalSignInParts) => {
-  const { db, changes, provider, signIns, secondFactors, throttle, policy, baseUrl, now } = parts
+  const { db, changes, provider, signIns, secondFactors, throttle, policy, baseUrl } = parts
 
   const getProvider = (): ExternalProvider => {
     if (provider === undefined) throw new AppError('not_found', 'No external provider is set up here.')
@@ -85,7 +83,7 @@ export const createExternalSignIn = (parts: ExternalSignInParts) => {
     const assertAllowed = (isFirst: boolean) =>
       assertMaySignUp(policy, isFirst, { setupToken: undefined, invitation: undefined })
     const user = await makeAccount(tx, { ...account, address }, policy.tenancy, assertAllowed)
-    await accountStore.markEmailVerified(tx, user.id, new Date(now()))
+    await accountStore.markEmailVerified(tx, user.id, new Date())
     await linkIdentity(tx, user, identity, address)
     return user.id
   }

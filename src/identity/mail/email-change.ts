@@ -4,11 +4,12 @@ import { AppError } from '../../lib/kernel/errors.ts'
 import type { User } from '../account.ts'
 import * as userStore from '../accounts.store.ts'
 import { writeAudit } from '../audit/audit.store.ts'
+import { userActor, userTarget } from '../audit/audit-entry.ts'
 import { DEMO_EMAIL } from '../demo-account.ts'
 import { removeSessions } from '../sign-in/sessions.store.ts'
 import { emailChangeConfirmation, emailChangeNotice, emailTakenNotice } from './emails.ts'
 import type { MailFlowParts } from './mail-parts.ts'
-import { linkIsOver } from './mailed-links.service.ts'
+import { issueLink, linkIsOver, takeLink } from './mailed-links.service.ts'
 import { removeMailedLinks } from './mailed-links.store.ts'
 
 const isTaken = async (tx: Transaction, email: string): Promise<boolean> =>
@@ -16,7 +17,7 @@ const isTaken = async (tx: Transaction, email: string): Promise<boolean> =>
 
 /** Operations that change an account's email, which takes effect once the link sent to the new address is opened. */
 export const createEmailChange = (parts: MailFlowParts) => {
-  const { db, changes, mailer, mailQueue, links, throttle, ownPassword, baseUrl, now } = parts
+  const { db, changes, mailer, mailQueue, throttle, ownPassword, baseUrl } = parts
 
   const sendLetters = async (user: User, email: string, address: string | undefined): Promise<void> => {
     const frame = { baseUrl, address }
@@ -24,7 +25,7 @@ export const createEmailChange = (parts: MailFlowParts) => {
     await removeMailedLinks(db, user.id, 'change_email')
     if (await isTaken(db, email)) await mailer.send(emailTakenNotice(email, frame))
     else {
-      const link = await links.issue(db, 'change_email', { userId: user.id, email })
+      const link = await issueLink(db, baseUrl, 'change_email', { userId: user.id, email })
       await mailer.send(emailChangeConfirmation(email, link, user.email, frame))
     }
     await mailer.send(emailChangeNotice(user.email, email, frame))
@@ -53,16 +54,16 @@ export const createEmailChange = (parts: MailFlowParts) => {
      */
     changeEmail: (token: string, address: string, keptSid: string | undefined): Promise<User> =>
       changes.commit(async (tx, announce) => {
-        const { userId, email } = await links.take(tx, 'change_email', token)
+        const { userId, email } = await takeLink(tx, 'change_email', token)
         const user = await userStore.findUser(tx, userId)
         if (user === undefined || (await isTaken(tx, email))) throw linkIsOver()
-        await userStore.updateEmail(tx, userId, email, new Date(now()))
+        await userStore.updateEmail(tx, userId, email, new Date())
         await removeMailedLinks(tx, userId)
         const sessionsEnded = await removeSessions(tx, userId, keptSid)
         await writeAudit(tx, {
           action: 'user.email_changed',
-          actor: { userId, email: user.email, address },
-          target: { type: 'user', id: userId, name: email },
+          actor: userActor(user, address),
+          target: userTarget({ id: userId, email }),
           change: { email: { from: user.email, to: email }, sessionsEnded },
         })
         announce({ type: 'access_changed', userId })

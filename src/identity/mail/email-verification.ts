@@ -3,16 +3,17 @@ import { AppError } from '../../lib/kernel/errors.ts'
 import type { User } from '../account.ts'
 import * as userStore from '../accounts.store.ts'
 import { writeAudit } from '../audit/audit.store.ts'
+import { userActor, userTarget } from '../audit/audit-entry.ts'
 import { verificationEmail } from './emails.ts'
 import type { MailFlowParts } from './mail-parts.ts'
-import { linkIsOver } from './mailed-links.service.ts'
+import { issueLink, takeLinkOfUser } from './mailed-links.service.ts'
 
 /** Operations that verify that a user receives mail at their address. Nothing else depends on it. */
 export const createEmailVerification = (parts: MailFlowParts) => {
-  const { db, changes, mailer, mailQueue, links, throttle, baseUrl, now } = parts
+  const { db, changes, mailer, mailQueue, throttle, baseUrl } = parts
 
   const sendLink = async ({ id, email }: Pick<User, 'id' | 'email'>, address: string | undefined): Promise<void> => {
-    const link = await links.issue(db, 'verify_email', { userId: id, email })
+    const link = await issueLink(db, baseUrl, 'verify_email', { userId: id, email })
     await mailer.send(verificationEmail(email, link, { baseUrl, address }))
   }
 
@@ -42,12 +43,10 @@ export const createEmailVerification = (parts: MailFlowParts) => {
     /** Throws `invalid_request` if the link is no longer valid, also because the email has changed. */
     verifyEmail: (token: string, address: string): Promise<User> =>
       changes.commit(async tx => {
-        const { userId, email } = await links.take(tx, 'verify_email', token)
-        const user = await userStore.findUser(tx, userId)
-        if (user === undefined || user.email !== email) throw linkIsOver()
-        if (await userStore.markEmailVerified(tx, userId, new Date(now()))) {
-          const target = { type: 'user', id: userId, name: email }
-          await writeAudit(tx, { action: 'user.email_verified', actor: { userId, email, address }, target })
+        const user = await takeLinkOfUser(tx, 'verify_email', token)
+        if (await userStore.markEmailVerified(tx, user.id, new Date())) {
+          const actor = userActor(user, address)
+          await writeAudit(tx, { action: 'user.email_verified', actor, target: userTarget(user) })
         }
         return user
       }),

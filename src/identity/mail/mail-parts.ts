@@ -5,7 +5,6 @@ import type { OwnPassword } from '../own-password.ts'
 import type { Passwords } from '../passwords.ts'
 import type { Throttle } from '../sign-in/throttle.ts'
 import type { MailQueue } from './mail-queue.ts'
-import type { MailedLinks } from './mailed-links.service.ts'
 
 /** Removes a user's application grants and returns how many there were. Supplied by the OAuth module. */
 export type EndGrantsOf = (tx: Transaction, userId: string) => Promise<number>
@@ -16,11 +15,9 @@ export type MailFlowParts = {
   changes: Changes
   mailer: Mailer
   mailQueue: MailQueue
-  links: MailedLinks
   throttle: Throttle
   passwords: Passwords
   ownPassword: OwnPassword
   endGrantsOf: EndGrantsOf
   baseUrl: string
-  now: () => number
 }

@@ -1,14 +1,9 @@
 import type { Transaction } from '../../lib/db/client.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
-import type { MailedLink } from './mailed-links.store.ts'
+import type { User } from '../account.ts'
+import { findUser } from '../accounts.store.ts'
 import * as store from './mailed-links.store.ts'
-import { buildLink, LINK_TTL_MS, type LinkPurpose, linkHashOf, makeLinkToken } from './mailed-links.ts'
-
-export type MailedLinksParts = {
-  /** Origin of every link. Never taken from a request. */
-  baseUrl: string
-  now: () => number
-}
+import { LINKS, type LinkPurpose, linkHashOf, makeLinkToken } from './mailed-links.ts'
 
 /** One error for every way a link can fail, so that it reveals nothing. */
 export const linkIsOver = (): AppError =>
@@ -17,30 +12,40 @@ export const linkIsOver = (): AppError =>
   })
 
 /**
- * Creates and checks links in emails. Each works once, for a limited time. `check` and `take` throw `invalid_request`.
+ * Creates a link, which works once, for a limited time. Returns its URL, which cannot be retrieved again. `baseUrl` is
+ * never taken from a request.
  */
-export const createMailedLinks = ({ baseUrl, now }: MailedLinksParts) => {
-  const find = async (
-    token: string,
-    lookUp: (tokenHash: string, at: Date) => Promise<MailedLink | undefined>,
-  ): Promise<MailedLink> => {
+export const issueLink = async (
+  tx: Transaction,
+  baseUrl: string,
+  purpose: LinkPurpose,
+  { userId, email }: store.MailedLink,
+): Promise<string> => {
+  const { token, tokenHash } = makeLinkToken()
+  const { path, ttlMs } = LINKS[purpose]
+  await store.createMailedLink(tx, { userId, purpose, email, tokenHash, expiresAt: new Date(Date.now() + ttlMs) })
+  return `${new URL(path, baseUrl)}?${new URLSearchParams({ token })}`
+}
+
+const linkFrom =
+  (lookUp: typeof store.findMailedLink) =>
+  async (tx: Transaction, purpose: LinkPurpose, token: string): Promise<store.MailedLink> => {
     const tokenHash = linkHashOf(token)
-    const link = tokenHash === undefined ? undefined : await lookUp(tokenHash, new Date(now()))
+    const link = tokenHash === undefined ? undefined : await lookUp(tx, purpose, tokenHash)
     if (link === undefined) throw linkIsOver()
     return link
   }
-  return {
-    /** Creates a link and returns its URL, which cannot be retrieved again. */
-    issue: async (tx: Transaction, purpose: LinkPurpose, { userId, email }: MailedLink): Promise<string> => {
-      const { token, tokenHash } = makeLinkToken()
-      const expiresAt = new Date(now() + LINK_TTL_MS[purpose])
-      await store.createMailedLink(tx, { userId, purpose, email, tokenHash, expiresAt })
-      return buildLink(baseUrl, purpose, token)
-    },
-    check: (tx: Transaction, purpose: LinkPurpose, token: string): Promise<MailedLink> =>
-      find(token, (tokenHash, at) => store.findMailedLink(tx, purpose, tokenHash, at)),
-    take: (tx: Transaction, purpose: LinkPurpose, token: string): Promise<MailedLink> =>
-      find(token, (tokenHash, at) => store.takeMailedLink(tx, purpose, tokenHash, at)),
-  }
+
+/** Returns the link of a token without using it up. Throws `invalid_request`. */
+export const checkLink = linkFrom(store.findMailedLink)
+
+/** Uses up the link of a token. Throws `invalid_request`. */
+export const takeLink = linkFrom(store.takeMailedLink)
+
+/** Like `takeLink`, but returns the user. Throws also if their email has changed since the link was sent. */
+export const takeLinkOfUser = async (tx: Transaction, purpose: LinkPurpose, token: string): Promise<User> => {
+  const { userId, email } = await takeLink(tx, purpose, token)
+  const user = await findUser(tx, userId)
+  if (user?.email !== email) throw linkIsOver()
+  return user
 }
-export type MailedLinks = ReturnType<typeof createMailedLinks>

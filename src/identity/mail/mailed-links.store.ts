@@ -1,6 +1,5 @@
 import { removeInBatches } from '../../lib/db/batches.ts'
 import type { Database, Transaction } from '../../lib/db/client.ts'
-import { mapFound } from '../../lib/kernel/missing.ts'
 import type { LinkPurpose } from './mailed-links.ts'
 
 /** The user a link was sent to, and at which address. */
@@ -13,11 +12,11 @@ export const createMailedLink = async (
   await tx.mailedLink.create({ data })
 }
 
-const validLinks = (purpose: LinkPurpose, tokenHash: string, now: Date) => ({
+const validLinks = (purpose: LinkPurpose, tokenHash: string) => ({
   tokenHash,
   purpose,
   usedAt: null,
-  expiresAt: { gt: now },
+  expiresAt: { gt: new Date() },
 })
 
 /** Returns a link if it can still be used. */
@@ -25,27 +24,20 @@ export const findMailedLink = async (
   tx: Transaction,
   purpose: LinkPurpose,
   tokenHash: string,
-  now: Date,
-): Promise<MailedLink | undefined> =>
-  mapFound(await tx.mailedLink.findFirst({ where: validLinks(purpose, tokenHash, now) }), row => ({
-    userId: row.userId,
-    email: row.email,
-  }))
+): Promise<MailedLink | undefined> => {
+  const select = { userId: true, email: true }
+  return (await tx.mailedLink.findFirst({ where: validLinks(purpose, tokenHash), select })) ?? undefined
+}
 
 /** Uses up a link. Of several concurrent callers, only one gets it. */
 export const takeMailedLink = async (
   tx: Transaction,
   purpose: LinkPurpose,
   tokenHash: string,
-  now: Date,
 ): Promise<MailedLink | undefined> => {
-  const link = await findMailedLink(tx, purpose, tokenHash, now)
-  if (link === undefined) return undefined
-  const { count } = await tx.mailedLink.updateMany({
-    where: validLinks(purpose, tokenHash, now),
-    data: { usedAt: now },
-  })
-  return count === 1 ? link : undefined
+  const link = await findMailedLink(tx, purpose, tokenHash)
+  const used = { where: validLinks(purpose, tokenHash), data: { usedAt: new Date() } }
+  return (await tx.mailedLink.updateMany(used)).count === 1 ? link : undefined
 }
 
 /** Removes a user's links, for one purpose or for all. */

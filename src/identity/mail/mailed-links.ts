@@ -3,20 +3,16 @@ import { hashToken } from '../credentials.ts'
 
 const HOUR_MS = 60 * 60 * 1_000
 
-export type LinkPurpose = 'verify_email' | 'reset_password' | 'change_email'
-
-/** How long each link is valid. Users who reset a password are waiting for it; others may open the mail tomorrow. */
-export const LINK_TTL_MS: Readonly<Record<LinkPurpose, number>> = {
-  verify_email: 24 * HOUR_MS,
-  reset_password: HOUR_MS / 2,
-  change_email: 24 * HOUR_MS,
+/**
+ * The page of each link and how long it is valid. Users who reset a password are waiting for it; others may open the
+ * mail tomorrow.
+ */
+export const LINKS = {
+  verify_email: { path: '/verify-email', ttlMs: 24 * HOUR_MS },
+  reset_password: { path: '/reset-password', ttlMs: HOUR_MS / 2 },
+  change_email: { path: '/change-email', ttlMs: 24 * HOUR_MS },
 }
-
-const PATHS: Readonly<Record<LinkPurpose, string>> = {
-  verify_email: '/verify-email',
-  reset_password: '/reset-password',
-  change_email: '/change-email',
-}
+export type LinkPurpose = keyof typeof LINKS
 
 const LINK_TOKEN_BYTES = 32
 const LINK_TOKEN_FORMAT = /^[\w-]{43}$/
@@ -30,6 +26,3 @@ export const makeLinkToken = (): { token: string; tokenHash: string } => {
 /** Returns the hash to look up for a token; undefined if it does not have the form of a token. */
 export const linkHashOf = (token: string): string | undefined =>
   LINK_TOKEN_FORMAT.test(token) ? hashToken(token) : undefined
-
-export const buildLink = (baseUrl: string, purpose: LinkPurpose, token: string): string =>
-  `${new URL(PATHS[purpose], baseUrl)}?${new URLSearchParams({ token })}`

@@ -3,21 +3,22 @@ import type { Announce } from '../../lib/events/changes.ts'
 import type { User } from '../account.ts'
 import * as userStore from '../accounts.store.ts'
 import { writeAudit } from '../audit/audit.store.ts'
+import { userActor, userTarget } from '../audit/audit-entry.ts'
 import { DEMO_EMAIL } from '../demo-account.ts'
 import { endEverythingOf } from '../sign-in/end-everything.ts'
 import { removeTokensOf } from '../tokens/tokens.store.ts'
 import { passwordChangedEmail, passwordResetEmail } from './emails.ts'
 import type { MailFlowParts } from './mail-parts.ts'
-import { linkIsOver } from './mailed-links.service.ts'
+import { checkLink, issueLink, takeLinkOfUser } from './mailed-links.service.ts'
 
 /** Operations that reset a forgotten password through a link sent by email. */
 export const createPasswordReset = (parts: MailFlowParts) => {
-  const { db, changes, mailer, mailQueue, links, throttle, passwords, endGrantsOf, baseUrl, now } = parts
+  const { db, changes, mailer, mailQueue, throttle, passwords, endGrantsOf, baseUrl } = parts
 
   const sendLink = async (email: string, address: string): Promise<void> => {
     const user = await userStore.findUserByEmail(db, email)
     if (user === undefined || email === DEMO_EMAIL) return
-    const link = await links.issue(db, 'reset_password', { userId: user.id, email })
+    const link = await issueLink(db, baseUrl, 'reset_password', { userId: user.id, email })
     await mailer.send(passwordResetEmail(email, link, { baseUrl, address }))
   }
 
@@ -26,17 +27,16 @@ export const createPasswordReset = (parts: MailFlowParts) => {
     announce: Announce,
     { token, passwordHash, address }: { token: string; passwordHash: string; address: string },
   ): Promise<User> => {
-    const { userId, email } = await links.take(tx, 'reset_password', token)
-    const user = await userStore.findUser(tx, userId)
-    if (user === undefined || user.email !== email) throw linkIsOver()
+    const user = await takeLinkOfUser(tx, 'reset_password', token)
+    const userId = user.id
     await userStore.updatePasswordHash(tx, userId, passwordHash)
     // Opening the link also proves the email. If it was unverified until now, someone else may have created the
     // account, so their tokens must stop working too.
-    const isFirstProof = await userStore.markEmailVerified(tx, userId, new Date(now()))
+    const isFirstProof = await userStore.markEmailVerified(tx, userId, new Date())
     const tokensRemoved = isFirstProof ? await removeTokensOf(tx, userId) : 0
     const change = { ...(await endEverythingOf(tx, userId, endGrantsOf)), tokensRemoved }
-    const target = { type: 'user', id: userId, name: email }
-    await writeAudit(tx, { action: 'user.password_reset', actor: { userId, email, address }, target, change })
+    const actor = userActor(user, address)
+    await writeAudit(tx, { action: 'user.password_reset', actor, target: userTarget(user), change })
     announce({ type: 'access_changed', userId })
     return user
   }
@@ -55,7 +55,7 @@ export const createPasswordReset = (parts: MailFlowParts) => {
     resetPassword: async (input: { token: string; password: string; address: string }): Promise<void> => {
       const { token, password, address } = input
       // Used up later in the transaction; this check only avoids needless hashing.
-      await links.check(db, 'reset_password', token)
+      await checkLink(db, 'reset_password', token)
       const passwordHash = await passwords.hashPassword(password)
       const { email } = await changes.commit((tx, announce) =>
         setPassword(tx, announce, { token, passwordHash, address }),

@@ -38,9 +38,10 @@ export const isTotpSecret = (text: string): boolean => SECRET.test(text)
 /** Returns the URI for the QR code: `otpauth://totp/Patchbay:ada%40example.com?…`. */
 export const totpUri = (secret: string, email: string): string => totpOf(secret, email).toString()
 
-/** Returns the time step of a code if it is valid around `now` (milliseconds since 1970). */
-export const findStep = (secret: string, code: string, now: number): number | undefined => {
+/** Returns the time step of a code if it is valid now. */
+export const findStep = (secret: string, code: string): number | undefined => {
   const totp = totpOf(secret, '')
+  const now = Date.now()
   const delta = totp.validate({ token: code, timestamp: now, window: DRIFT_STEPS })
   return delta === null ? undefined : totp.counter({ timestamp: now }) + delta
 }

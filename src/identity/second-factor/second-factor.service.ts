@@ -7,7 +7,7 @@ import type { SealContext, Sealing } from '../../lib/process/sealing.ts'
 import type { User } from '../account.ts'
 import * as accountStore from '../accounts.store.ts'
 import { writeAudit } from '../audit/audit.store.ts'
-import { type AuditActor, userTarget } from '../audit/audit-entry.ts'
+import { type AuditActor, selfTarget, userActor, userTarget } from '../audit/audit-entry.ts'
 import { isSameSecret } from '../credentials.ts'
 import type { OwnPassword } from '../own-password.ts'
 import { removeSessions } from '../sign-in/sessions.store.ts'
@@ -29,7 +29,6 @@ export type SecondFactorsParts = {
   sealing: Pick<Sealing, 'seal' | 'open'>
   ownPassword: OwnPassword
   throttle: Throttle
-  now: () => number
 }
 
 /** A sign-in that waits for its code. It becomes invalid if the account's password changes. */
@@ -49,7 +48,7 @@ const wrongCode = (code: 'unauthenticated' | 'forbidden'): AppError =>
   new AppError(code, `The code ${WRONG_CODE}.`, { errors: [{ path: 'code', message: WRONG_CODE }] })
 
 /** Operations on second factors: codes from an authenticator app, and recovery codes. */
-export const createSecondFactors = ({ db, changes, sealing, ownPassword, throttle, now }: SecondFactorsParts) => {
+export const createSecondFactors = ({ db, changes, sealing, ownPassword, throttle }: SecondFactorsParts) => {
   const openSecret = (userId: string, { sealed }: store.SecondFactor): string =>
     sealing.open(sealed, sealContext(userId))
 
@@ -62,10 +61,10 @@ export const createSecondFactors = ({ db, changes, sealing, ownPassword, throttl
     const parsed = parseCode(text)
     if (factor?.confirmedAt === undefined || parsed === undefined) return false
     if (parsed.kind === 'time') {
-      const step = findStep(openSecret(user.id, factor), parsed.code, now())
+      const step = findStep(openSecret(user.id, factor), parsed.code)
       return step !== undefined && (await store.takeStep(tx, user.id, step))
     }
-    if (!(await store.takeRecoveryCode(tx, user.id, hashRecoveryCode(parsed.code), new Date(now())))) return false
+    if (!(await store.takeRecoveryCode(tx, user.id, hashRecoveryCode(parsed.code), new Date()))) return false
     const left = await store.countRecoveryCodes(tx, user.id)
     await writeAudit(tx, { action: 'user.recovery_code_used', actor, target: userTarget(user), change: { left } })
     return true
@@ -103,8 +102,7 @@ export const createSecondFactors = ({ db, changes, sealing, ownPassword, throttl
     )
 
   const takeSignInCode = async (user: User, code: string, address: string): Promise<void> => {
-    const actor = { userId: user.id, email: user.email, address }
-    if (await changes.commit(tx => takeCode(tx, user, code, actor))) return
+    if (await changes.commit(tx => takeCode(tx, user, code, userActor(user, address)))) return
     const change = { reason: 'wrong code' }
     await writeAudit(db, { action: 'user.sign_in_failed', actor: { address }, target: userTarget(user), change })
     throw wrongCode('unauthenticated')
@@ -141,13 +139,12 @@ export const createSecondFactors = ({ db, changes, sealing, ownPassword, throttl
         if (factor === undefined) throw new AppError('conflict', 'There is no second factor to confirm. Start over.')
         const parsed = parseCode(code)
         const step =
-          parsed?.kind === 'time' ? findStep(openSecret(actor.userId, factor), parsed.code, now()) : undefined
+          parsed?.kind === 'time' ? findStep(openSecret(actor.userId, factor), parsed.code) : undefined
         if (step === undefined) throw wrongCode('forbidden')
-        await store.confirmSecondFactor(tx, actor.userId, { ...factor, confirmedAt: new Date(now()), step })
+        await store.confirmSecondFactor(tx, actor.userId, { ...factor, confirmedAt: new Date(), step })
         const codes = await makeRecoveryCodes(tx, actor.userId)
         await removeSessions(tx, actor.userId, keptSid)
-        const target = userTarget({ id: actor.userId, email: actor.email })
-        await writeAudit(tx, { action: 'user.second_factor_added', actor, target })
+        await writeAudit(tx, { action: 'user.second_factor_added', actor, target: selfTarget(actor) })
         return codes
       })
       await throttle.forgiveSignIn(attempt)

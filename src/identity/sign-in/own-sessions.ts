@@ -10,9 +10,9 @@ import * as store from './sessions.store.ts'
  * Operations on the user's own sessions. Those of other users are treated as missing. `currentSid` is the requesting
  * session, if any.
  */
-export const createOwnSessions = ({ db, changes, now }: { db: Database; changes: Changes; now: () => number }) => ({
+export const createOwnSessions = ({ db, changes }: { db: Database; changes: Changes }) => ({
   listSessions: (actor: Actor, page: IdPage, currentSid: string | undefined): Promise<store.OwnSession[]> =>
-    store.listSessions(db, { userId: actor.userId, now: new Date(now()), currentSid }, page),
+    store.listSessions(db, actor.userId, page, currentSid),
 
   endOwnSession: (actor: Actor, id: string): Promise<void> =>
     changes.commit(async tx => {

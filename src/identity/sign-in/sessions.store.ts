@@ -32,15 +32,15 @@ const settle = (work: Promise<unknown>, callback: (error?: unknown) => void): vo
 
 /**
  * Stores sessions in the database under the SHA-256 of their ID, so that a leaked table does not let anyone sign in.
- * Never returns ended sessions. `now` is in milliseconds since 1970.
+ * Never returns ended sessions.
  */
-export const createSessionStore = (db: Database, now: () => number = Date.now): SessionStore => {
+export const createSessionStore = (db: Database): SessionStore => {
   const save = async (sid: string, session: Session): Promise<void> => {
     const sidHash = hashOf(sid)
     const values = {
       userId: session.userId ?? null,
       data: toData(session),
-      expiresAt: new Date(session.endsAt ?? now() + SESSION_IDLE_MS),
+      expiresAt: new Date(session.endsAt ?? Date.now() + SESSION_IDLE_MS),
     }
     // An update only: a session that was ended during its own request stays ended.
     if (session.isStored === true) await db.session.updateMany({ where: { sidHash }, data: values })
@@ -49,7 +49,7 @@ export const createSessionStore = (db: Database, now: () => number = Date.now): 
 
   const find = async (sid: string): Promise<Session | null> => {
     const row = await db.session.findUnique({ where: { sidHash: hashOf(sid) } })
-    if (row === null || row.expiresAt.getTime() <= now()) return null
+    if (row === null || row.expiresAt.getTime() <= Date.now()) return null
     return toSession(row.data)
   }
 
@@ -90,13 +90,14 @@ const SessionData = z.object({
   address: z.string().optional().catch(undefined),
 })
 
-/** Lists a user's sessions that are valid at `now`. */
+/** Lists a user's sessions that have not ended. */
 export const listSessions = async (
   tx: Transaction,
-  { userId, now, currentSid }: { userId: string; now: Date; currentSid: string | undefined },
+  userId: string,
   page: IdPage,
+  currentSid: string | undefined,
 ): Promise<OwnSession[]> => {
-  const rows = await tx.session.findMany(idPageQuery(page, { userId, expiresAt: { gt: now } }))
+  const rows = await tx.session.findMany(idPageQuery(page, { userId, expiresAt: { gt: new Date() } }))
   const currentHash = currentSid === undefined ? undefined : hashOf(currentSid)
   return rows.map(({ id, sidHash, data, createdAt, updatedAt }) => {
     const { userAgent, address } = SessionData.catch({}).parse(data)

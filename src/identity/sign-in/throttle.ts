@@ -39,7 +39,7 @@ export type Attempt = { email: string; address: string }
 const MAX_BLOCKS = 10_000
 
 /** Limits sign-in attempts, sign-ups and requested emails. Every `count…` function throws `rate_limited`. */
-export const createThrottle = (counters: Counters, now: () => number) => {
+export const createThrottle = (counters: Counters, now: () => number = Date.now) => {
   // Spares the database the further attempts of blocked clients.
   const blockedUntil = new LRUCache<string, number>({ maxSize: MAX_BLOCKS, sizeCalculation: () => 1 })
   const assertNotBlocked = (key: string): void => {

@@ -26,13 +26,12 @@ export const issueToken = async (
   tx: Transaction,
   userId: string,
   { name, scopes = SCOPES, expiresInDays = DEFAULT_TOKEN_DAYS }: TokenInput,
-  now: number,
   actor: Actor | undefined,
 ): Promise<NewAccessToken> => {
   const token = makeToken()
   // A token created with a token must not outlive it, so that a leaked token cannot be prolonged.
   const latest = actor?.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY
-  const expiresAt = new Date(Math.min(now + expiresInDays * DAY_MS, latest))
+  const expiresAt = new Date(Math.min(Date.now() + expiresInDays * DAY_MS, latest))
   const made = await store.createToken(tx, { userId, name, tokenHash: hashToken(token), scopes, expiresAt })
   const change = { userId, scopes: [...made.scopes], expiresAt: expiresAt.toISOString() }
   await writeAudit(tx, { action: 'token.created', actor, target: targetOf(made), change })
@@ -51,10 +50,10 @@ const scopesFor = (actor: Actor, requested: readonly Scope[] | undefined): Scope
 const noToken = () => new AppError('not_found', 'There is no such token.')
 
 /** Operations on the user's own tokens. Those of other users are treated as missing. */
-export const createAccessTokens = ({ db, changes, now }: { db: Database; changes: Changes; now: () => number }) => ({
+export const createAccessTokens = ({ db, changes }: { db: Database; changes: Changes }) => ({
   createToken: (actor: Actor, requested: TokenInput): Promise<NewAccessToken> => {
     const allowed = { ...requested, scopes: scopesFor(actor, requested.scopes) }
-    return changes.commit(tx => issueToken(tx, actor.userId, allowed, now(), actor))
+    return changes.commit(tx => issueToken(tx, actor.userId, allowed, actor))
   },
 
   listTokens: (actor: Actor, page: IdPage): Promise<AccessToken[]> => store.listTokens(db, actor.userId, page),

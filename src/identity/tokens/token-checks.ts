@@ -23,10 +23,10 @@ const toCaller = ({ token, memberships }: store.TokenHolder): McpCaller => ({
   expiresAt: token.expiresAt,
 })
 
-export type TokenChecksParts = { db: Database; bus: EventBus; logger: Pick<Logger, 'warn'>; now: () => number }
+export type TokenChecksParts = { db: Database; bus: EventBus; logger: Pick<Logger, 'warn'> }
 
 /** Checks personal access tokens and records their use. */
-export const createTokenChecks = ({ db, bus, logger, now }: TokenChecksParts) => {
+export const createTokenChecks = ({ db, bus, logger }: TokenChecksParts) => {
   const verifier = createTokenVerifier<McpCaller>({
     bus,
     isToken,
@@ -37,14 +37,13 @@ export const createTokenChecks = ({ db, bus, logger, now }: TokenChecksParts) =>
     idOf: ({ tokenId }) => tokenId,
     writeUse: (tokenId, usedAt) => store.noteUse(db, tokenId, usedAt),
     onError: error => logger.warn({ err: error }, 'could not record when a token was used'),
-    now,
   })
   return {
     /** Returns who may act with a token in the API. Not cached, so that roles and scopes are current. */
     findActorByToken: async (text: string): Promise<Actor | undefined> => {
       if (!isToken(text)) return undefined
       const holder = await store.findTokenHolder(db, hashToken(text))
-      if (holder === undefined || holder.token.expiresAt.getTime() <= now()) return undefined
+      if (holder === undefined || holder.token.expiresAt.getTime() <= Date.now()) return undefined
       const { token, email, isOperator, memberships } = holder
       verifier.noteUse(token.id)
       const { userId, scopes, expiresAt } = token

@@ -51,7 +51,7 @@ export type TokenVerifierParts<H extends Holder> = {
   /** Records the use of a valid token; called at most once a minute for each. */
   writeUse: (tokenId: string, usedAt: Date) => Promise<void>
   onError: (error: unknown) => void
-  now: () => number
+  now?: () => number
 }
 
 /**
@@ -59,7 +59,7 @@ export type TokenVerifierParts<H extends Holder> = {
  * Only valid tokens are cached, so invalid ones cost no memory.
  */
 export const createTokenVerifier = <H extends Holder>(parts: TokenVerifierParts<H>) => {
-  const { bus, isToken, find, idOf, writeUse, onError, now } = parts
+  const { bus, isToken, find, idOf, writeUse, onError, now = Date.now } = parts
   const uses = createTokenUses({ write: writeUse, onError, now })
   const cache = new LRUCache<string, { holder: H; freshUntil: number }>({
     maxSize: MAX_CACHED,

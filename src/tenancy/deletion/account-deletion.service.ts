@@ -1,7 +1,7 @@
 import { findRemovalRefusal, removeAccount } from '../../identity/account-removal.ts'
 import { listOrganizationsOf } from '../../identity/accounts.store.ts'
 import { writeAudit } from '../../identity/audit/audit.store.ts'
-import { userTarget } from '../../identity/audit/audit-entry.ts'
+import { selfTarget } from '../../identity/audit/audit-entry.ts'
 import type { Transaction } from '../../lib/db/client.ts'
 import type { Announce } from '../../lib/events/changes.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
@@ -60,7 +60,7 @@ export const createAccountDeletion = (parts: AccountDeletionParts) => {
       await giveRole(tx, announce, actor, organization.id, heir, 'owner')
     }
     await giveServers(tx, announce, organization.id, actor.userId, heir.userId)
-    const target = userTarget({ id: actor.userId, email: actor.email })
+    const target = selfTarget(actor)
     const change = { serversTo: heir.email }
     await writeAudit(tx, { action: 'member.removed', actor, organizationId: organization.id, target, change })
   }

@@ -1,6 +1,6 @@
 import { addMember, markEmailVerified } from '../../identity/accounts.store.ts'
 import { writeAudit } from '../../identity/audit/audit.store.ts'
-import { type AuditActor, userTarget } from '../../identity/audit/audit-entry.ts'
+import { type AuditActor, userActor, userTarget } from '../../identity/audit/audit-entry.ts'
 import { linkHashOf } from '../../identity/mail/mailed-links.ts'
 import type { Transaction } from '../../lib/db/client.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
@@ -61,5 +61,5 @@ export const invitationsForSignUp = {
     await getInvitationFor(tx, token, email)
   },
   accept: (tx: Transaction, token: string, user: { id: string; email: string }, address: string): Promise<Joined> =>
-    acceptInvitation(tx, token, user, { userId: user.id, email: user.email, address }),
+    acceptInvitation(tx, token, user, userActor(user, address)),
 }
