@@ -1,6 +1,7 @@
 import type { Transaction } from '../lib/db/client.ts'
 import type { Actor } from '../lib/kernel/actor.ts'
 import { AppError } from '../lib/kernel/errors.ts'
+import { accountGone } from './account.ts'
 import * as store from './accounts.store.ts'
 import { writeAudit } from './audit/audit.store.ts'
 import { selfTarget } from './audit/audit-entry.ts'
@@ -21,6 +22,6 @@ export const findRemovalRefusal = async (tx: Transaction, userId: string): Promi
 export const removeAccount = async (tx: Transaction, actor: Actor): Promise<void> => {
   const refusal = await findRemovalRefusal(tx, actor.userId)
   if (refusal !== undefined) throw new AppError('conflict', refusal)
-  if (!(await store.removeUser(tx, actor.userId))) throw new AppError('unauthenticated', 'This account is gone.')
+  if (!(await store.removeUser(tx, actor.userId))) throw accountGone()
   await writeAudit(tx, { action: 'user.removed', actor, target: selfTarget(actor) })
 }

@@ -1,4 +1,5 @@
 import type { Scope } from '../lib/kernel/actor.ts'
+import { AppError } from '../lib/kernel/errors.ts'
 import type { Role } from '../lib/kernel/roles.ts'
 
 /** A user account, without its password. */
@@ -12,6 +13,9 @@ export type User = {
   createdAt: Date
   updatedAt: Date
 }
+
+/** The error for a user whose account was deleted while they were signed in. */
+export const accountGone = (): AppError => new AppError('unauthenticated', 'This account is gone.')
 
 /** An organization as one of its members sees it. */
 export type OwnOrganization = { id: string; name: string; role: Role }

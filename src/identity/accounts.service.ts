@@ -6,10 +6,11 @@ import type { EventBus } from '../lib/events/event-bus.ts'
 import { parseInput } from '../lib/http/validation.ts'
 import { type Actor, SCOPES } from '../lib/kernel/actor.ts'
 import { AppError } from '../lib/kernel/errors.ts'
+import { orThrow } from '../lib/kernel/missing.ts'
 import type { Mailer } from '../lib/mail/mailer.ts'
 import type { Logger } from '../lib/process/logger.ts'
 import type { Sealing } from '../lib/process/sealing.ts'
-import type { OwnOrganization, User } from './account.ts'
+import { accountGone, type OwnOrganization, type User } from './account.ts'
 import { Email, NewToken, NewTokenView, NewUser, type SignUp, UserView } from './accounts.schema.ts'
 import * as store from './accounts.store.ts'
 import { writeAudit } from './audit/audit.store.ts'
@@ -113,9 +114,7 @@ export const createAccountService = ({
   /** Finds a user by email, for the command line. Throws `not_found` if there is no such account. */
   const getUserAt = async (email: string): Promise<User> => {
     const found = await store.findUserByEmail(db, parseInput(z.object({ email: Email }), { email }).email)
-    if (found === undefined) throw new AppError('not_found', `There is no user with the email ${email}.`)
-    const { passwordHash: _, ...user } = found
-    return user
+    return orThrow(found, () => new AppError('not_found', `There is no user with the email ${email}.`))
   }
 
   return {
@@ -155,8 +154,7 @@ export const createAccountService = ({
       writeAudit(db, { action: 'user.signed_out', actor, target: selfTarget(actor) }),
 
     getMe: async (actor: Actor): Promise<{ user: User; organizations: OwnOrganization[] }> => {
-      const user = await store.findUser(db, actor.userId)
-      if (user === undefined) throw new AppError('unauthenticated', 'This account is gone.')
+      const user = orThrow(await store.findUser(db, actor.userId), accountGone)
       return { user, organizations: await store.listOrganizationsOf(db, user.id) }
     },
 

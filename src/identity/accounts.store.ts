@@ -3,6 +3,9 @@ import { mapFound, withoutNulls } from '../lib/kernel/missing.ts'
 import type { Role } from '../lib/kernel/roles.ts'
 import type { OwnOrganization, User } from './account.ts'
 
+/** Stored for users without a password. Not a valid hash, so no password matches. */
+const NO_PASSWORD = ''
+
 const toUser = ({ passwordHash: _, ...row }: Rows.User): User => withoutNulls(row)
 
 /** Whether any account exists besides those with these emails. */
@@ -23,25 +26,27 @@ export const findOldestOperatorId = async (tx: Transaction): Promise<string | un
   return row?.id
 }
 
+/** Creates a user; without a password if `passwordHash` is undefined. */
 export const createUser = async (
   tx: Transaction,
-  data: { email: string; passwordHash: string; isOperator: boolean },
-): Promise<User> => toUser(await tx.user.create({ data }))
+  { passwordHash = NO_PASSWORD, ...data }: { email: string; passwordHash: string | undefined; isOperator: boolean },
+): Promise<User> => toUser(await tx.user.create({ data: { ...data, passwordHash } }))
 
 export const findUser = async (tx: Transaction, id: string): Promise<User | undefined> =>
   mapFound(await tx.user.findUnique({ where: { id } }), toUser)
 
-export const findUserByEmail = async (
-  tx: Transaction,
-  email: string,
-): Promise<(User & { passwordHash: string }) | undefined> =>
-  mapFound(await tx.user.findUnique({ where: { email } }), row => ({ ...toUser(row), passwordHash: row.passwordHash }))
+export const findUserByEmail = async (tx: Transaction, email: string): Promise<User | undefined> =>
+  mapFound(await tx.user.findUnique({ where: { email } }), toUser)
 
+/** Returns a user with the hash of their password, which is undefined if they have none. */
 export const findCredentials = async (
   tx: Transaction,
-  id: string,
-): Promise<{ user: User; passwordHash: string } | undefined> =>
-  mapFound(await tx.user.findUnique({ where: { id } }), row => ({ user: toUser(row), passwordHash: row.passwordHash }))
+  where: { id: string } | { email: string },
+): Promise<{ user: User; passwordHash: string | undefined } | undefined> =>
+  mapFound(await tx.user.findUnique({ where }), row => ({
+    user: toUser(row),
+    passwordHash: row.passwordHash === NO_PASSWORD ? undefined : row.passwordHash,
+  }))
 
 export const updatePasswordHash = async (tx: Transaction, userId: string, passwordHash: string): Promise<void> => {
   await tx.user.updateMany({ where: { id: userId }, data: { passwordHash } })

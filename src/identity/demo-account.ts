@@ -8,18 +8,12 @@ import * as store from './accounts.store.ts'
  */
 export const DEMO_EMAIL = 'demo@patchbay.internal'
 const DEMO_ORGANIZATION = 'Demo'
-/** Not a valid hash, so no password matches. */
-export const UNUSABLE_PASSWORD_HASH = ''
 
 /** Returns the demo account, creating it with its organization if needed. */
 export const ensureDemoAccount = async (tx: Transaction): Promise<User> => {
   const existing = await store.findUserByEmail(tx, DEMO_EMAIL)
   if (existing !== undefined) return existing
-  const made = await store.createUser(tx, {
-    email: DEMO_EMAIL,
-    passwordHash: UNUSABLE_PASSWORD_HASH,
-    isOperator: false,
-  })
+  const made = await store.createUser(tx, { email: DEMO_EMAIL, passwordHash: undefined, isOperator: false })
   await store.createOrganization(tx, DEMO_ORGANIZATION, made.id)
   return made
 }

@@ -1,9 +1,9 @@
 import type { Database } from '../lib/db/client.ts'
 import type { Actor } from '../lib/kernel/actor.ts'
 import { AppError } from '../lib/kernel/errors.ts'
-import type { User } from './account.ts'
+import { orThrow } from '../lib/kernel/missing.ts'
+import { accountGone, type User } from './account.ts'
 import * as store from './accounts.store.ts'
-import { UNUSABLE_PASSWORD_HASH } from './demo-account.ts'
 import type { Passwords } from './passwords.ts'
 import type { Throttle } from './sign-in/throttle.ts'
 
@@ -32,10 +32,9 @@ export const createOwnPassword = ({ db, passwords, throttle }: OwnPasswordParts)
   ): Promise<T> => {
     const attempt = { email: actor.email, address: actor.address ?? '' }
     await throttle.countSignIn(attempt)
-    const found = await store.findUserByEmail(db, actor.email)
-    if (found === undefined || found.id !== actor.userId) throw new AppError('unauthenticated', 'This account is gone.')
-    const { passwordHash, ...user } = found
-    if (passwordHash === UNUSABLE_PASSWORD_HASH) throw noPassword(path)
+    const { user, passwordHash } = orThrow(await store.findCredentials(db, { email: actor.email }), accountGone)
+    if (user.id !== actor.userId) throw accountGone()
+    if (passwordHash === undefined) throw noPassword(path)
     if (!(await passwords.checkPassword(password, passwordHash)).isRight) throw wrongPassword(path)
     const result = await work(user, passwordHash)
     await throttle.forgiveSignIn(attempt)
@@ -63,9 +62,8 @@ const assertConfirmed = (actor: Actor, confirm: string | undefined): void => {
 /** Makes signed-in users prove their identity again before irreversible operations. */
 export const createSelfProof = ({ db, ownPassword }: { db: Database; ownPassword: OwnPassword }) => {
   const hasPassword = async ({ userId }: Actor): Promise<boolean> => {
-    const found = await store.findCredentials(db, userId)
-    if (found === undefined) throw new AppError('unauthenticated', 'This account is gone.')
-    return found.passwordHash !== UNUSABLE_PASSWORD_HASH
+    const { passwordHash } = orThrow(await store.findCredentials(db, { id: userId }), accountGone)
+    return passwordHash !== undefined
   }
   return {
     /** Accounts created through an external provider may have none. */

@@ -7,7 +7,6 @@ import { orThrow } from '../../lib/kernel/missing.ts'
 import * as accountStore from '../accounts.store.ts'
 import { writeAudit } from '../audit/audit.store.ts'
 import { selfTarget } from '../audit/audit-entry.ts'
-import { UNUSABLE_PASSWORD_HASH } from '../demo-account.ts'
 import type { OwnPassword } from '../own-password.ts'
 import * as store from './external-identities.store.ts'
 import type { ExternalSecrets } from './external-provider.ts'
@@ -41,12 +40,12 @@ export const createExternalIdentities = ({ db, changes, ownPassword, external }:
     actor: Actor,
     password: string | undefined,
   ): Promise<{ url: string; secrets: ExternalSecrets }> => {
-    const found = await accountStore.findCredentials(db, actor.userId)
+    const found = await accountStore.findCredentials(db, { id: actor.userId })
     if (found?.user.emailVerifiedAt === undefined) {
       throw new AppError('conflict', 'Confirm your email first, using the link we sent you.')
     }
     const begin = () => external.beginExternalSignIn(actor.address ?? '')
-    if (found.passwordHash === UNUSABLE_PASSWORD_HASH) return begin()
+    if (found.passwordHash === undefined) return begin()
     if (password === undefined) throw passwordMissing()
     // Proven separately, so that an unavailable provider does not count as a wrong password.
     await ownPassword.prove(actor, password, async () => undefined)
@@ -57,9 +56,8 @@ export const createExternalIdentities = ({ db, changes, ownPassword, external }:
   removeIdentity: (actor: Actor, id: string): Promise<void> =>
     changes.commit(async tx => {
       const removed = orThrow(await store.removeIdentity(tx, actor.userId, id), noIdentity)
-      const found = await accountStore.findCredentials(tx, actor.userId)
-      const hasPassword = found !== undefined && found.passwordHash !== UNUSABLE_PASSWORD_HASH
-      if (!hasPassword && (await store.countIdentities(tx, actor.userId)) === 0) {
+      const found = await accountStore.findCredentials(tx, { id: actor.userId })
+      if (found?.passwordHash === undefined && (await store.countIdentities(tx, actor.userId)) === 0) {
         throw new AppError(
           'conflict',
           'This is your only way to sign in. Set a password first, using “Forgot your password?”.',

@@ -7,7 +7,6 @@ import { auditSignIn } from '../account-audit.ts'
 import * as accountStore from '../accounts.store.ts'
 import { writeAudit } from '../audit/audit.store.ts'
 import { userActor, userTarget } from '../audit/audit-entry.ts'
-import { UNUSABLE_PASSWORD_HASH } from '../demo-account.ts'
 import type { SecondFactors } from '../second-factor/second-factor.service.ts'
 import type { FirstStep, SignIns } from '../sign-in/sign-in.ts'
 import { assertMaySignUp, makeAccount, type SignUpPolicy } from '../sign-in/sign-up.ts'
@@ -79,7 +78,7 @@ export const createExternalSignIn = (parts: ExternalSignInParts) => {
     { email, identity }: UnlinkedPerson,
     address: string,
   ): Promise<string> => {
-    const account = { email, passwordHash: UNUSABLE_PASSWORD_HASH, isOperator: false, home: { kind: 'own' } as const }
+    const account = { email, passwordHash: undefined, isOperator: false, home: { kind: 'own' } as const }
     const assertAllowed = (isFirst: boolean) =>
       assertMaySignUp(policy, isFirst, { setupToken: undefined, invitation: undefined })
     const user = await makeAccount(tx, { ...account, address }, policy.tenancy, assertAllowed)

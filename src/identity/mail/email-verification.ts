@@ -1,6 +1,7 @@
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
-import type { User } from '../account.ts'
+import { orThrow } from '../../lib/kernel/missing.ts'
+import { accountGone, type User } from '../account.ts'
 import * as userStore from '../accounts.store.ts'
 import { writeAudit } from '../audit/audit.store.ts'
 import { userActor, userTarget } from '../audit/audit-entry.ts'
@@ -31,11 +32,8 @@ export const createEmailVerification = (parts: MailFlowParts) => {
      * sent.
      */
     resendVerification: async (actor: Actor): Promise<void> => {
-      const user = await userStore.findUser(db, actor.userId)
-      if (user === undefined) throw new AppError('unauthenticated', 'This account is gone.')
-      if (user.emailVerifiedAt !== undefined) {
-        throw new AppError('conflict', 'This email is already confirmed.')
-      }
+      const user = orThrow(await userStore.findUser(db, actor.userId), accountGone)
+      if (user.emailVerifiedAt !== undefined) throw new AppError('conflict', 'This email is already confirmed.')
       await throttle.countMail('verify_email', { email: user.email, address: actor.address ?? '' })
       await sendLink(user, actor.address)
     },

@@ -36,7 +36,7 @@ export type SecondStep = { userId: string; credential: string }
 
 const sealContext = (userId: string): SealContext => ({ purpose: 'second-factor', ownerId: userId, name: 'totp' })
 
-const credentialOf = (passwordHash: string): string => hash('sha256', passwordHash)
+const credentialOf = (passwordHash: string | undefined): string => hash('sha256', passwordHash ?? '')
 
 const codeMissing = (): AppError =>
   new AppError('unauthenticated', 'This account has a second factor: send a code as well.', {
@@ -184,13 +184,13 @@ export const createSecondFactors = ({ db, changes, sealing, ownPassword, throttl
     /** Returns the second step required after the password or external sign-in; undefined if none. */
     findSecondStep: async (userId: string): Promise<SecondStep | undefined> => {
       if (!(await isInForce(db, userId))) return undefined
-      const credentials = await accountStore.findCredentials(db, userId)
+      const credentials = await accountStore.findCredentials(db, { id: userId })
       return credentials && { userId, credential: credentialOf(credentials.passwordHash) }
     },
 
     /** Finishes a sign-in. Throws `unauthenticated` if the code is wrong or the step is no longer valid. */
     passSecondStep: async ({ userId, credential }: SecondStep, code: string, address: string): Promise<User> => {
-      const credentials = await accountStore.findCredentials(db, userId)
+      const credentials = await accountStore.findCredentials(db, { id: userId })
       if (credentials === undefined || !isSameSecret(credentialOf(credentials.passwordHash), credential)) {
         throw new AppError('unauthenticated', 'This sign-in has expired. Please start over.')
       }

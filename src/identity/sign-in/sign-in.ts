@@ -3,7 +3,6 @@ import { AppError } from '../../lib/kernel/errors.ts'
 import type { User } from '../account.ts'
 import { auditFailedSignIn, auditSignIn } from '../account-audit.ts'
 import * as store from '../accounts.store.ts'
-import { UNUSABLE_PASSWORD_HASH } from '../demo-account.ts'
 import type { Passwords } from '../passwords.ts'
 import type { SecondFactors, SecondStep } from '../second-factor/second-factor.service.ts'
 import type { Throttle } from './throttle.ts'
@@ -26,14 +25,11 @@ const wrongCredentials = (): AppError => new AppError('unauthenticated', 'The em
 export const createSignIn = ({ db, passwords, throttle, secondFactors }: SignInParts) => {
   /** Checks the password. `user` is set if the account exists, `passwordHash` only if the password is right. */
   const prove = async (email: string, password: string): Promise<{ user?: User; passwordHash?: string }> => {
-    const found = await store.findUserByEmail(db, email)
-    const { isRight, needsRehash } = await passwords.checkPassword(
-      password,
-      found?.passwordHash === UNUSABLE_PASSWORD_HASH ? undefined : found?.passwordHash,
-    )
+    const found = await store.findCredentials(db, { email })
+    const { isRight, needsRehash } = await passwords.checkPassword(password, found?.passwordHash)
     if (found === undefined) return {}
-    const { passwordHash, ...user } = found
-    if (!isRight) return { user }
+    const { user, passwordHash } = found
+    if (!isRight || passwordHash === undefined) return { user }
     if (!needsRehash) return { user, passwordHash }
     const newHash = await passwords.hashPassword(password)
     const isReplaced = await store.replacePasswordHash(db, user.id, { from: passwordHash, to: newHash })
@@ -53,7 +49,7 @@ export const createSignIn = ({ db, passwords, throttle, secondFactors }: SignInP
   /** Records the sign-in. Fails if the password was changed while it was being checked. */
   const noteSignIn = ({ user, passwordHash }: Proven, address: string): Promise<void> =>
     transact(db, async tx => {
-      const found = await store.findCredentials(tx, user.id)
+      const found = await store.findCredentials(tx, { id: user.id })
       if (found?.passwordHash !== passwordHash) throw wrongCredentials()
       await auditSignIn(tx, user, address)
     })

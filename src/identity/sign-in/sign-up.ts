@@ -128,7 +128,8 @@ export const isFirstAccount = async (tx: Transaction): Promise<boolean> => !(awa
 
 export type NewUser = {
   email: string
-  passwordHash: string
+  /** Undefined for an account without a password. */
+  passwordHash: string | undefined
   isOperator: boolean
   home: Home
   /** Network address of the sign-up; undefined on the command line. */
