@@ -88,13 +88,13 @@ export const createConfigSync = ({ services, actor, serverId }: ConfigSyncParts)
     }
   }
 
-  const put = async ({ foundName, input }: UpstreamDraft, outcome: SyncOutcome): Promise<void> => {
+  const put = async ({ found, input }: UpstreamDraft, outcome: SyncOutcome): Promise<void> => {
     const before = held.get(input.name)
     if (isDeepStrictEqual(before?.input, input)) return
     const { upstream } = before
       ? await upstreams.updateUpstream(actor, before.id, { ...CLEARED, ...input })
       : await upstreams.createUpstream(actor, serverId, input)
-    held.set(input.name, { id: upstream.id, foundName, input })
+    held.set(input.name, { id: upstream.id, foundName: found.name, input })
     outcome[before ? 'changed' : 'added'].push(input.name)
   }
 
@@ -118,7 +118,7 @@ export const createConfigSync = ({ services, actor, serverId }: ConfigSyncParts)
     const filled = servers.map(server => ({ ...server, place: mapPlace(server.place, fillVariables) }))
     const drafts = draftUpstreams(filled)
     const skipped = unusable.map(({ name, why }) => ({ name, why: `It ${why}.` }))
-    const notes = drafts.upstreams.flatMap(({ foundName: name, notes: all }) => all.map(note => ({ name, note })))
+    const notes = drafts.upstreams.flatMap(({ found: { name }, notes: all }) => all.map(note => ({ name, note })))
     const outcome: SyncOutcome = { names: [], added: [], changed: [], removed: [], skipped, notes }
     await removeOthers(drafts.upstreams, unusable, outcome)
     await putGlobals(drafts.globals)
@@ -127,7 +127,7 @@ export const createConfigSync = ({ services, actor, serverId }: ConfigSyncParts)
         await put(draft, outcome)
       } catch (error) {
         if (!(error instanceof AppError)) throw error
-        skipped.push({ name: draft.foundName, why: failureLines(error).join(' ') })
+        skipped.push({ name: draft.found.name, why: failureLines(error).join(' ') })
       }
     }
     // Upstreams that kept their previous version still refer to their globals.

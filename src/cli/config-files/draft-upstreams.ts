@@ -49,9 +49,9 @@ export type GlobalDraft = {
 }
 
 /** An upstream as the management API creates it. Secrets and variables are written as `{{global}}`. */
-export type UpstreamDraft = {
-  /** The name in the file. */
-  foundName: string
+export type UpstreamDraft<Found extends FoundServer = FoundServer> = {
+  /** The server that it was drafted from. */
+  found: Found
   input: UpstreamInput
   /** Keys of the globals that it refers to. */
   globals: readonly string[]
@@ -120,7 +120,12 @@ const ofVariable = (variable: ConfigVariable): GlobalDraft => ({
   from: { kind: 'variable', variable },
 })
 
-const draftOne = (found: FoundServer, name: string, keys: Keys, renamed: readonly string[]): UpstreamDraft => {
+const draftOne = <Found extends FoundServer>(
+  found: Found,
+  name: string,
+  keys: Keys,
+  renamed: readonly string[],
+): UpstreamDraft<Found> => {
   const used = new Set<string>()
   const write = (text: HiddenText): string => text.map(part => draftPart(part, name, keys, used)).join('')
   const { description, allow, deny, timeoutMs, features, isEnabled } = found
@@ -130,17 +135,17 @@ const draftOne = (found: FoundServer, name: string, keys: Keys, renamed: readonl
     ...definedFields({ description, allow, deny, timeoutMs, features }),
     enabled: isEnabled,
   }
-  return { foundName: found.name, input, globals: [...used], notes: [...renamed, ...found.notes] }
+  return { found, input, globals: [...used], notes: [...renamed, ...found.notes] }
 }
 
 /**
  * Drafts upstreams and globals for the servers found, each with a unique, valid name. `takenKeys` are the keys of the
  * globals that the target server already has.
  */
-export const draftUpstreams = (
-  servers: readonly FoundServer[],
+export const draftUpstreams = <Found extends FoundServer>(
+  servers: readonly Found[],
   takenKeys: ReadonlySet<string> = new Set(),
-): { upstreams: readonly UpstreamDraft[]; globals: readonly GlobalDraft[] } => {
+): { upstreams: readonly UpstreamDraft<Found>[]; globals: readonly GlobalDraft[] } => {
   const names = new Set<string>()
   const keys = createKeys(takenKeys)
   const upstreams = servers.map(found => {

@@ -1,5 +1,4 @@
 import type { IdPage } from '../../lib/http/id-paging.ts'
-import type { Actor } from '../../lib/kernel/actor.ts'
 import { MAX_PAGE_SIZE } from '../../lib/kernel/limits.ts'
 import type { Services } from '../../services.ts'
 
@@ -18,41 +17,35 @@ const findIn = async <T extends { id: string }>(
   }
 }
 
-type Home = { actor: Actor; organizationId: string | undefined }
-
-const ensureToolkit = async ({ toolkits, sample }: Services, { actor, organizationId }: Home) =>
-  (await findIn(
-    page => toolkits.listToolkits(actor, page),
-    ({ title }) => title === sample.title,
-  )) ??
-  toolkits.createToolkit(actor, {
-    title: sample.title,
-    description: 'A currency table, an address book and an echo, served by Patchbay itself.',
-    visibility: 'public',
-    organizationId,
-  })
-
-const ensureServer = async ({ servers }: Services, { actor, organizationId }: Home) =>
-  (await findIn(
-    page => servers.listServers(actor, page),
-    ({ name }) => name === SERVER_NAME,
-  )) ??
-  servers.createServer(actor, {
-    name: SERVER_NAME,
-    description: 'Tools of the sample API to try out.',
-    access: 'public',
-    presentation: 'flat',
-    allowedUsers: [],
-    organizationId,
-  })
-
 /** Returns the id of the demo's server. Creates what is missing, so an interrupted run can be repeated. */
 export const ensureDemoServer = async (services: Services): Promise<string> => {
-  const { accounts, tools, instances, sample } = services
+  const { accounts, toolkits, tools, servers, instances, sample } = services
   const actor = await accounts.getDemoActor()
   const [organizationId] = actor.memberships.keys()
-  const toolkit = await ensureToolkit(services, { actor, organizationId })
-  const server = await ensureServer(services, { actor, organizationId })
+  const toolkit =
+    (await findIn(
+      page => toolkits.listToolkits(actor, page),
+      ({ title }) => title === sample.title,
+    )) ??
+    (await toolkits.createToolkit(actor, {
+      title: sample.title,
+      description: 'A currency table, an address book and an echo, served by Patchbay itself.',
+      visibility: 'public',
+      organizationId,
+    }))
+  const server =
+    (await findIn(
+      page => servers.listServers(actor, page),
+      ({ name }) => name === SERVER_NAME,
+    )) ??
+    (await servers.createServer(actor, {
+      name: SERVER_NAME,
+      description: 'Tools of the sample API to try out.',
+      access: 'public',
+      presentation: 'flat',
+      allowedUsers: [],
+      organizationId,
+    }))
   const names = new Set((await instances.listAllInstances(actor, server.id)).map(({ name }) => name))
   for (const definition of sample.tools.filter(({ name }) => !names.has(name))) {
     const { name } = definition

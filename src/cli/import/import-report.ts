@@ -2,23 +2,23 @@ import type { UpstreamDraft } from '../config-files/draft-upstreams.ts'
 import type { ImportOutcome } from './import-run.ts'
 import type { Candidate, Sources } from './import-sources.ts'
 
-/** The files read and the servers in them. `drafts` are those of the candidates, in the same order. */
-export type Found = { sources: Sources; candidates: readonly Candidate[]; drafts: readonly UpstreamDraft[] }
+/** The files read, and drafts of the servers in them. */
+export type Found = { sources: Sources; drafts: readonly UpstreamDraft<Candidate>[] }
 
 /** Describes where a server is, without its secrets. */
 export const describePlace = ({ input }: UpstreamDraft): string =>
   input.transport === 'stdio' ? [input.command ?? '', ...(input.args ?? [])].join(' ') : (input.url ?? '')
 
-export const toFoundView = ({ sources, candidates, drafts }: Found) => ({
+export const toFoundView = ({ sources, drafts }: Found) => ({
   files: sources.files.map(({ path, tool, unusable, notes }) => ({
     path,
     tool: tool.id,
-    servers: candidates.flatMap((candidate, at) => {
-      const draft = drafts[at]
-      if (candidate.path !== path || draft === undefined) return []
-      const { transport, enabled = true } = draft.input
-      return [{ name: candidate.server.name, transport, place: describePlace(draft), enabled, notes: draft.notes }]
-    }),
+    servers: drafts
+      .filter(({ found }) => found.path === path)
+      .map(draft => {
+        const { transport, enabled = true } = draft.input
+        return { name: draft.found.name, transport, place: describePlace(draft), enabled, notes: draft.notes }
+      }),
     unusable,
     notes,
   })),

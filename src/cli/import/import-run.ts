@@ -74,7 +74,7 @@ export const importUpstreams = async (
 
   for (const draft of upstreams) {
     const why = await importOne(draft)
-    if (why !== undefined) outcome.skipped.push({ name: draft.foundName, why })
+    if (why !== undefined) outcome.skipped.push({ name: draft.found.name, why })
   }
   outcome.missingGlobals = [...missing]
   return outcome

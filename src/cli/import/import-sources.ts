@@ -5,8 +5,8 @@ import type { FoundServer } from '../config-files/found-server.ts'
 import { ABSENT, type ConfigFile, readConfigFile } from '../config-files/read-config-file.ts'
 import { expandPath } from '../read-variable.ts'
 
-/** A server and the file that contains it. */
-export type Candidate = { tool: string; path: string; server: FoundServer }
+/** A server, the file that contains it, and the id of the tool that the file belongs to. */
+export type Candidate = FoundServer & { tool: string; path: string }
 
 export type Sources = {
   files: readonly ConfigFile[]
@@ -58,9 +58,9 @@ export const listCandidates = (files: readonly ConfigFile[]): Candidate[] => {
   for (const { tool, path, servers } of files) {
     for (const server of servers) {
       const isKnown = candidates.some(
-        known => known.server.name === server.name && isDeepStrictEqual(known.server.place, server.place),
+        known => known.name === server.name && isDeepStrictEqual(known.place, server.place),
       )
-      if (!isKnown) candidates.push({ tool: tool.id, path, server })
+      if (!isKnown) candidates.push({ ...server, tool: tool.id, path })
     }
   }
   return candidates

@@ -46,8 +46,8 @@ const toFeatures = (text: string): Feature[] => {
 const isInteractive = ({ yes, only, json }: Options): boolean =>
   yes !== true && only === undefined && json !== true && process.stdin.isTTY === true && process.stdout.isTTY === true
 
-const isChosen = ({ tool, server }: Candidate, only: readonly string[]): boolean =>
-  only.some(name => name === server.name || name === `${tool}/${server.name}`)
+const isChosen = (candidate: Candidate, only: readonly string[]): boolean =>
+  only.some(name => name === candidate.name || name === `${candidate.tool}/${candidate.name}`)
 
 /** Returns the candidates with these names. Throws for an unknown name. */
 const chooseByName = (candidates: readonly Candidate[], only: readonly string[]): Candidate[] => {
@@ -56,8 +56,6 @@ const chooseByName = (candidates: readonly Candidate[], only: readonly string[])
   return candidates.filter(candidate => isChosen(candidate, only))
 }
 
-const labelOf = ({ server }: Candidate): string => (server.isEnabled ? server.name : `${server.name} (disabled)`)
-
 /** Prints errors, which make the command fail. */
 const printErrors = (lines: readonly string[]): void => {
   if (lines.length === 0) return
@@ -65,13 +63,13 @@ const printErrors = (lines: readonly string[]): void => {
   lines.forEach(printError)
 }
 
-const choose = async ({ candidates, drafts }: Found, options: Options): Promise<readonly Candidate[]> => {
+const choose = async ({ drafts }: Found, options: Options): Promise<readonly Candidate[]> => {
+  const candidates = drafts.map(({ found }) => found)
   if (options.only !== undefined) return chooseByName(candidates, options.only)
   if (options.yes === true) return candidates
-  const choices = candidates.map((candidate, at) => {
-    const draft = drafts[at]
-    const where = draft === undefined ? '' : describePlace(draft)
-    return { label: labelOf(candidate), hint: `${candidate.tool}: ${where}`, isOn: candidate.server.isEnabled }
+  const choices = drafts.map(draft => {
+    const { name, tool, isEnabled: isOn } = draft.found
+    return { label: isOn ? name : `${name} (disabled)`, hint: `${tool}: ${describePlace(draft)}`, isOn }
   })
   const picked = new Set(await askWhich(choices))
   return candidates.filter((_, at) => picked.has(at))
@@ -122,7 +120,7 @@ const attach = async (found: Found, options: Options): Promise<void> => {
     const asked = options.features ?? (isInteractive(options) ? await askFeatures() : undefined)
     const server = await openServer(api, options)
     const target = await readTarget(api, server.id)
-    const servers = chosen.map(candidate => withFeatures(candidate.server, asked))
+    const servers = chosen.map(candidate => withFeatures(candidate, asked))
     const drafts = draftUpstreams(servers, target.keys)
     const values = await collectValues(drafts.globals, target.keys, {
       isInteractive: isInteractive(options),
@@ -147,13 +145,12 @@ const runImport = async (sources: readonly string[], options: Options, command: 
     command.error('error: give either --server <id> or --new <name>')
   }
   const read = await readSources(sources, thisMachine())
-  const candidates = listCandidates(read.files)
-  const { upstreams: drafts } = draftUpstreams(candidates.map(({ server }) => server))
-  const found: Found = { sources: read, candidates, drafts }
+  const { upstreams: drafts } = draftUpstreams(listCandidates(read.files))
+  const found: Found = { sources: read, drafts }
   printErrors(read.faults.map(({ why }) => why))
-  if (candidates.length === 0 || !willImport) {
+  if (drafts.length === 0 || !willImport) {
     const hint =
-      candidates.length === 0 ? 'No MCP servers were found.' : 'Import all of them with --yes, or some with --only.'
+      drafts.length === 0 ? 'No MCP servers were found.' : 'Import all of them with --yes, or some with --only.'
     print(options, toFoundView(found), [...foundLines(found), hint])
     return
   }
