@@ -6,7 +6,7 @@ import {
   groupCutResultTools,
   nameCutResultGroup,
 } from '../results/budget/add-cut-result-tools.ts'
-import { type BudgetParts, createResultBudget } from '../results/budget/result-budget.ts'
+import { type BudgetParts, createResultLimit } from '../results/budget/result-budget.ts'
 import type { CallLedger } from '../results/ledger/call-ledger.ts'
 import type { SecretSearchFor } from '../results/mask/masking-job.ts'
 import type { ShapingContext } from '../results/shape/shape-by-rules.ts'
@@ -46,14 +46,16 @@ export type ServerParts = ExecutionParts &
 const compileInstances = async (
   instances: readonly Instance[],
   opened: OpenedGlobals,
-  parts: ServerParts,
-  shapingContext: ShapingContext,
+  parts: ServerParts & Pick<UpstreamToolParts, 'limit' | 'shapingContext'>,
 ): Promise<CompiledInstance[]> => {
   const made = await mapInTurns(instances, (instance): CompiledInstance[] => {
     const compiled = checkDefinition(instance.tool)
-    if (compiled.ok) return [{ instance, tool: compileTool(instance, compiled.value, opened, parts, shapingContext) }]
-    parts.onSkipped(instance.name, compiled.error.map(error => `${error.path} ${error.message}`).join('; '))
-    return []
+    if (!compiled.ok) {
+      parts.onSkipped(instance.name, compiled.error.map(error => `${error.path} ${error.message}`).join('; '))
+      return []
+    }
+    const tool = compileTool(instance, compiled.value, opened, parts, parts.shapingContext)
+    return [{ instance, tool: parts.limit(tool, instance.maxResponseTokens) }]
   })
   return made.flat()
 }
@@ -70,9 +72,6 @@ const describeOutages =
     return cutText(masker.text(onOneLine(isReviewed ? outage.ownWords : outage.why)), MAX_OUTAGE_CHARS)
   }
 
-const explainGrouped: CompiledServer['explainMissing'] = (kind, name) =>
-  kind === 'tools' ? `Unknown tool: ${name}. The tools of this server are in groups: see ${GET_TOOLS}` : undefined
-
 /**
  * Compiles a server's rows into one immutable value, so that calls need no database. Yields to other work in between,
  * because large servers take a while. `onSkipped` receives tools that do not compile, such as one saved by another
@@ -88,14 +87,11 @@ export const compileServer = async (
   const isGrouped = server.presentation === 'grouped'
   const upstreamNames = [...sources.map(({ upstream }) => upstream), ...absent].map(({ name }) => name)
   const cutResultGroup = nameCutResultGroup([...toolkits.map(({ title }) => onOneLine(title)), ...upstreamNames])
-  const { limit } = createResultBudget(server, isGrouped ? cutResultGroup : undefined, parts)
+  const limit = createResultLimit(server, isGrouped ? cutResultGroup : undefined, parts)
   const { organizationId, compactTables } = server
   const shapingContext = { shaper: parts.shaper, owner: server.id, group: organizationId, compactTables }
   const toolParts = { ...parts, limit, shapingContext, masker: opened.masker }
-  const own = (await compileInstances(instances, opened, parts, shapingContext)).map(({ instance, tool }) => ({
-    instance,
-    tool: limit(tool, instance.maxResponseTokens),
-  }))
+  const own = await compileInstances(instances, opened, toolParts)
   const outageOf = describeOutages(parts.upstreamOutages, opened, server.reviewUpstreamChanges)
   const missing = absent.map(upstream => ({ upstream, why: () => outageOf(upstream) ?? NOT_FETCHED }))
   const explainUpstream = explainMissing(sources, missing)
@@ -117,7 +113,10 @@ export const compileServer = async (
       ...common,
       tellsOutages: upstreams.length > 0,
       groups: groups.map(({ name }) => name),
-      explainMissing: (kind, name) => explainGrouped(kind, name) ?? explainUpstream?.(kind, name),
+      explainMissing: (kind, name) =>
+        kind === 'tools'
+          ? `Unknown tool: ${name}. The tools of this server are in groups: see ${GET_TOOLS}`
+          : explainUpstream?.(kind, name),
       tools: compileGroupedTools(groups),
     }
   }

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/kernel/json.ts'
 import type { StopSignal } from '../lib/kernel/stop-signal.ts'
 import { mapInTurns } from '../lib/worker/pause.ts'
-import type { ResultBudget } from '../results/budget/result-budget.ts'
+import type { ResultLimit } from '../results/budget/result-budget.ts'
 import { readTexts } from '../results/budget/result-parts.ts'
 import { type FreshPassedResult, isCached } from '../results/cache/response-cache.ts'
 import { type Masker, MaskingError } from '../results/mask/masking.ts'
@@ -37,7 +37,7 @@ export type UpstreamToolParts = UpstreamResultParts &
     upstreamConnections: Pick<UpstreamConnections, 'findFor'>
     upstreamConversation: Pick<UpstreamConversation, 'logs' | 'dedicated' | 'route' | 'subscriptions'>
     /** Limits results to the budget of the tool or the server. */
-    limit: ResultBudget['limit']
+    limit: ResultLimit
   }
 
 /** What a call needs, without what describes the tool. */

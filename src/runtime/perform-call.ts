@@ -116,19 +116,13 @@ export const performCall = async (
 /** Returns what the history records of an outcome. */
 export const describeOutcome = ({
   result,
-  request,
   response,
-  cached,
-  startedAt,
-  durationMs,
+  ...call
 }: CallOutcome): Omit<CallToRecord, 'serverId' | 'instanceId' | 'tool' | 'caller' | 'client'> => ({
-  startedAt,
-  durationMs,
-  request,
-  cached,
+  ...call,
   outcome: isErrorResult(result) ? 'error' : 'ok',
-  status: response?.status ?? cached?.status,
-  requestBytes: request?.body === undefined ? 0 : Buffer.byteLength(request.body),
-  responseBytes: response?.body.length ?? cached?.responseBytes ?? 0,
+  status: response?.status ?? call.cached?.status,
+  requestBytes: call.request?.body === undefined ? 0 : Buffer.byteLength(call.request.body),
+  responseBytes: response?.body.length ?? call.cached?.responseBytes ?? 0,
   error: findErrorText(result),
 })

@@ -50,12 +50,10 @@ export const createServerCompiler = (parts: ServerCompilerParts) => {
     return { sources, absent: upstreams.filter(({ id }) => !known.has(id)) }
   }
 
-  const findPassthrough = async (serverId: string): Promise<CompiledServer['passthrough']> =>
-    compilePassthrough(
-      serverId,
-      parts.passthroughs.routeOf(serverId, await parts.upstreamLoading.loadPassedOnTo(serverId)),
-      parts.recorder,
-    )
+  const findPassthrough = async (serverId: string) => {
+    const route = parts.passthroughs.routeOf(serverId, await parts.upstreamLoading.loadPassedOnTo(serverId))
+    return compilePassthrough(serverId, route, parts.recorder)
+  }
 
   const compile = async (serverId: string): Promise<CompiledServer | undefined> => {
     const blueprint = await readBlueprint(db, serverId)

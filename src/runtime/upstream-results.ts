@@ -1,8 +1,7 @@
 import { isJsonObject } from '../lib/kernel/json.ts'
 import { fingerprintOf, type ResponseCache, type UpstreamToolCache } from '../results/cache/response-cache.ts'
-import { type PlannedShaping, planShaping, type ShapingContext } from '../results/shape/shape-by-rules.ts'
+import { planShaping, type ShapingContext } from '../results/shape/shape-by-rules.ts'
 import { checkOfDeclared } from '../results/shape/shape-passed.ts'
-import type { SchemaCheck } from '../tools/json-schema.ts'
 import type { CatalogueItem } from '../upstreams/catalogue/catalogue.ts'
 import { findToolAnswers } from '../upstreams/catalogue/tool-answers.ts'
 import { isPerCaller, type ToolAnswers, type Upstream } from '../upstreams/upstream.ts'
@@ -13,17 +12,6 @@ export type UpstreamResultParts = Pick<ExecutionParts, 'limits'> & {
   responseCache: Pick<ResponseCache, 'ofUpstreamTool'>
   /** Where results are shaped, and how the server sends them. */
   shapingContext: ShapingContext
-}
-
-/** How the results of an upstream's tool are treated. */
-export type UpstreamResultRules = {
-  /** Undefined for most tools. */
-  shaping: { planned: PlannedShaping; outputCheck: SchemaCheck | undefined } | undefined
-  /** Undefined if results are not cached. */
-  cacheFor: UpstreamToolCache | undefined
-  /** Token budget in place of the server's. */
-  responseTokens: number | undefined
-  isReadOnly: boolean
 }
 
 /**
@@ -40,7 +28,7 @@ const findCache = (
   rules: ToolAnswers,
   globals: OpenedGlobals,
   { responseCache, shapingContext: { compactTables } }: UpstreamResultParts,
-): UpstreamResultRules['cacheFor'] => {
+): UpstreamToolCache | undefined => {
   const { cacheSeconds, cacheShared } = rules
   if (cacheSeconds === undefined || !mayCache(item, rules)) return undefined
   const { id, serverId, config } = upstream
@@ -54,12 +42,15 @@ const findCache = (
   })
 }
 
-/** Checked against the schema that clients see. A tool with its own budget is shown without one. */
+/**
+ * Returns how results are shaped; undefined for most tools. They are checked against the schema that clients see. A tool
+ * with its own budget is shown without one.
+ */
 const findShaping = (
   { declared: { outputSchema } }: CatalogueItem,
   { response, responseTokens }: ReturnType<typeof findToolAnswers>,
   { shapingContext, limits }: UpstreamResultParts,
-): UpstreamResultRules['shaping'] => {
+) => {
   const isShown = responseTokens === undefined || responseTokens === 0
   const schema = isShown && isJsonObject(outputSchema) ? outputSchema : undefined
   const planned = planShaping({ response, outputSchema: schema }, shapingContext, limits.maxResponseBytes)
@@ -72,12 +63,16 @@ export const planUpstreamResults = (
   item: CatalogueItem,
   globals: OpenedGlobals,
   parts: UpstreamResultParts,
-): UpstreamResultRules => {
+) => {
   const rules = findToolAnswers(upstream, item.name)
   return {
     shaping: findShaping(item, rules, parts),
     cacheFor: findCache(upstream, item, rules, globals, parts),
+    /** Token budget in place of the server's. */
     responseTokens: rules.responseTokens,
     isReadOnly: rules.readOnly === true,
   }
 }
+
+/** How the results of an upstream's tool are treated. */
+export type UpstreamResultRules = ReturnType<typeof planUpstreamResults>

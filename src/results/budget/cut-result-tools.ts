@@ -69,15 +69,11 @@ type WholeResult = {
 /** `cost` is that of the tool that was called, if any. */
 type Called = { cost?: CallCost | undefined }
 
-type Fetched =
-  /** `isError`: a long error message. Its beginning is shown, and the steps are not run. */
-  ({ kind: 'whole'; whole: WholeResult; isError?: boolean } | { kind: 'result'; result: ToolResult | UpstreamResult }) &
-    Called
+/** `isError`: a long error message. Its beginning is shown, and the steps are not run. */
+type Fetched = Called & ({ whole: WholeResult; isError?: boolean } | Inspected)
 
 /** What is shown of a result; `shortened` is undefined if nothing is. */
-type Inspected = { shown: ToolResult | UpstreamResult; shortened: Shortened | undefined }
-
-const unseen = (shown: ToolResult | UpstreamResult): Inspected => ({ shown, shortened: undefined })
+type Inspected = { shown: ToolResult | UpstreamResult; shortened?: Shortened }
 
 /** Compiles `proxy_filter`, `proxy_search` and `proxy_explore`, which read results that were too large to send. */
 export const compileCutResultTools = (parts: CutResultToolParts): CompiledTool[] => {
@@ -91,8 +87,8 @@ export const compileCutResultTools = (parts: CutResultToolParts): CompiledTool[]
 
   const fetchKept = async (cacheId: string, { caller }: CallContext): Promise<Fetched> => {
     const found = await cutCache.open(server.id, holderOf(caller), cacheId)
-    if (found === undefined) return { kind: 'result', result: errorResult(NOT_KEPT) }
-    return { kind: 'whole', whole: { utf8: found.read, cacheId, about: About.safeParse(found.about).data ?? {} } }
+    if (found === undefined) return { shown: errorResult(NOT_KEPT) }
+    return { whole: { utf8: found.read, cacheId, about: About.safeParse(found.about).data ?? {} } }
   }
 
   const fetchFresh = async (
@@ -100,17 +96,17 @@ export const compileCutResultTools = (parts: CutResultToolParts): CompiledTool[]
     context: CallContext,
   ): Promise<Fetched> => {
     const tool = findTool(source.group, source.tool, context)
-    if (!tool.ok) return { kind: 'result', result: errorResult(boundError(tool.error)) }
+    if (!tool.ok) return { shown: errorResult(boundError(tool.error)) }
     const { call, callWhole = call } = tool.value
     const { result, cost, contentType } = await callWhole(source.args, context)
-    if (isRefused(result)) return { kind: 'result', result, cost }
+    if (isRefused(result)) return { shown: result, cost }
     const { utf8, rest } = takeApart(result)
     const isError = rest.isError === true
     if (rest.resultType === 'input_required' || (isError && isWithinBytes(result, maxTokens)))
-      return { kind: 'result', result, cost }
+      return { shown: result, cost }
     const mediaType = isError ? UTF8_TEXT : toTextType(contentType)
     const cacheId = await keep(context, utf8, { tool: source.tool, mediaType })
-    return { kind: 'whole', whole: { utf8, cacheId, about: { mediaType } }, isError, cost }
+    return { whole: { utf8, cacheId, about: { mediaType } }, isError, cost }
   }
 
   /** Renders what was found, with the cache ids of the whole result and, if the view is cut, of all that was found. */
@@ -151,13 +147,13 @@ export const compileCutResultTools = (parts: CutResultToolParts): CompiledTool[]
         tokensBefore: about.tokens,
         keepsWhole: true,
       })
-      if (!seen.ok) return unseen(errorResult(boundError(seen.error)))
+      if (!seen.ok) return { shown: errorResult(boundError(seen.error)) }
       const [fault] = seen.value.errors
-      if (fault !== undefined && seen.value.text === '') return unseen(errorResult(boundError(fault.message)))
+      if (fault !== undefined && seen.value.text === '') return { shown: errorResult(boundError(fault.message)) }
       return await render(seen.value, source, context)
     } catch (error) {
       onInternalError(error)
-      return unseen(errorResult(NOT_READ))
+      return { shown: errorResult(NOT_READ) }
     }
   }
 
@@ -165,12 +161,11 @@ export const compileCutResultTools = (parts: CutResultToolParts): CompiledTool[]
     request: Result<InspectionRequest, string>,
     context: CallContext,
   ): Promise<Inspected & Called> => {
-    if (!request.ok) return unseen(errorResult(boundError(request.error)))
+    if (!request.ok) return { shown: errorResult(boundError(request.error)) }
     const { source, steps } = request.value
     const fetched = await (source.kind === 'kept' ? fetchKept(source.cacheId, context) : fetchFresh(source, context))
-    const { cost } = fetched
-    if (fetched.kind === 'result') return { ...unseen(fetched.result), cost }
-    const { whole, isError = false } = fetched
+    if ('shown' in fetched) return fetched
+    const { whole, isError = false, cost } = fetched
     const inspected = await inspect(isError ? {} : steps, whole, context)
     const { shown } = inspected
     if (!isError || isRefused(shown) || !isPassed(shown)) return { ...inspected, cost }

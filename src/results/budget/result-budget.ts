@@ -65,10 +65,12 @@ const isUnfinished = (result: ToolResult | PassedResult): boolean =>
 type Called = ToolOutcome<ToolResult | PassedResult> & { tool: string; budget: number; context: CallContext }
 
 /**
- * Creates what cuts a server's results to their budget and caches the whole for later calls. `cutResultGroup` is the name
- * of the group of the tools that read it, on a server that groups its tools.
+ * Creates the function that limits a tool's results to its own budget, or else the server's, and caches the whole for
+ * later calls. A tool with an output schema is limited only by its own budget, and then listed without the schema, because
+ * a cut result would not match it. `cutResultGroup` is the name of the group of the tools that read the whole, on a server
+ * that groups its tools.
  */
-export const createResultBudget = (
+export const createResultLimit = (
   server: BudgetedServer,
   cutResultGroup: string | undefined,
   { inspector, cutCache, onInternalError }: BudgetParts,
@@ -122,17 +124,11 @@ export const createResultBudget = (
       }
     }
 
-  return {
-    /**
-     * Returns the tool with its results limited to its own budget, or else the server's. A tool with an output schema
-     * is limited only by its own budget, and then listed without the schema, because a cut result would not match it.
-     */
-    limit: (tool: CompiledTool, own: number | undefined): CompiledTool => {
-      const budget = own ?? (tool.outputSchema === undefined ? server.maxResponseTokens : 0)
-      if (budget === 0) return tool
-      return { ...tool, outputSchema: undefined, call: limitCall(tool, budget), callWhole: tool.call }
-    },
+  return (tool: CompiledTool, own: number | undefined): CompiledTool => {
+    const budget = own ?? (tool.outputSchema === undefined ? server.maxResponseTokens : 0)
+    if (budget === 0) return tool
+    return { ...tool, outputSchema: undefined, call: limitCall(tool, budget), callWhole: tool.call }
   }
 }
 
-export type ResultBudget = ReturnType<typeof createResultBudget>
+export type ResultLimit = ReturnType<typeof createResultLimit>

@@ -3,15 +3,6 @@ import { parseMediaType } from '../../lib/json/decode-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import { blocksOf, isLongText, isPassed, type PassedResult, type ToolResult } from '../../runtime/call/tool-result.ts'
 
-/** The parts of a result: the text that a model reads, and everything else. */
-export type ResultParts = {
-  utf8: Buffer
-  /** Content blocks that are not text, such as images, unchanged. */
-  others: JsonValue[]
-  /** All members except content and structured content. */
-  rest: JsonObject
-}
-
 /** Declares the charset, so that a NUL in the text does not make it count as binary. */
 export const UTF8_TEXT = 'text/plain; charset=utf-8'
 
@@ -85,7 +76,13 @@ export const listTexts = (blocks: readonly unknown[]): string[] => blocks.flatMa
 /** Maximum length of a text that counts as a remark on the structured content, not as a copy of it. */
 const MAX_REMARK_CHARACTERS = 1_000
 
-export const takeApart = (result: ToolResult | PassedResult): ResultParts => {
+/**
+ * Takes a result apart: the text that a model reads; `others`, the content blocks that are not text, such as images; and
+ * `rest`, all members except content and structured content.
+ */
+export const takeApart = (
+  result: ToolResult | PassedResult,
+): { utf8: Buffer; others: JsonValue[]; rest: JsonObject } => {
   if (isLongText(result)) return { utf8: result.utf8, others: [], rest: {} }
   const whole: JsonObject = isPassed(result) ? result.passed : { ...result, content: [...result.content] }
   const { content, structuredContent, ...rest } = whole

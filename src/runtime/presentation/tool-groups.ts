@@ -45,9 +45,6 @@ const listInner = async (
   return [...tools.values()]
 }
 
-const descriptionOf = ({ upstream, stored }: UpstreamSource): string | undefined =>
-  upstream.description ?? stored.catalogue.instructions
-
 /** Makes each upstream a group under its name. */
 export const groupUpstreams = async (
   sources: readonly UpstreamSource[],
@@ -62,7 +59,7 @@ export const groupUpstreams = async (
     room -= tools.length
     return {
       name: upstream.name,
-      description: descriptionOf(source),
+      description: upstream.description ?? source.stored.catalogue.instructions,
       outage: parts.outageOf(upstream),
       tools,
       unlisted: parts.hasUnlisted ? compileUnlistedOf(source, 'own', globals, parts) : undefined,

@@ -1,28 +1,10 @@
-import { type MaskedRequest, roundToMicroseconds } from '../../history/execution-record.ts'
+import { roundToMicroseconds } from '../../history/execution-record.ts'
 import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import type { OutboundResponse } from '../../lib/outbound/outbound-request.ts'
 import type { Masker } from '../../results/mask/masking.ts'
 import { maskRequest } from '../../results/mask/record-call.ts'
-import type { ToolResult } from '../call/tool-result.ts'
 import type { CallOutcome } from '../perform-call.ts'
 import { toCurl } from './curl.ts'
-
-/** The result of `POST /tools/:id/test` and of the tool editor, with secrets masked. */
-export type ToolTest = {
-  request: MaskedRequest | undefined
-  response:
-    | {
-        status: number
-        statusText: string
-        headers: Record<string, string | string[]>
-        body: string
-        bytes: number
-        durationMs: number
-      }
-    | undefined
-  curl: string | undefined
-  result: ToolResult
-}
 
 const maskHeaders = (headers: OutboundResponse['headers'], masker: Masker) =>
   Object.fromEntries(
@@ -32,12 +14,7 @@ const maskHeaders = (headers: OutboundResponse['headers'], masker: Masker) =>
     ]),
   )
 
-const showResponse = async (
-  response: OutboundResponse,
-  durationMs: number,
-  masker: Masker,
-  signal: StopSignal,
-): Promise<ToolTest['response']> => ({
+const showResponse = async (response: OutboundResponse, durationMs: number, masker: Masker, signal: StopSignal) => ({
   status: response.status,
   statusText: masker.text(response.statusText),
   headers: maskHeaders(response.headers, masker),
@@ -51,7 +28,7 @@ export const showTest = async (
   { result, request, response, durationMs }: CallOutcome,
   masker: Masker,
   signal: StopSignal,
-): Promise<ToolTest> => {
+) => {
   const shown = request && maskRequest(request, masker)
   return {
     request: shown,
@@ -60,3 +37,6 @@ export const showTest = async (
     result,
   }
 }
+
+/** The result of `POST /tools/:id/test` and of the tool editor, with secrets masked. */
+export type ToolTest = Awaited<ReturnType<typeof showTest>>
