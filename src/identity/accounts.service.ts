@@ -11,6 +11,7 @@ import type { Mailer } from '../lib/mail/mailer.ts'
 import type { Logger } from '../lib/process/logger.ts'
 import type { Sealing } from '../lib/process/sealing.ts'
 import { accountGone, type OwnOrganization, type User } from './account.ts'
+import type { EndGrantsOf } from './account-parts.ts'
 import { Email, NewToken, NewTokenView, NewUser, type SignUp, UserView } from './accounts.schema.ts'
 import * as store from './accounts.store.ts'
 import { writeAudit } from './audit/audit.store.ts'
@@ -21,7 +22,6 @@ import { createExternalProvider, type ExternalProviderSettings } from './externa
 import { createExternalSignIn } from './external/external-sign-in.ts'
 import { createEmailChange } from './mail/email-change.ts'
 import { createEmailVerification } from './mail/email-verification.ts'
-import type { EndGrantsOf } from './mail/mail-parts.ts'
 import { createMailQueue } from './mail/mail-queue.ts'
 import { createPasswordReset } from './mail/password-reset.ts'
 import { createOwnPassword, createSelfProof } from './own-password.ts'
@@ -118,11 +118,11 @@ export const createAccountService = ({
   }
 
   return {
-    ...createAccessTokens({ db, changes }),
+    ...createAccessTokens(parts),
     ...tokenChecks,
     ...signIns,
     ...external,
-    ...createExternalIdentities({ db, changes, ownPassword, external }),
+    ...createExternalIdentities({ ...parts, external }),
     ...secondFactors,
     ...emailVerification,
     ...createPasswordReset(mailParts),
@@ -130,8 +130,8 @@ export const createAccountService = ({
     ...createEmailChange(mailParts),
     /** Whether emails are delivered, or only saved to the outbox for the operator. */
     isMailDelivered: mailer.isDelivering,
-    ...createOwnSessions({ db, changes }),
-    ...createSelfProof({ db, ownPassword }),
+    ...createOwnSessions(parts),
+    ...createSelfProof(parts),
 
     getSignUpTerms: async (): Promise<SignUpTerms> => signUpTermsOf(policy, await isFirstAccount(db)),
 

@@ -1,13 +1,11 @@
-import type { Database } from '../lib/db/client.ts'
 import type { Actor } from '../lib/kernel/actor.ts'
 import { AppError } from '../lib/kernel/errors.ts'
 import { orThrow } from '../lib/kernel/missing.ts'
 import { accountGone, type User } from './account.ts'
+import type { AccountParts } from './account-parts.ts'
 import * as store from './accounts.store.ts'
-import type { Passwords } from './passwords.ts'
-import type { Throttle } from './sign-in/throttle.ts'
 
-export type OwnPasswordParts = { db: Database; passwords: Passwords; throttle: Throttle }
+export type OwnPasswordParts = Pick<AccountParts, 'db' | 'passwords' | 'throttle'>
 
 const noPassword = (path: string): AppError =>
   new AppError('conflict', 'This account has no password yet. Set one first, using “Forgot your password?”.', {
@@ -30,14 +28,13 @@ export const createOwnPassword = ({ db, passwords, throttle }: OwnPasswordParts)
     /** Path of the password in the input, for error messages. */
     path = 'password',
   ): Promise<T> => {
-    const attempt = { email: actor.email, address: actor.address ?? '' }
-    await throttle.countSignIn(attempt)
+    await throttle.countSignIn(actor)
     const { user, passwordHash } = orThrow(await store.findCredentials(db, { email: actor.email }), accountGone)
     if (user.id !== actor.userId) throw accountGone()
     if (passwordHash === undefined) throw noPassword(path)
     if (!(await passwords.checkPassword(password, passwordHash)).isRight) throw wrongPassword(path)
     const result = await work(user, passwordHash)
-    await throttle.forgiveSignIn(attempt)
+    await throttle.forgiveSignIn(actor)
     return result
   },
 })
@@ -60,7 +57,7 @@ const assertConfirmed = (actor: Actor, confirm: string | undefined): void => {
 }
 
 /** Makes signed-in users prove their identity again before irreversible operations. */
-export const createSelfProof = ({ db, ownPassword }: { db: Database; ownPassword: OwnPassword }) => {
+export const createSelfProof = ({ db, ownPassword }: AccountParts) => {
   const hasPassword = async ({ userId }: Actor): Promise<boolean> => {
     const { passwordHash } = orThrow(await store.findCredentials(db, { id: userId }), accountGone)
     return passwordHash !== undefined

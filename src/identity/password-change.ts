@@ -1,10 +1,10 @@
 import type { Actor } from '../lib/kernel/actor.ts'
 import { AppError } from '../lib/kernel/errors.ts'
+import type { MailFlowParts } from './account-parts.ts'
 import * as userStore from './accounts.store.ts'
 import { writeAudit } from './audit/audit.store.ts'
 import { selfTarget } from './audit/audit-entry.ts'
 import { passwordChangedEmail } from './mail/emails.ts'
-import type { MailFlowParts } from './mail/mail-parts.ts'
 import { endEverythingOf } from './sign-in/end-everything.ts'
 
 /** Operation that changes the password of a signed-in user who knows the current one. */

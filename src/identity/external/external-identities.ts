@@ -1,23 +1,16 @@
-import type { Database } from '../../lib/db/client.ts'
-import type { Changes } from '../../lib/events/changes.ts'
 import type { IdPage } from '../../lib/http/id-paging.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { orThrow } from '../../lib/kernel/missing.ts'
+import type { AccountParts } from '../account-parts.ts'
 import * as accountStore from '../accounts.store.ts'
 import { writeAudit } from '../audit/audit.store.ts'
 import { selfTarget } from '../audit/audit-entry.ts'
-import type { OwnPassword } from '../own-password.ts'
 import * as store from './external-identities.store.ts'
 import type { ExternalSecrets } from './external-provider.ts'
 import type { ExternalSignIn } from './external-sign-in.ts'
 
-export type ExternalIdentitiesParts = {
-  db: Database
-  changes: Changes
-  ownPassword: OwnPassword
-  external: Pick<ExternalSignIn, 'beginExternalSignIn'>
-}
+export type ExternalIdentitiesParts = AccountParts & { external: ExternalSignIn }
 
 const passwordMissing = (): AppError =>
   new AppError('invalid_request', 'The password of this account is required.', {

@@ -1,32 +1,27 @@
-import type { Database, Transaction } from '../../lib/db/client.ts'
-import type { Changes } from '../../lib/events/changes.ts'
+import type { Transaction } from '../../lib/db/client.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { User } from '../account.ts'
 import { auditSignIn } from '../account-audit.ts'
+import type { AccountParts } from '../account-parts.ts'
 import * as accountStore from '../accounts.store.ts'
 import { writeAudit } from '../audit/audit.store.ts'
 import { userActor, userTarget } from '../audit/audit-entry.ts'
 import type { SecondFactors } from '../second-factor/second-factor.service.ts'
 import type { FirstStep, SignIns } from '../sign-in/sign-in.ts'
 import { assertMaySignUp, makeAccount, type SignUpPolicy } from '../sign-in/sign-up.ts'
-import type { Throttle } from '../sign-in/throttle.ts'
 import * as store from './external-identities.store.ts'
 import type { ExternalIdentity, ExternalProvider, ExternalSecrets } from './external-provider.ts'
 
 /** Path of the redirect URI registered with the provider. */
 export const CALLBACK_PATH = '/sign-in/external/callback'
 
-export type ExternalSignInParts = {
-  db: Database
-  changes: Changes
+export type ExternalSignInParts = AccountParts & {
   /** Undefined if none is configured. */
   provider: ExternalProvider | undefined
-  signIns: Pick<SignIns, 'beginSignIn'>
-  secondFactors: Pick<SecondFactors, 'findSecondStep'>
-  throttle: Throttle
+  signIns: SignIns
+  secondFactors: SecondFactors
   policy: SignUpPolicy
-  baseUrl: string
 }
 
 /** A user at the provider whose email belongs to an account that is not linked to them yet. */
@@ -79,8 +74,7 @@ export const createExternalSignIn = (parts: ExternalSignInParts) => {
     address: string,
   ): Promise<string> => {
     const account = { email, passwordHash: undefined, isOperator: false, home: { kind: 'own' } as const }
-    const assertAllowed = (isFirst: boolean) =>
-      assertMaySignUp(policy, isFirst, { setupToken: undefined, invitation: undefined })
+    const assertAllowed = (isFirst: boolean) => assertMaySignUp(policy, isFirst, {})
     const user = await makeAccount(tx, { ...account, address }, policy.tenancy, assertAllowed)
     await accountStore.markEmailVerified(tx, user.id, new Date())
     await linkIdentity(tx, user, identity, address)

@@ -2,13 +2,13 @@ import type { Transaction } from '../../lib/db/client.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { User } from '../account.ts'
+import type { MailFlowParts } from '../account-parts.ts'
 import * as userStore from '../accounts.store.ts'
 import { writeAudit } from '../audit/audit.store.ts'
 import { userActor, userTarget } from '../audit/audit-entry.ts'
 import { DEMO_EMAIL } from '../demo-account.ts'
 import { removeSessions } from '../sign-in/sessions.store.ts'
 import { emailChangeConfirmation, emailChangeNotice, emailTakenNotice } from './emails.ts'
-import type { MailFlowParts } from './mail-parts.ts'
 import { issueLink, linkIsOver, takeLink } from './mailed-links.service.ts'
 import { removeMailedLinks } from './mailed-links.store.ts'
 
@@ -42,7 +42,7 @@ export const createEmailChange = (parts: MailFlowParts) => {
         const errors = [{ path: 'email', message: 'is already yours' }]
         throw new AppError('invalid_request', 'This is already the email of your account.', { errors })
       }
-      await throttle.countMail('change_email', { email, address: actor.address ?? '' })
+      await throttle.countMail('change_email', { email, address: actor.address })
       await ownPassword.prove(actor, password, async user =>
         mailQueue.post('email change', () => sendLetters(user, email, actor.address)),
       )

@@ -2,11 +2,11 @@ import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { orThrow } from '../../lib/kernel/missing.ts'
 import { accountGone, type User } from '../account.ts'
+import type { MailFlowParts } from '../account-parts.ts'
 import * as userStore from '../accounts.store.ts'
 import { writeAudit } from '../audit/audit.store.ts'
 import { userActor, userTarget } from '../audit/audit-entry.ts'
 import { verificationEmail } from './emails.ts'
-import type { MailFlowParts } from './mail-parts.ts'
 import { issueLink, takeLinkOfUser } from './mailed-links.service.ts'
 
 /** Operations that verify that a user receives mail at their address. Nothing else depends on it. */
@@ -34,7 +34,7 @@ export const createEmailVerification = (parts: MailFlowParts) => {
     resendVerification: async (actor: Actor): Promise<void> => {
       const user = orThrow(await userStore.findUser(db, actor.userId), accountGone)
       if (user.emailVerifiedAt !== undefined) throw new AppError('conflict', 'This email is already confirmed.')
-      await throttle.countMail('verify_email', { email: user.email, address: actor.address ?? '' })
+      await throttle.countMail('verify_email', { email: user.email, address: actor.address })
       await sendLink(user, actor.address)
     },
 

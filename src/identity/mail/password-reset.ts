@@ -1,6 +1,7 @@
 import type { Transaction } from '../../lib/db/client.ts'
 import type { Announce } from '../../lib/events/changes.ts'
 import type { User } from '../account.ts'
+import type { MailFlowParts } from '../account-parts.ts'
 import * as userStore from '../accounts.store.ts'
 import { writeAudit } from '../audit/audit.store.ts'
 import { userActor, userTarget } from '../audit/audit-entry.ts'
@@ -8,7 +9,6 @@ import { DEMO_EMAIL } from '../demo-account.ts'
 import { endEverythingOf } from '../sign-in/end-everything.ts'
 import { removeTokensOf } from '../tokens/tokens.store.ts'
 import { passwordChangedEmail, passwordResetEmail } from './emails.ts'
-import type { MailFlowParts } from './mail-parts.ts'
 import { checkLink, issueLink, takeLinkOfUser } from './mailed-links.service.ts'
 
 /** Operations that reset a forgotten password through a link sent by email. */

@@ -1,17 +1,15 @@
 import { hash } from 'node:crypto'
-import type { Database, Transaction } from '../../lib/db/client.ts'
-import type { Changes } from '../../lib/events/changes.ts'
+import type { Transaction } from '../../lib/db/client.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { SealContext, Sealing } from '../../lib/process/sealing.ts'
 import type { User } from '../account.ts'
+import type { AccountParts } from '../account-parts.ts'
 import * as accountStore from '../accounts.store.ts'
 import { writeAudit } from '../audit/audit.store.ts'
 import { type AuditActor, selfTarget, userActor, userTarget } from '../audit/audit-entry.ts'
 import { isSameSecret } from '../credentials.ts'
-import type { OwnPassword } from '../own-password.ts'
 import { removeSessions } from '../sign-in/sessions.store.ts'
-import type { Throttle } from '../sign-in/throttle.ts'
 import {
   findStep,
   hashRecoveryCode,
@@ -23,13 +21,7 @@ import {
 } from './second-factor.codes.ts'
 import * as store from './second-factor.store.ts'
 
-export type SecondFactorsParts = {
-  db: Database
-  changes: Changes
-  sealing: Pick<Sealing, 'seal' | 'open'>
-  ownPassword: OwnPassword
-  throttle: Throttle
-}
+export type SecondFactorsParts = AccountParts & { sealing: Pick<Sealing, 'seal' | 'open'> }
 
 /** A sign-in that waits for its code. It becomes invalid if the account's password changes. */
 export type SecondStep = { userId: string; credential: string }
@@ -131,15 +123,13 @@ export const createSecondFactors = ({ db, changes, sealing, ownPassword, throttl
 
     /** Returns the recovery codes, which cannot be retrieved again. Ends all sessions except `keptSid`. */
     confirmSecondFactor: async (actor: Actor, code: string, keptSid: string | undefined): Promise<string[]> => {
-      const attempt = { email: actor.email, address: actor.address ?? '' }
-      await throttle.countSignIn(attempt)
+      await throttle.countSignIn(actor)
       const confirmed = await changes.commit(async tx => {
         await assertOff(tx, actor.userId)
         const factor = await store.findSecondFactor(tx, actor.userId)
         if (factor === undefined) throw new AppError('conflict', 'There is no second factor to confirm. Start over.')
         const parsed = parseCode(code)
-        const step =
-          parsed?.kind === 'time' ? findStep(openSecret(actor.userId, factor), parsed.code) : undefined
+        const step = parsed?.kind === 'time' ? findStep(openSecret(actor.userId, factor), parsed.code) : undefined
         if (step === undefined) throw wrongCode('forbidden')
         await store.confirmSecondFactor(tx, actor.userId, { ...factor, confirmedAt: new Date(), step })
         const codes = await makeRecoveryCodes(tx, actor.userId)
@@ -147,7 +137,7 @@ export const createSecondFactors = ({ db, changes, sealing, ownPassword, throttl
         await writeAudit(tx, { action: 'user.second_factor_added', actor, target: selfTarget(actor) })
         return codes
       })
-      await throttle.forgiveSignIn(attempt)
+      await throttle.forgiveSignIn(actor)
       return confirmed
     },
 

@@ -1,5 +1,5 @@
 import type { Transaction } from '../../lib/db/client.ts'
-import type { EndGrantsOf } from '../mail/mail-parts.ts'
+import type { EndGrantsOf } from '../account-parts.ts'
 import { removeMailedLinks } from '../mail/mailed-links.store.ts'
 import { removeSessions } from './sessions.store.ts'
 

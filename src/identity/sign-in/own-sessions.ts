@@ -1,8 +1,7 @@
-import type { Database } from '../../lib/db/client.ts'
-import type { Changes } from '../../lib/events/changes.ts'
 import type { IdPage } from '../../lib/http/id-paging.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
+import type { AccountParts } from '../account-parts.ts'
 import { writeAudit } from '../audit/audit.store.ts'
 import * as store from './sessions.store.ts'
 
@@ -10,7 +9,7 @@ import * as store from './sessions.store.ts'
  * Operations on the user's own sessions. Those of other users are treated as missing. `currentSid` is the requesting
  * session, if any.
  */
-export const createOwnSessions = ({ db, changes }: { db: Database; changes: Changes }) => ({
+export const createOwnSessions = ({ db, changes }: AccountParts) => ({
   listSessions: (actor: Actor, page: IdPage, currentSid: string | undefined): Promise<store.OwnSession[]> =>
     store.listSessions(db, actor.userId, page, currentSid),
 

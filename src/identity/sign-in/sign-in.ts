@@ -1,11 +1,10 @@
-import { type Database, transact } from '../../lib/db/client.ts'
+import { transact } from '../../lib/db/client.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { User } from '../account.ts'
 import { auditFailedSignIn, auditSignIn } from '../account-audit.ts'
+import type { AccountParts } from '../account-parts.ts'
 import * as store from '../accounts.store.ts'
-import type { Passwords } from '../passwords.ts'
 import type { SecondFactors, SecondStep } from '../second-factor/second-factor.service.ts'
-import type { Throttle } from './throttle.ts'
 
 /** Credentials, with the network address that they were sent from. */
 type Credentials = { email: string; password: string; address: string }
@@ -17,7 +16,7 @@ type Proven = { user: User; passwordHash: string }
 /** Result of the first step of a sign-in: complete, or waiting for a code. */
 export type FirstStep = { user: User; secondStep: SecondStep | undefined }
 
-export type SignInParts = { db: Database; passwords: Passwords; throttle: Throttle; secondFactors: SecondFactors }
+export type SignInParts = AccountParts & { secondFactors: SecondFactors }
 
 // One message for every failure, so that it does not reveal whether the account exists.
 const wrongCredentials = (): AppError => new AppError('unauthenticated', 'The email or the password is wrong.')

@@ -34,7 +34,7 @@ export const signUpTermsOf = ({ signup, setupToken }: SignUpPolicy, isFirst: boo
 })
 
 /** What a user presents when signing up. The invitation is validated when it is accepted. */
-export type SignUpProof = { setupToken: string | undefined; invitation: string | undefined }
+export type SignUpProof = { setupToken?: string | undefined; invitation?: string | undefined }
 
 /**
  * Throws `forbidden` if sign-up is not allowed. The first account is always allowed, with the setup token if one is

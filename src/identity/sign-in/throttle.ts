@@ -33,7 +33,7 @@ const tooMany = (resetsInMs: number): AppError => {
 }
 
 /** A sign-in attempt: the email, which may have no account, and the network address. */
-export type Attempt = { email: string; address: string }
+export type Attempt = { email: string; address?: string | undefined }
 
 /** Blocks cached by this process. The oldest are evicted first and then read from the counters again. */
 const MAX_BLOCKS = 10_000
@@ -56,7 +56,7 @@ export const createThrottle = (counters: Counters, now: () => number = Date.now)
     blockedUntil.set(key, now() + resetsInMs)
     throw tooMany(resetsInMs)
   }
-  const keysOf = ({ email, address }: Attempt) => ({
+  const keysOf = ({ email, address = '' }: Attempt) => ({
     here: keyOf(SIGN_IN_HERE, email, networkOf(address)),
     anywhere: keyOf(SIGN_IN_ANYWHERE, email),
     address: keyOf(SIGN_IN_ADDRESS, networkOf(address)),
@@ -85,7 +85,7 @@ export const createThrottle = (counters: Counters, now: () => number = Date.now)
       for (const key of Object.values(keysOf(attempt))) await counters.decrement(key)
     },
     /** Counts each kind of email separately, also for emails without an account, which must not be revealed. */
-    countMail: async (kind: string, { email, address }: Attempt): Promise<void> => {
+    countMail: async (kind: string, { email, address = '' }: Attempt): Promise<void> => {
       await count(MAIL_ADDRESS, keyOf(MAIL_ADDRESS, networkOf(address)))
       await count(MAIL_ACCOUNT, keyOf(MAIL_ACCOUNT, kind, email))
     },

@@ -1,10 +1,10 @@
-import type { Database, Transaction } from '../../lib/db/client.ts'
-import type { Changes } from '../../lib/events/changes.ts'
+import type { Transaction } from '../../lib/db/client.ts'
 import type { IdPage } from '../../lib/http/id-paging.ts'
 import { type Actor, SCOPES, type Scope } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { orThrow } from '../../lib/kernel/missing.ts'
 import type { AccessToken } from '../account.ts'
+import type { AccountParts } from '../account-parts.ts'
 import { writeAudit } from '../audit/audit.store.ts'
 import { hashToken, makeToken } from '../credentials.ts'
 import * as store from './tokens.store.ts'
@@ -50,7 +50,7 @@ const scopesFor = (actor: Actor, requested: readonly Scope[] | undefined): Scope
 const noToken = () => new AppError('not_found', 'There is no such token.')
 
 /** Operations on the user's own tokens. Those of other users are treated as missing. */
-export const createAccessTokens = ({ db, changes }: { db: Database; changes: Changes }) => ({
+export const createAccessTokens = ({ db, changes }: AccountParts) => ({
   createToken: (actor: Actor, requested: TokenInput): Promise<NewAccessToken> => {
     const allowed = { ...requested, scopes: scopesFor(actor, requested.scopes) }
     return changes.commit(tx => issueToken(tx, actor.userId, allowed, actor))

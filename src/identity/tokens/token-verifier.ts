@@ -7,33 +7,6 @@ export const NOTE_USE_EVERY_MS = 60 * 1_000
 /** Tokens whose last recorded use is cached. */
 const MAX_REMEMBERED = 10_000
 
-type TokenUsesParts = {
-  write: (tokenId: string, usedAt: Date) => Promise<void>
-  onError: (error: unknown) => void
-  now: () => number
-}
-
-/** Records when tokens were last used, without delaying the requests that use them. */
-const createTokenUses = ({ write, onError, now }: TokenUsesParts) => {
-  const notedAt = new LRUCache<string, number>({ maxSize: MAX_REMEMBERED, sizeCalculation: () => 1 })
-  const underWay = new Set<Promise<void>>()
-  return {
-    note: (tokenId: string): void => {
-      const at = now()
-      if (at - (notedAt.get(tokenId) ?? Number.NEGATIVE_INFINITY) < NOTE_USE_EVERY_MS) return
-      notedAt.set(tokenId, at)
-      const writing = write(tokenId, new Date(at))
-        .catch(onError)
-        .finally(() => underWay.delete(writing))
-      underWay.add(writing)
-    },
-    /** Waits for pending writes. */
-    settle: async (): Promise<void> => {
-      await Promise.all(underWay)
-    },
-  }
-}
-
 /** How long a verified token is cached, unless an event invalidates it. */
 const FRESH_MS = 5_000
 const MAX_CACHED = 10_000
@@ -60,7 +33,8 @@ export type TokenVerifierParts<H extends Holder> = {
  */
 export const createTokenVerifier = <H extends Holder>(parts: TokenVerifierParts<H>) => {
   const { bus, isToken, find, idOf, writeUse, onError, now = Date.now } = parts
-  const uses = createTokenUses({ write: writeUse, onError, now })
+  const notedAt = new LRUCache<string, number>({ maxSize: MAX_REMEMBERED, sizeCalculation: () => 1 })
+  const underWay = new Set<Promise<void>>()
   const cache = new LRUCache<string, { holder: H; freshUntil: number }>({
     maxSize: MAX_CACHED,
     sizeCalculation: () => 1,
@@ -68,12 +42,23 @@ export const createTokenVerifier = <H extends Holder>(parts: TokenVerifierParts<
   // Counts invalidations: a database result from before one may be outdated and must not be cached.
   let forgotten = 0
 
+  /** Records when a token was last used, without delaying the request that uses it. */
+  const noteUse = (tokenId: string): void => {
+    const at = now()
+    if (at - (notedAt.get(tokenId) ?? Number.NEGATIVE_INFINITY) < NOTE_USE_EVERY_MS) return
+    notedAt.set(tokenId, at)
+    const writing = writeUse(tokenId, new Date(at))
+      .catch(onError)
+      .finally(() => underWay.delete(writing))
+    underWay.add(writing)
+  }
+
   const load = async (tokenHash: string): Promise<H | undefined> => {
     const forgottenBefore = forgotten
     const holder = await find(tokenHash)
     if (holder === undefined || holder.expiresAt.getTime() <= now()) return undefined
     if (forgotten === forgottenBefore) cache.set(tokenHash, { holder, freshUntil: now() + FRESH_MS })
-    uses.note(idOf(holder))
+    noteUse(idOf(holder))
     return holder
   }
 
@@ -96,14 +81,14 @@ export const createTokenVerifier = <H extends Holder>(parts: TokenVerifierParts<
       const cached = cache.get(tokenHash)
       if (cached === undefined || cached.freshUntil <= now()) return load(tokenHash)
       if (cached.holder.expiresAt.getTime() <= now()) return undefined
-      uses.note(idOf(cached.holder))
+      noteUse(idOf(cached.holder))
       return cached.holder
     },
-    noteUse: uses.note,
+    noteUse,
     /** Stops listening for changes and writes pending uses. */
     close: async (): Promise<void> => {
       for (const stop of unsubscribe) stop()
-      await uses.settle()
+      await Promise.all(underWay)
     },
   }
 }
