@@ -105,14 +105,8 @@ export const findOldestOrganization = async (
   return row ?? undefined
 }
 
-export const createOrganization = async (
-  tx: Transaction,
-  name: string,
-  ownerId: string,
-): Promise<{ id: string; name: string }> => {
-  const memberships = { create: { userId: ownerId, role: 'owner' } } as const
-  return tx.organization.create({ data: { name, memberships }, select: { id: true, name: true } })
-}
+export const createOrganization = (tx: Transaction, name: string, ownerId: string): Promise<Rows.Organization> =>
+  tx.organization.create({ data: { name, memberships: { create: { userId: ownerId, role: 'owner' } } } })
 
 export const addMember = async (
   tx: Transaction,

@@ -1,4 +1,4 @@
-import { renameOrganization } from '../identity/accounts.store.ts'
+import { createOrganization, renameOrganization } from '../identity/accounts.store.ts'
 import { writeAudit } from '../identity/audit/audit.store.ts'
 import type { Transaction } from '../lib/db/client.ts'
 import type { IdPage } from '../lib/http/id-paging.ts'
@@ -77,11 +77,11 @@ export const createOrganizationService = (parts: RemovalParts) => {
       }
       return changes.commit(async (tx, announce) => {
         await assertRoomForAnother(tx, actor)
-        const made = await store.createOrganization(tx, name, actor.userId)
+        const made = await createOrganization(tx, name, actor.userId)
         const target = { type: 'organization', id: made.id, name }
         await writeAudit(tx, { action: 'organization.created', actor, organizationId: made.id, target })
         announce({ type: 'access_changed', userId: actor.userId })
-        return made
+        return { ...made, role: 'owner' }
       })
     },
 

@@ -9,12 +9,6 @@ const WITH_ROLE = (userId: string) => ({ memberships: { where: { userId }, selec
 const toOwn = ({ memberships, ...row }: Rows.Organization & { memberships: { role: Role }[] }): Organization[] =>
   memberships.map(({ role }) => ({ ...row, role }))
 
-export const createOrganization = async (tx: Transaction, name: string, ownerId: string): Promise<Organization> => {
-  const role = 'owner'
-  const data = { name, memberships: { create: { userId: ownerId, role } } } as const
-  return { ...(await tx.organization.create({ data })), role }
-}
-
 export const findOrganization = async (
   tx: Transaction,
   id: string,

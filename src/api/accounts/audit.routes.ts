@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import type { z } from 'zod'
-import { AuditEntryView, AuditQuery, filterOf, toAuditEntryView } from '../../identity/audit/audit.schema.ts'
+import { AuditEntryView, AuditQuery, toAuditEntryView } from '../../identity/audit/audit.schema.ts'
 import type { AuditScope } from '../../identity/audit/audit-entry.ts'
 import type { AuditLog } from '../../identity/audit/audit-log.ts'
 import { actorOf } from '../../lib/http/access.ts'
@@ -15,7 +15,7 @@ import { assertMay, organizationIdsOf } from '../../lib/kernel/actor.ts'
 const AuditPage = pageOf(AuditEntryView)
 
 async function* viewsOf(log: AuditLog, scope: AuditScope, query: AuditQuery) {
-  for await (const batch of log.readAll(scope, filterOf(query))) yield batch.map(toAuditEntryView)
+  for await (const batch of log.readAll(scope, query)) yield batch.map(toAuditEntryView)
 }
 
 /** Sends a page of the log, or all of it as a file. The caller must have checked that the user may read `scope`. */
@@ -27,7 +27,7 @@ const sendAudit = async (
 ): Promise<Page<z.infer<typeof AuditEntryView>> | FastifyReply> => {
   if (query.format === 'ndjson') return sendNdjson(reply, 'audit.ndjson', viewsOf(log, scope, query))
   const page = idPageOf(query)
-  return toIdPage(await log.list(scope, filterOf(query), page), page, toAuditEntryView)
+  return toIdPage(await log.list(scope, query, page), page, toAuditEntryView)
 }
 
 const tags = ['audit']

@@ -63,6 +63,10 @@ export const AUDIT_ACTIONS = [
 ] as const
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 
+/** Returns the named action, or all that start with the text if it ends in a dot. */
+export const actionsOf = (text: string) =>
+  AUDIT_ACTIONS.filter(action => action === text || (text.endsWith('.') && action.startsWith(text)))
+
 /** Who acted: a signed-in user, or what is known about someone who is not signed in. */
 export type AuditActor = { [Name in 'userId' | 'email' | 'address']?: string | undefined }
 

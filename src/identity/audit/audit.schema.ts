@@ -1,12 +1,7 @@
 import { z } from 'zod'
 import { pageQuery } from '../../lib/http/paging.ts'
 import { instantSchema, timeSchema } from '../../lib/http/schemas.ts'
-import type { AuditFilter } from './audit.store.ts'
-import { AUDIT_ACTIONS, type AuditEntry } from './audit-entry.ts'
-
-/** Returns the named action, or all that start with the text if it ends in a dot. */
-const actionsOf = (text: string) =>
-  AUDIT_ACTIONS.filter(action => action === text || (text.endsWith('.') && action.startsWith(text)))
+import { type AuditEntry, actionsOf } from './audit-entry.ts'
 
 export const AuditQuery = pageQuery.extend({
   action: z
@@ -24,14 +19,6 @@ export const AuditQuery = pageQuery.extend({
     .describe('ndjson returns all matching entries as a file, one per line, without paging'),
 })
 export type AuditQuery = z.infer<typeof AuditQuery>
-
-export const filterOf = ({ action, actorId, targetId, from, to }: AuditQuery): AuditFilter => ({
-  actions: action === undefined ? undefined : actionsOf(action),
-  actorId,
-  targetId,
-  from,
-  to,
-})
 
 export const AuditEntryView = z
   .object({

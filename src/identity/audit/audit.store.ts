@@ -3,11 +3,12 @@ import { removeInBatches } from '../../lib/db/batches.ts'
 import type { Database, Rows, Transaction } from '../../lib/db/client.ts'
 import type { JsonValue } from '../../lib/kernel/json.ts'
 import { definedFields, withoutNulls } from '../../lib/kernel/missing.ts'
+import type { AuditQuery } from './audit.schema.ts'
 import {
-  type AuditAction,
   type AuditEntry,
   type AuditRecord,
   type AuditScope,
+  actionsOf,
   toEntryChange,
   toEntryText,
 } from './audit-entry.ts'
@@ -62,17 +63,10 @@ const whereOf = (scope: AuditScope) => {
   }
 }
 
-export type AuditFilter = {
-  actions?: readonly AuditAction[] | undefined
-  actorId?: string | undefined
-  targetId?: string | undefined
-  /** Time range: `from` inclusive, `to` exclusive. */
-  from?: Date | undefined
-  to?: Date | undefined
-}
+export type AuditFilter = Omit<AuditQuery, 'format' | 'limit' | 'cursor'>
 
-const filterOf = ({ actions, actorId, targetId, from, to }: AuditFilter) => ({
-  ...(actions !== undefined && { action: { in: [...actions] } }),
+const filterOf = ({ action, actorId, targetId, from, to }: AuditFilter) => ({
+  ...(action !== undefined && { action: { in: actionsOf(action) } }),
   ...definedFields({ actorId, targetId }),
   createdAt: definedFields({ gte: from, lt: to }),
 })

@@ -1,4 +1,4 @@
-import { AuditQuery, filterOf } from '../../identity/audit/audit.schema.ts'
+import { AuditQuery } from '../../identity/audit/audit.schema.ts'
 import { AUDIT_ACTIONS, type AuditEntry, type AuditScope } from '../../identity/audit/audit-entry.ts'
 import type { AuditLog } from '../../identity/audit/audit-log.ts'
 import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
@@ -102,7 +102,7 @@ export const readAuditTable = async (log: AuditLog, { scope, query, path, filePa
     target: entry.target.name ?? entry.target.id,
     change: changeText(entry.change),
   })
-  const { items, nextCursor } = toIdPage(await log.list(scope, filterOf(parsed.data), page), page, entry => ({
+  const { items, nextCursor } = toIdPage(await log.list(scope, parsed.data, page), page, entry => ({
     id: entry.id,
     ...toRow(entry),
   }))
