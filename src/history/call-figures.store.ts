@@ -48,9 +48,9 @@ const count = z.coerce.number()
 const CountRow = z.object({ key: z.string(), calls: count, errors: count })
 const ServerRow = z.object({ key: z.string(), called: count, failing: count, firstAt: z.coerce.date() })
 const FigureRow = CountRow.extend({
-  p50: z.number(),
-  p95: z.number(),
-  p99: z.number(),
+  p50Ms: z.number(),
+  p95Ms: z.number(),
+  p99Ms: z.number(),
   firstAt: z.coerce.date(),
   lastAt: z.coerce.date(),
   lastErrorAt: z.coerce.date().nullable(),
@@ -59,7 +59,7 @@ const FigureRow = CountRow.extend({
 const startOf = (now: Date): Date => new Date((Math.floor(now.getTime() / HOUR_MS) - HOURS + 1) * HOUR_MS)
 
 /** Newest calls of a server, read from the index by server and time. */
-export const newestCalls = (serverId: string, from: Date, limit: number): Sql => sql`
+const newestCalls = (serverId: string, from: Date, limit: number): Sql => sql`
   SELECT * FROM (
     SELECT "serverId", "startedAt", "tool", "client", "durationMs", CASE WHEN "outcome" = 'error' THEN 1 ELSE 0 END AS "isError"
     FROM "Execution" WHERE "serverId" = ${serverId} AND "startedAt" >= ${from}
@@ -69,6 +69,13 @@ export const newestCalls = (serverId: string, from: Date, limit: number): Sql =>
 /** `2026-11-22T05` on SQLite, `2026-11-22 05` on PostgreSQL. Both store times in UTC. */
 const HOUR = sql`SUBSTR(CAST("startedAt" AS TEXT), 1, 13)`
 const toHour = (text: string): Date => new Date(`${text.slice(0, 10)}T${text.slice(11, 13)}:00:00Z`)
+
+/** The newest calls of several servers, at most `limit` of each. */
+export const newestCallsOf = (serverIds: readonly string[], from: Date, limit: number): Sql =>
+  join(
+    serverIds.map(id => newestCalls(id, from, limit)),
+    ' UNION ALL ',
+  )
 
 const countBy = async (db: Database, key: Sql, calls: Sql) =>
   z.array(CountRow).parse(
@@ -97,9 +104,9 @@ const measureBy = async (db: Database, key: Sql, calls: Sql) =>
   z.array(FigureRow).parse(
     await db.$queryRaw(sql`
       SELECT "key", COUNT(*) AS "calls", SUM("isError") AS "errors",
-        MIN(CASE WHEN "share" >= 0.5 THEN "durationMs" END) AS "p50",
-        MIN(CASE WHEN "share" >= 0.95 THEN "durationMs" END) AS "p95",
-        MIN(CASE WHEN "share" >= 0.99 THEN "durationMs" END) AS "p99",
+        MIN(CASE WHEN "share" >= 0.5 THEN "durationMs" END) AS "p50Ms",
+        MIN(CASE WHEN "share" >= 0.95 THEN "durationMs" END) AS "p95Ms",
+        MIN(CASE WHEN "share" >= 0.99 THEN "durationMs" END) AS "p99Ms",
         MIN("startedAt") AS "firstAt", MAX("startedAt") AS "lastAt",
         MAX(CASE WHEN "isError" = 1 THEN "startedAt" END) AS "lastErrorAt"
       FROM (
@@ -109,10 +116,12 @@ const measureBy = async (db: Database, key: Sql, calls: Sql) =>
       ) AS "shared" GROUP BY "key"`),
   )
 
-const durationsOf = ({ p50, p95, p99 }: z.infer<typeof FigureRow>): Durations => ({
-  p50Ms: p50,
-  p95Ms: p95,
-  p99Ms: p99,
+const figuresOf = ({ calls, errors, p50Ms, p95Ms, p99Ms }: z.infer<typeof FigureRow>) => ({
+  calls,
+  errors,
+  p50Ms,
+  p95Ms,
+  p99Ms,
 })
 
 /** Returns every hour since `from`, including those without calls. */
@@ -123,6 +132,8 @@ const fillHours = <T extends HourCounts>(from: Date, known: readonly T[]): (T | 
     return byTime.get(startsAt.getTime()) ?? { startsAt, calls: 0, errors: 0 }
   })
 }
+
+const callsIn = (rows: readonly { calls: number }[]): number => rows.reduce((sum, { calls }) => sum + calls, 0)
 
 /** If calls were cut off, the figures start at the first call that was read. */
 const extentOf = (calls: number, limit: number, from: Date, firstAt: Date | undefined) => {
@@ -135,10 +146,7 @@ const countOfSome = async (
   serverIds: readonly string[],
   from: Date,
 ): Promise<[serverId: string, counts: ServerCallCounts][]> => {
-  const calls = join(
-    serverIds.map(id => newestCalls(id, from, MAX_CALLS_IN_LIST)),
-    ' UNION ALL ',
-  )
+  const calls = newestCallsOf(serverIds, from, MAX_CALLS_IN_LIST)
   const byHour = await countBy(db, sql`"serverId" || ${'/'} || ${HOUR}`, calls)
   const byServer = await countTools(db, calls)
   return serverIds.map(id => {
@@ -146,7 +154,7 @@ const countOfSome = async (
       .filter(({ key }) => key.startsWith(`${id}/`))
       .map(({ key, ...counts }) => ({ ...counts, startsAt: toHour(key.slice(id.length + 1)) }))
     const tools = byServer.find(({ key }) => key === id)
-    const total = known.reduce((sum, hour) => sum + hour.calls, 0)
+    const total = callsIn(known)
     return [
       id,
       {
@@ -182,17 +190,10 @@ export const createCallFigureStore = (db: Database) => ({
     const from = startOf(now)
     const calls = newestCalls(serverId, from, MAX_CALLS_OF_SERVER)
     const [[total], byHour] = await Promise.all([measureBy(db, sql`${'all'}`, calls), measureBy(db, HOUR, calls)])
-    const hours = byHour.map(row => ({
-      startsAt: toHour(row.key),
-      calls: row.calls,
-      errors: row.errors,
-      ...durationsOf(row),
-    }))
+    const hours = byHour.map(row => ({ startsAt: toHour(row.key), ...figuresOf(row) }))
     return {
       ...extentOf(total?.calls ?? 0, MAX_CALLS_OF_SERVER, from, total?.firstAt),
-      calls: total?.calls ?? 0,
-      errors: total?.errors ?? 0,
-      ...(total !== undefined && durationsOf(total)),
+      ...(total === undefined ? { calls: 0, errors: 0 } : figuresOf(total)),
       hours: fillHours(from, hours),
     }
   },
@@ -204,9 +205,7 @@ export const createCallFigureStore = (db: Database) => ({
     return rows
       .map(row => ({
         tool: row.key,
-        calls: row.calls,
-        errors: row.errors,
-        ...durationsOf(row),
+        ...figuresOf(row),
         lastCallAt: row.lastAt,
         isFailing: row.lastErrorAt?.getTime() === row.lastAt.getTime(),
       }))
@@ -215,16 +214,13 @@ export const createCallFigureStore = (db: Database) => ({
 
   /** Returns the clients that called a server, most calls first. */
   ofClients: async (serverId: string, now: Date): Promise<ClientCalls[]> => {
-    const rows = await countBy(
-      db,
-      sql`COALESCE("client", ${''})`,
-      newestCalls(serverId, startOf(now), MAX_CALLS_OF_SERVER),
-    )
+    const calls = newestCalls(serverId, startOf(now), MAX_CALLS_OF_SERVER)
+    const rows = await countBy(db, sql`COALESCE("client", ${''})`, calls)
     const byName = Map.groupBy(rows, ({ key }) => key.replace(/\/[^/]*$/, ''))
     return [...byName]
       .map(([name, versions]) => ({
         client: name === '' ? undefined : name,
-        calls: versions.reduce((sum, { calls }) => sum + calls, 0),
+        calls: callsIn(versions),
       }))
       .sort((a, b) => b.calls - a.calls)
   },

@@ -83,22 +83,16 @@ export const createExecutionStore = (db: Database) => ({
 
   /** Lists the newest gaps that overlap the range, newest first. */
   listGaps: async ({ serverId, from, to }: TimeRange & { serverId: string }): Promise<ExecutionGap[]> => {
-    const rows = await db.executionGap.findMany({
+    return db.executionGap.findMany({
       where: {
         serverId,
         ...(from !== undefined && { to: { gte: from } }),
         ...(to !== undefined && { from: { lt: to } }),
       },
+      select: { serverId: true, missing: true, from: true, to: true, reason: true },
       orderBy: [{ to: 'desc' }, { id: 'desc' }],
       take: MAX_PAGE_SIZE,
     })
-    return rows.map(({ missing, from: first, to: last, reason }) => ({
-      serverId,
-      missing,
-      from: first,
-      to: last,
-      reason,
-    }))
   },
 })
 

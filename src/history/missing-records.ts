@@ -14,11 +14,8 @@ export const createMissingRecords = () => {
     count: (serverId: string, startedAt: number, reason: MissingReason): void => {
       total++
       const key = `${serverId} ${reason}`
-      const entry = entries.get(key)
-      if (entry === undefined) {
-        entries.set(key, { serverId, reason, missing: 1, from: startedAt, to: startedAt })
-        return
-      }
+      const entry = entries.get(key) ?? { serverId, reason, missing: 0, from: startedAt, to: startedAt }
+      entries.set(key, entry)
       entry.missing++
       entry.from = Math.min(entry.from, startedAt)
       entry.to = Math.max(entry.to, startedAt)

@@ -164,12 +164,13 @@ const insertExecutions = async (client: Client, rows: readonly CountedRow[]): Pr
   }
 }
 
-const insertGaps = async (client: Client, gaps: readonly GapRow[]): Promise<void> => {
-  if (gaps.length > 0) await client.query({ ...INSERT_GAPS, values: [JSON.stringify(gaps)] })
-}
-
-const addTokens = async (client: Client, rows: readonly TokensRow[]): Promise<void> => {
-  if (rows.length > 0) await client.query({ ...ADD_TOKENS, values: [JSON.stringify(rows)] })
+/** Runs a prepared statement on rows, if there are any. */
+const writeRows = async (
+  client: Client,
+  statement: typeof INSERT_GAPS,
+  rows: GapRow[] | TokensRow[],
+): Promise<void> => {
+  if (rows.length > 0) await client.query({ ...statement, values: [JSON.stringify(rows)] })
 }
 
 /** Writes each batch in one statement per table over its own connection, and reconnects after a failure. */
@@ -204,9 +205,9 @@ export const createPostgresWriter = (target: PostgresTarget): BatchWriter => {
     const counts = new Map(tokens.map(([id, ...amounts]) => [id, amounts]))
     const rows = executions.map((row): CountedRow => [...row, ...(counts.get(row[0]) ?? NOT_COUNTED)])
     const { kept, refused } = await insertExecutions(client, rows)
-    await insertGaps(client, gaps)
+    await writeRows(client, INSERT_GAPS, gaps)
     // Those of rows in this batch are in them already: a row that has tokens stays as it is.
-    await addTokens(client, tokens)
+    await writeRows(client, ADD_TOKENS, tokens)
     return { kind: 'written', dropped: executions.length - kept - refused.length, refused }
   }
 

@@ -70,14 +70,18 @@ type RowFate = 'stored' | 'known' | 'dropped' | { refused: string }
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 
-/** Returns the outcome for a row that caused an error. Rethrows errors that are not caused by the row. */
-const fateOf = (error: unknown): RowFate => {
-  const code = codeOf(error)
-  if (code === 'SQLITE_CONSTRAINT_FOREIGNKEY') return 'dropped'
-  if (code.startsWith('SQLITE_CONSTRAINT') || code === 'SQLITE_TOOBIG') return { refused: code }
-  // An invalid time, or a value that cannot be bound.
-  if (error instanceof RangeError || error instanceof TypeError) return { refused: error.message }
-  throw error
+/** Inserts a row and returns what happened to it. Throws errors that are not caused by the row. */
+const fateOf = (insert: () => { changes: number }): RowFate => {
+  try {
+    return insert().changes > 0 ? 'stored' : 'known'
+  } catch (error) {
+    const code = codeOf(error)
+    if (code === 'SQLITE_CONSTRAINT_FOREIGNKEY') return 'dropped'
+    if (code.startsWith('SQLITE_CONSTRAINT') || code === 'SQLITE_TOOBIG') return { refused: code }
+    // An invalid time, or a value that cannot be bound.
+    if (error instanceof RangeError || error instanceof TypeError) return { refused: error.message }
+    throw error
+  }
 }
 
 const reasonOf = (code: string): MissingReason => {
@@ -106,31 +110,16 @@ const open = (target: SqliteTarget) => {
     return parameters
   }
 
-  const storeExecution = (row: ExecutionRow, counts: Counts, now: string): RowFate => {
-    try {
-      return insertExecution.run(parametersOf([row], counts, now)).changes > 0 ? 'stored' : 'known'
-    } catch (error) {
-      return fateOf(error)
-    }
-  }
-
   /**
-   * Stores rows in one statement. A batch that is sent again is either complete or missing. Undefined if a row is
-   * invalid: none is stored, and each must be tried alone.
+   * Stores rows, in one statement if there are enough. A batch that is sent again is either complete or missing. If a
+   * row is invalid, none is stored, and each is tried alone.
    */
-  const storeTogether = (
-    rows: readonly ExecutionRow[],
-    counts: Counts,
-    now: string,
-  ): 'stored' | 'known' | undefined => {
-    if (rows.length < ROWS_AT_ONCE) return undefined
-    try {
-      return insertExecutions.run(parametersOf(rows, counts, now)).changes > 0 ? 'stored' : 'known'
-    } catch (error) {
-      // Rethrows errors not caused by a row.
-      fateOf(error)
-      return undefined
+  const storeExecutions = (rows: readonly ExecutionRow[], counts: Counts, now: string) => {
+    if (rows.length === ROWS_AT_ONCE) {
+      const fate = fateOf(() => insertExecutions.run(parametersOf(rows, counts, now)))
+      if (fate === 'stored' || fate === 'known') return rows.map(row => ({ row, fate }))
     }
+    return rows.map(row => ({ row, fate: fateOf(() => insertExecution.run(parametersOf([row], counts, now))) }))
   }
 
   /** Adds a new row to the sums, and its tokens. */
@@ -158,13 +147,9 @@ const open = (target: SqliteTarget) => {
     }
   }
 
-  const storeGap = ([id, serverId, missing, from, to, reason]: GapRow, now: string): RowFate => {
-    try {
-      insertGap.run(id, serverId, missing, toTimeText(from), toTimeText(to), reason, now, now)
-      return 'stored'
-    } catch (error) {
-      return fateOf(error)
-    }
+  /** Stores a gap, unless its server is gone. */
+  const storeGap = ([id, serverId, missing, from, to, reason]: GapRow, now: string): void => {
+    fateOf(() => insertGap.run(id, serverId, missing, toTimeText(from), toTimeText(to), reason, now, now))
   }
 
   const storeBatch = db.transaction(({ executions, gaps, tokens }: RecordingBatch): WriteOutcome => {
@@ -175,9 +160,7 @@ const open = (target: SqliteTarget) => {
     let dropped = 0
     for (let first = 0; first < executions.length; first += ROWS_AT_ONCE) {
       const rows = executions.slice(first, first + ROWS_AT_ONCE)
-      const together = storeTogether(rows, counts, now)
-      for (const row of rows) {
-        const fate = together ?? storeExecution(row, counts, now)
+      for (const { row, fate } of storeExecutions(rows, counts, now)) {
         if (fate === 'stored') countCall(row, counts, sums)
         else if (fate === 'dropped') dropped++
         else if (fate !== 'known') refused.push({ serverId: row[1], startedAt: row[6], message: fate.refused })

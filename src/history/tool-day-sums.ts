@@ -34,11 +34,9 @@ export const createToolDaySums = () => {
     ): void => {
       if (tool === '') return
       const key = `${serverId} ${day} ${tool}`
-      const sum = sums.get(key)
-      if (sum === undefined) {
-        sums.set(key, { serverId, day, tool, calls, counted, estimated, tokensSent, tokensBefore })
-        return
-      }
+      const none = { calls: 0, counted: 0, estimated: 0, tokensSent: 0, tokensBefore: 0 }
+      const sum = sums.get(key) ?? { serverId, day, tool, ...none }
+      sums.set(key, sum)
       sum.calls += calls
       sum.counted += counted
       sum.estimated += estimated

@@ -1,7 +1,7 @@
-import { join, sqltag as sql } from '@prisma/client/runtime/client'
+import { sqltag as sql } from '@prisma/client/runtime/client'
 import { z } from 'zod'
 import type { Database } from '../lib/db/client.ts'
-import { newestCalls } from './call-figures.store.ts'
+import { newestCallsOf } from './call-figures.store.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 const DAYS = 30
@@ -26,16 +26,12 @@ const Row = z.object({ serverId: z.string(), calls: count, errors: count, dayCal
 const countSome = async (db: Database, serverIds: readonly string[], now: Date, limit: number) => {
   const from = new Date(now.getTime() - DAYS * DAY_MS)
   const dayFrom = new Date(now.getTime() - DAY_MS)
-  const calls = join(
-    serverIds.map(id => newestCalls(id, from, limit)),
-    ' UNION ALL ',
-  )
   return z.array(Row).parse(
     await db.$queryRaw(sql`
       SELECT "serverId", COUNT(*) AS "calls", SUM("isError") AS "errors",
         SUM(CASE WHEN "startedAt" >= ${dayFrom} THEN 1 ELSE 0 END) AS "dayCalls",
         SUM(CASE WHEN "startedAt" >= ${dayFrom} THEN "isError" ELSE 0 END) AS "dayErrors"
-      FROM (${calls}) AS "call" GROUP BY "serverId"`),
+      FROM (${newestCallsOf(serverIds, from, limit)}) AS "call" GROUP BY "serverId"`),
   )
 }
 
