@@ -68,13 +68,8 @@ export const giveRole = async (
 ): Promise<Member> => {
   const changed = await store.updateRole(tx, organizationId, userId, role)
   const target = userTarget({ id: userId, email })
-  await writeAudit(tx, {
-    action: 'member.role_changed',
-    actor,
-    organizationId,
-    target,
-    change: { role: { from, to: role } },
-  })
+  const change = { role: { from, to: role } }
+  await writeAudit(tx, { action: 'member.role_changed', actor, organizationId, target, change })
   announce({ type: 'access_changed', userId })
   return changed
 }
@@ -100,9 +95,6 @@ export type RemovalPreview = {
   heirs: readonly Member[]
   heirId: string
 }
-
-/** Members offered as recipients of the servers. */
-const MAX_HEIRS_SHOWN = 200
 
 export const createMemberService = ({ db, changes, holdings }: MemberServiceParts) => ({
   listMembers: async (actor: Actor, organizationId: string, page: IdPage): Promise<Member[]> => {
@@ -140,7 +132,7 @@ export const createMemberService = ({ db, changes, holdings }: MemberServicePart
   /** Previews a removal, for users who may remove the member and for the member. */
   previewRemoval: async (actor: Actor, organizationId: string, userId: string): Promise<RemovalPreview> => {
     const member = await getForRemoval(db, actor, organizationId, userId)
-    const others = await store.listOtherMembers(db, organizationId, userId, MAX_HEIRS_SHOWN)
+    const others = await store.listOtherMembers(db, organizationId, userId)
     return {
       member,
       servers: await holdings.listServersOwnedBy(db, userId, organizationId),

@@ -36,15 +36,14 @@ export const findRole = async (tx: Transaction, organizationId: string, userId: 
 export const listMembers = async (tx: Transaction, organizationId: string, page: IdPage): Promise<Member[]> =>
   (await tx.membership.findMany({ ...idPageQuery(page, { organizationId }), include: WITH_EMAIL })).map(toMember)
 
-/** Lists the members except one, longest membership first. */
-export const listOtherMembers = async (
-  tx: Transaction,
-  organizationId: string,
-  userId: string,
-  take: number,
-): Promise<Member[]> => {
+/** Most members offered as heirs of another. */
+const MAX_OTHERS = 200
+
+/** Lists the members except one, longest membership first, up to `MAX_OTHERS`. */
+export const listOtherMembers = async (tx: Transaction, organizationId: string, userId: string): Promise<Member[]> => {
   const where = { organizationId, userId: { not: userId } }
-  return (await tx.membership.findMany({ where, include: WITH_EMAIL, orderBy: { id: 'asc' }, take })).map(toMember)
+  const page = { orderBy: { id: 'asc' }, take: MAX_OTHERS } as const
+  return (await tx.membership.findMany({ where, include: WITH_EMAIL, ...page })).map(toMember)
 }
 
 export const listMemberIds = async (tx: Transaction, organizationId: string): Promise<string[]> =>

@@ -68,7 +68,7 @@ type Joined = { id: string; name: string; isNew: boolean; role: Role }
 /** The invitation operations that sign-up needs; supplied by `services.ts`. */
 export type Invitations = {
   /** Throws if the token does not belong to an open invitation to this email. */
-  assertGoodFor: (tx: Transaction, token: string, email: string) => Promise<void>
+  assertGoodFor: (tx: Transaction, token: string, email: string) => Promise<unknown>
   /** Accepts the invitation: makes the user a member and verifies their email. Throws as above. */
   accept: (
     tx: Transaction,

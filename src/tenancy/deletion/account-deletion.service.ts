@@ -22,7 +22,7 @@ export type DeletionPreview = {
     role: Role
     /** Whether the user is its only owner and must decide what happens to it. */
     mustDecide: boolean
-    /** Other members who could become owner, longest membership first; at most `MAX_OTHERS_SHOWN`. */
+    /** Other members who could become owner, longest membership first; the first 200. */
     otherMembers: Member[]
     servers: number
     toolkits: number
@@ -32,9 +32,6 @@ export type DeletionPreview = {
   /** Why the account cannot be deleted; undefined if it can. */
   refusal: string | undefined
 }
-
-/** Other members listed per organization. */
-const MAX_OTHERS_SHOWN = 200
 
 export type AccountDeletionParts = RemovalParts & {
   /**
@@ -85,7 +82,7 @@ export const createAccountDeletion = (parts: AccountDeletionParts) => {
             role,
             oldestOwner,
             mustDecide: oldestOwner === undefined,
-            otherMembers: await members.listOtherMembers(db, id, userId, MAX_OTHERS_SHOWN),
+            otherMembers: await members.listOtherMembers(db, id, userId),
             servers: await holdings.countServers(db, id),
             toolkits: await holdings.countToolkits(db, id),
           }

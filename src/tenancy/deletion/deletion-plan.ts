@@ -4,13 +4,11 @@ import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError, type FieldError } from '../../lib/kernel/errors.ts'
 import { findMember, findOldestOtherOwner } from '../members.store.ts'
 import type { Member } from '../organization.ts'
-import { assertNotTheOnly, type Tenancy } from './removal.ts'
+import { assertNotTheOnly, type Named, type Tenancy } from './removal.ts'
 
 /** For each solely owned organization, by ID: `REMOVE`, or the user ID of the member who becomes its owner. */
 export type Decisions = Readonly<Record<string, string>>
 export const REMOVE = 'remove'
-
-type Named = { id: string; name: string }
 
 /** What happens to an organization when a member's account is deleted. The heir gets the servers. */
 export type Step =

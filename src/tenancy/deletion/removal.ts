@@ -23,7 +23,7 @@ export type RemovalParts = {
   tenancy: Tenancy
 }
 
-type Named = { id: string; name: string }
+export type Named = { id: string; name: string }
 
 /**
  * Throws `forbidden` for the organization of PATCHBAY_TENANCY=single. Others, from before the setting, may be deleted.
@@ -38,11 +38,7 @@ export const assertNotTheOnly = async (tx: Transaction, tenancy: Tenancy, organi
  * transaction stops the servers, then they are deleted in batches, and another transaction deletes the organization. If
  * this is interrupted, the organization remains without servers and can be deleted again.
  */
-export const createOrganizationRemoval = ({
-  holdings,
-  finishServer,
-  endClientsOf,
-}: Pick<RemovalParts, 'holdings' | 'finishServer' | 'endClientsOf'>) => ({
+export const createOrganizationRemoval = ({ holdings, finishServer, endClientsOf }: RemovalParts) => ({
   /** Stops the servers. Returns the IDs of those to pass to `finish`. */
   stop: async (tx: Transaction, announce: Announce, actor: Actor, organizationId: string): Promise<string[]> => {
     const serverIds = await holdings.stopServers(tx, actor, organizationId)

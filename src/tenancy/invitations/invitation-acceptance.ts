@@ -12,7 +12,7 @@ import { findOpenInvitation, markAccepted } from './invitations.store.ts'
 /** Returns an open invitation. Throws the same `not_found` for used, replaced, withdrawn, expired and unknown links. */
 export const getOpenInvitation = async (tx: Transaction, token: string): Promise<OpenInvitation> => {
   const tokenHash = linkHashOf(token)
-  const invitation = tokenHash === undefined ? undefined : await findOpenInvitation(tx, tokenHash, new Date())
+  const invitation = tokenHash === undefined ? undefined : await findOpenInvitation(tx, tokenHash)
   if (invitation !== undefined) return invitation
   throw new AppError('not_found', 'This invitation is no longer valid. Ask the sender for a new one.')
 }
@@ -57,9 +57,7 @@ export const acceptInvitation = async (
 
 /** The invitation operations that sign-up needs. */
 export const invitationsForSignUp = {
-  assertGoodFor: async (tx: Transaction, token: string, email: string): Promise<void> => {
-    await getInvitationFor(tx, token, email)
-  },
+  assertGoodFor: getInvitationFor,
   accept: (tx: Transaction, token: string, user: { id: string; email: string }, address: string): Promise<Joined> =>
     acceptInvitation(tx, token, user, userActor(user, address)),
 }

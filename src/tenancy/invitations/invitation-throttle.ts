@@ -19,16 +19,15 @@ const tooMany = (what: string, resetsInMs: number): AppError => {
 }
 
 /** Limits invitations per hour, because they go to people who have not asked for them. Throws `rate_limited`. */
-export const createInvitationThrottle = (counters: Counters) => {
+export const countInvitation = async (
+  counters: Counters,
+  { senderId, organizationId, email }: { senderId: string; organizationId: string; email: string },
+): Promise<void> => {
   const count = async (name: string, key: string, most: number, what: string): Promise<void> => {
     const { count: counted, resetsInMs } = await counters.increment(`${name}:${hash('sha256', key)}`, HOUR_MS)
     if (counted > most) throw tooMany(what, resetsInMs)
   }
-  return {
-    countInvitation: async (senderId: string, organizationId: string, email: string): Promise<void> => {
-      await count('invitation-sender', senderId, MAX_PER_SENDER, 'from you')
-      await count('invitation', organizationId, MAX_PER_ORGANIZATION, 'from this organization')
-      await count('invitation-address', email, MAX_PER_ADDRESS, 'to this address')
-    },
-  }
+  await count('invitation-sender', senderId, MAX_PER_SENDER, 'from you')
+  await count('invitation', organizationId, MAX_PER_ORGANIZATION, 'from this organization')
+  await count('invitation-address', email, MAX_PER_ADDRESS, 'to this address')
 }

@@ -16,7 +16,7 @@ import type { Invitation, OpenInvitation, Organization } from '../organization.t
 import { getOrganization } from '../organizations.service.ts'
 import { acceptInvitation, getOpenInvitation } from './invitation-acceptance.ts'
 import { INVITATION_DAYS, invitationEmail, invitationPath } from './invitation-link.ts'
-import { createInvitationThrottle } from './invitation-throttle.ts'
+import { countInvitation } from './invitation-throttle.ts'
 import * as store from './invitations.store.ts'
 
 export type InvitationServiceParts = {
@@ -38,39 +38,34 @@ const assertNoMember = async (tx: Transaction, organizationId: string, email: st
   })
 }
 
-const assertRoom = async (tx: Transaction, organizationId: string, email: string, now: Date): Promise<void> => {
-  if ((await store.countOpenInvitations(tx, organizationId, email, now)) < MAX_OPEN_INVITATIONS) return
+const assertRoom = async (tx: Transaction, organizationId: string, email: string): Promise<void> => {
+  if ((await store.countOpenInvitations(tx, organizationId, email)) < MAX_OPEN_INVITATIONS) return
   const message = `An organization can have at most ${MAX_OPEN_INVITATIONS} pending invitations. Withdraw some first.`
   throw new AppError('limit_exceeded', message)
 }
 
-const noInvitation = () => new AppError('not_found', 'Invitation not found.')
+const getInvitation = async (tx: Transaction, organizationId: string, id: string): Promise<Invitation> => {
+  const invitation = await store.findOpenInvitationOf(tx, organizationId, { id })
+  return orThrow(invitation, () => new AppError('not_found', 'Invitation not found.'))
+}
 
 const targetOf = ({ id, email }: Invitation) => ({ type: 'invitation', id, name: email })
 
 export const createInvitationService = ({ db, changes, counters, mailer, baseUrl }: InvitationServiceParts) => {
-  const throttle = createInvitationThrottle(counters)
-
   const putInvitation = (actor: Actor, organizationId: string, email: string, role: Role, tokenHash: string) =>
     changes.commit(async tx => {
-      const now = new Date()
       await assertStillMay(tx, actor, organizationId, permissionOver(role))
       const organization = await getOrganization(tx, actor, organizationId)
       await assertNoMember(tx, organizationId, email)
-      const before = await store.findOpenInvitationOf(tx, organizationId, { email }, now)
+      const before = await store.findOpenInvitationOf(tx, organizationId, { email })
       if (before !== undefined) await assertStillMay(tx, actor, organizationId, permissionOver(before.role))
-      await assertRoom(tx, organizationId, email, now)
-      const expiresAt = new Date(now.getTime() + INVITATION_DAYS * DAY_MS)
+      await assertRoom(tx, organizationId, email)
+      const expiresAt = new Date(Date.now() + INVITATION_DAYS * DAY_MS)
       const data = { organizationId, email, role, invitedById: actor.userId, tokenHash, expiresAt }
       const invitation = await store.putInvitation(tx, data)
       const change = { role, expiresAt: expiresAt.toISOString() }
-      await writeAudit(tx, {
-        action: 'invitation.created',
-        actor,
-        organizationId,
-        target: targetOf(invitation),
-        change,
-      })
+      const target = targetOf(invitation)
+      await writeAudit(tx, { action: 'invitation.created', actor, organizationId, target, change })
       return { invitation, organizationName: organization.name }
     })
 
@@ -80,7 +75,7 @@ export const createInvitationService = ({ db, changes, counters, mailer, baseUrl
     { email, role }: { email: string; role: Role },
   ): Promise<Invitation> => {
     assertMay(actor, organizationId, permissionOver(role))
-    await throttle.countInvitation(actor.userId, organizationId, email)
+    await countInvitation(counters, { senderId: actor.userId, organizationId, email })
     const { token, tokenHash } = makeLinkToken()
     const { invitation, organizationName } = await putInvitation(actor, organizationId, email, role, tokenHash)
     const link = `${baseUrl}${invitationPath(token)}`
@@ -98,32 +93,24 @@ export const createInvitationService = ({ db, changes, counters, mailer, baseUrl
     /** Sends a new link to the same email for the same role, and invalidates the previous one. */
     renewInvitation: async (actor: Actor, organizationId: string, id: string): Promise<Invitation> => {
       assertMay(actor, organizationId, 'manage')
-      const invitation = orThrow(await store.findOpenInvitationOf(db, organizationId, { id }, new Date()), noInvitation)
+      const invitation = await getInvitation(db, organizationId, id)
       return invite(actor, organizationId, invitation)
     },
 
     listInvitations: async (actor: Actor, organizationId: string, page: IdPage): Promise<Invitation[]> => {
       assertMay(actor, organizationId, 'manage')
-      return store.listOpenInvitations(db, organizationId, page, new Date())
+      return store.listOpenInvitations(db, organizationId, page)
     },
 
     withdrawInvitation: (actor: Actor, organizationId: string, id: string): Promise<void> =>
       changes.commit(async tx => {
         await assertStillMay(tx, actor, organizationId, 'manage')
-        const invitation = orThrow(
-          await store.findOpenInvitationOf(tx, organizationId, { id }, new Date()),
-          noInvitation,
-        )
+        const invitation = await getInvitation(tx, organizationId, id)
         await assertStillMay(tx, actor, organizationId, permissionOver(invitation.role))
         await store.removeInvitation(tx, id)
+        const target = targetOf(invitation)
         const change = { role: invitation.role }
-        await writeAudit(tx, {
-          action: 'invitation.removed',
-          actor,
-          organizationId,
-          target: targetOf(invitation),
-          change,
-        })
+        await writeAudit(tx, { action: 'invitation.removed', actor, organizationId, target, change })
       }),
 
     /** Returns the invitation of a link. Throws `not_found` if it is no longer valid. */

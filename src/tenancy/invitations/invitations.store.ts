@@ -8,15 +8,11 @@ import type { Invitation, OpenInvitation } from '../organization.ts'
 const toInvitation = ({ tokenHash: _, ...row }: Rows.Invitation): Invitation => row
 
 /** Condition for invitations that are neither accepted nor expired. */
-const openAt = (now: Date) => ({ acceptedAt: null, expiresAt: { gt: now } })
+const openNow = () => ({ acceptedAt: null, expiresAt: { gt: new Date() } })
 
-export const findOpenInvitation = async (
-  tx: Transaction,
-  tokenHash: string,
-  now: Date,
-): Promise<OpenInvitation | undefined> => {
+export const findOpenInvitation = async (tx: Transaction, tokenHash: string): Promise<OpenInvitation | undefined> => {
   const row = await tx.invitation.findFirst({
-    where: { tokenHash, ...openAt(now) },
+    where: { tokenHash, ...openNow() },
     include: { organization: { select: { name: true } } },
   })
   if (row === null) return undefined
@@ -31,25 +27,19 @@ export const findOpenInvitationOf = async (
   tx: Transaction,
   organizationId: string,
   by: { id: string } | { email: string },
-  now: Date,
 ): Promise<Invitation | undefined> =>
-  mapFound(await tx.invitation.findFirst({ where: { ...by, organizationId, ...openAt(now) } }), toInvitation)
+  mapFound(await tx.invitation.findFirst({ where: { ...by, organizationId, ...openNow() } }), toInvitation)
 
 export const listOpenInvitations = async (
   tx: Transaction,
   organizationId: string,
   page: IdPage,
-  now: Date,
 ): Promise<Invitation[]> =>
-  (await tx.invitation.findMany(idPageQuery(page, { organizationId, ...openAt(now) }))).map(toInvitation)
+  (await tx.invitation.findMany(idPageQuery(page, { organizationId, ...openNow() }))).map(toInvitation)
 
 /** Counts open invitations to other emails than `but`. */
-export const countOpenInvitations = (
-  tx: Transaction,
-  organizationId: string,
-  but: string,
-  now: Date,
-): Promise<number> => tx.invitation.count({ where: { organizationId, email: { not: but }, ...openAt(now) } })
+export const countOpenInvitations = (tx: Transaction, organizationId: string, but: string): Promise<number> =>
+  tx.invitation.count({ where: { organizationId, email: { not: but }, ...openNow() } })
 
 /** Stores an invitation. Replaces an earlier one to the same email, whose link stops working. */
 export const putInvitation = async (
