@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createBrowser } from '../support/browser.ts'
-import { anyDatabase, databasesOfRun } from './app.ts'
-import { EMAIL, linkIn, type MailApp, NEW_PASSWORD, newPerson, PASSWORD, startMailApp } from './mail.ts'
+import { anyDatabase, databasesOfRun, EMAIL, NEW_PASSWORD, PASSWORD } from './app.ts'
+import { linkIn, type MailApp, newPerson, startMailApp } from './mail.ts'
 
 const NEW_EMAIL = 'ada@new.example'
 type Browser = Awaited<ReturnType<typeof newPerson>>['browser']

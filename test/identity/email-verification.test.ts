@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createBrowser } from '../support/browser.ts'
 import { parseMail } from '../support/smtp-server.ts'
-import { anyDatabase, databasesOfRun, startApp } from './app.ts'
-import { auditOf, EMAIL, linkIn, newPerson, PASSWORD, startMailApp } from './mail.ts'
+import { anyDatabase, auditOf, databasesOfRun, EMAIL, PASSWORD, signUpInBrowser, startApp } from './app.ts'
+import { linkIn, newPerson, startMailApp } from './mail.ts'
 
 describe.each(databasesOfRun)('confirming an email on $kind', database => {
   it('works once with the link sent at sign-up', async () => {
@@ -68,9 +68,7 @@ describe('confirming an email', () => {
   it('does not block the sign-up if the mail server rejects the message, and can be requested again', async () => {
     const app = await startMailApp(anyDatabase)
     app.smtp.refuse('550 no such mailbox')
-    const browser = createBrowser(app.origin)
-    expect((await browser.signUp(EMAIL, PASSWORD)).status).toBe(201)
-    await browser.loadCsrfToken()
+    const browser = await signUpInBrowser(app)
     expect((await browser.send('POST', '/me/email-verification')).status).toBe(503)
     app.smtp.refuse(undefined)
     expect((await browser.send('POST', '/me/email-verification')).status).toBe(202)
@@ -79,9 +77,7 @@ describe('confirming an email', () => {
 
   it('saves the message to the outbox if no mail server is set', async () => {
     const app = await startApp(anyDatabase)
-    const browser = createBrowser(app.origin)
-    await browser.signUp(EMAIL, PASSWORD)
-    await browser.loadCsrfToken()
+    const browser = await signUpInBrowser(app)
     const asked = await browser.send('POST', '/me/email-verification')
     expect(asked.json()).toMatchObject({ message: expect.stringContaining('outbox') })
     const outbox = join(app.settings.dataDirectory, 'outbox')

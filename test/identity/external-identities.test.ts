@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { createApiClient } from '../support/api-client.ts'
 import { createBrowser } from '../support/browser.ts'
 import { createPageBrowser } from '../support/page-browser.ts'
-import { anyDatabase, databasesOfRun, startApp } from './app.ts'
+import { anyDatabase, databasesOfRun, EMAIL, makeToken, PASSWORD, signUpInBrowser, startApp } from './app.ts'
 import { linkIn, startMailApp } from './mail.ts'
 import {
   prepareOpenIdProvider,
@@ -12,8 +12,6 @@ import {
   visitProvider,
 } from './openid-provider.ts'
 
-const EMAIL = 'ada@example.com'
-const PASSWORD = 'correct horse battery staple'
 /** Her email at the provider differs and is unverified, because linking must not depend on it. */
 const ADA = { sub: 'ada-at-provider', email: 'ada@elsewhere.example', email_verified: false }
 
@@ -27,9 +25,7 @@ const startWorld = async (starting = startAppWithProvider(anyDatabase)) => {
   const app = await starting
   const { provider } = app
   provider.people.set(ADA.sub, ADA)
-  const browser = createBrowser(app.origin)
-  await browser.signUp(EMAIL, PASSWORD)
-  await browser.loadCsrfToken()
+  const browser = await signUpInBrowser(app)
   await app.services.db.user.updateMany({ data: { emailVerifiedAt: new Date() } })
 
   const begin = (by: Browser, body: object = { password: PASSWORD }) => by.send('POST', '/me/identities', body)
@@ -81,9 +77,7 @@ describe.each(databasesOfRun)('an identity at the external provider on $kind', d
     const { origin, browser, link, list, comeAs, services } = await startWorld(startAppWithProvider(database))
     await link(browser)
     const [identity] = await list(browser)
-    const eve = createBrowser(origin)
-    await eve.signUp('eve@example.com', PASSWORD)
-    await eve.loadCsrfToken()
+    const eve = await signUpInBrowser({ origin }, 'eve@example.com')
     await services.db.user.updateMany({ data: { emailVerifiedAt: new Date() } })
     expect(await list(eve)).toEqual([])
     expect((await eve.send('DELETE', `/me/identities/${identity?.id}`)).status).toBe(404)
@@ -106,10 +100,7 @@ describe('linking an external identity', () => {
         expect.objectContaining({ errors: [expect.objectContaining({ path: 'password' })] }),
       ])
     }
-    const { token } = z
-      .object({ token: z.string() })
-      .parse((await browser.send('POST', '/tokens', { name: 'x' })).json())
-    const byToken = createApiClient(origin, token)
+    const byToken = createApiClient(origin, await makeToken(browser))
     expect((await byToken.send('POST', '/me/identities', { password: PASSWORD })).status).toBe(401)
     const withoutCsrf = createBrowser(origin)
     for (const [name, value] of browser.cookies) withoutCsrf.cookies.set(name, value)
@@ -150,9 +141,7 @@ describe('linking an external identity', () => {
 
   it('is not possible if no provider is set up', async () => {
     const app = await startApp(anyDatabase)
-    const browser = createBrowser(app.origin)
-    await browser.signUp(EMAIL, PASSWORD)
-    await browser.loadCsrfToken()
+    const browser = await signUpInBrowser(app)
     await app.services.db.user.updateMany({ data: { emailVerifiedAt: new Date() } })
     expect((await browser.send('POST', '/me/identities', { password: PASSWORD })).status).toBe(404)
   })

@@ -2,7 +2,7 @@ import { generateKeyPair, SignJWT } from 'jose'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createBrowser } from '../support/browser.ts'
 import { createPageBrowser, type PageResponse } from '../support/page-browser.ts'
-import { type AccountsApp, anyDatabase, databasesOfRun, startApp } from './app.ts'
+import { type AccountsApp, anyDatabase, auditOf, databasesOfRun, EMAIL, PASSWORD, startApp } from './app.ts'
 import {
   CLIENT_SECRET,
   type OpenIdProvider,
@@ -13,8 +13,6 @@ import {
 } from './openid-provider.ts'
 import { codeOf, turnOn } from './second-factor.ts'
 
-const EMAIL = 'ada@example.com'
-const PASSWORD = 'correct horse battery staple'
 const ADA = { sub: 'ada-at-provider', email: 'Ada@Example.com', email_verified: true }
 const CALLBACK = '/sign-in/external/callback'
 
@@ -67,8 +65,6 @@ const whoIs = async (browser: PageBrowser): Promise<string | undefined> => {
 const usersOf = ({ services }: World) =>
   services.db.user.findMany({ where: { email: { not: 'operator@example.com' } } })
 const identitiesOf = ({ services }: World) => services.db.externalIdentity.findMany()
-const actionsOf = async ({ services }: World): Promise<string[]> =>
-  (await services.db.auditEntry.findMany({ orderBy: { id: 'asc' } })).map(({ action }) => action)
 
 describe.each(databasesOfRun)('signing in with an external provider on $kind', database => {
   it('creates an account with a verified email the first time, and signs in to it afterwards', async () => {
@@ -88,7 +84,7 @@ describe.each(databasesOfRun)('signing in with an external provider on $kind', d
     await travel(world, second, ADA.sub)
     expect(await whoIs(second)).toBe(EMAIL)
     expect(await usersOf(world)).toHaveLength(1)
-    const actions = await actionsOf(world)
+    const actions = await auditOf(world)
     expect(actions).toEqual(expect.arrayContaining(['user.signed_up', 'user.identity_linked']))
     expect(actions.filter(action => action === 'user.signed_in')).toHaveLength(2)
     // No password works, as none is set.

@@ -1,12 +1,7 @@
 import { onTestFinished } from 'vitest'
-import { createBrowser } from '../support/browser.ts'
 import type { DatabaseKindForTests } from '../support/databases.ts'
 import { type ReceivedMail, type SmtpServer, startSmtpServer } from '../support/smtp-server.ts'
-import { type AccountsApp, startOwnApp } from './app.ts'
-
-export const PASSWORD = 'correct horse battery staple'
-export const NEW_PASSWORD = 'another horse another staple'
-export const EMAIL = 'ada@example.com'
+import { type AccountsApp, EMAIL, signUpInBrowser, startOwnApp } from './app.ts'
 
 export type MailApp = AccountsApp & { smtp: SmtpServer }
 
@@ -31,14 +26,8 @@ export const linkIn = (mail: ReceivedMail): { url: URL; token: string } => {
 }
 
 /** Signs up a user and returns their browser; `welcome` is the email they received. */
-export const newPerson = async ({ origin, smtp }: MailApp, email = EMAIL) => {
-  const browser = createBrowser(origin)
-  const answer = await browser.signUp(email, PASSWORD)
-  if (answer.status !== 201) throw new Error(`sign-up: ${answer.text}`)
-  await browser.loadCsrfToken()
-  return { browser, email, welcome: await smtp.next() }
-}
-
-/** Lists the actions in the audit log, oldest first. */
-export const auditOf = async ({ services }: MailApp): Promise<string[]> =>
-  (await services.db.auditEntry.findMany({ orderBy: { id: 'asc' } })).map(({ action }) => action)
+export const newPerson = async (app: MailApp, email = EMAIL) => ({
+  browser: await signUpInBrowser(app, email),
+  email,
+  welcome: await app.smtp.next(),
+})

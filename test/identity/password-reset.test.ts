@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { z } from 'zod'
 import { createApiClient } from '../support/api-client.ts'
 import { type BrowserAnswer, createBrowser } from '../support/browser.ts'
-import { anyDatabase, databasesOfRun } from './app.ts'
-import { auditOf, EMAIL, linkIn, type MailApp, NEW_PASSWORD, newPerson, PASSWORD, startMailApp } from './mail.ts'
+import { anyDatabase, auditOf, databasesOfRun, EMAIL, makeToken, NEW_PASSWORD, PASSWORD } from './app.ts'
+import { linkIn, type MailApp, newPerson, startMailApp } from './mail.ts'
 
 const askForReset = (app: MailApp, email = EMAIL, address?: string) =>
   createBrowser(app.origin, address === undefined ? {} : { address }).send('POST', '/password-resets', { email })
@@ -65,8 +64,7 @@ describe.each(databasesOfRun)('a forgotten password on $kind', database => {
     const { browser } = await newPerson(app)
     const { db } = app.services
     await db.user.updateMany({ data: { emailVerifiedAt: isConfirmed ? new Date() : null } })
-    const made = await browser.send('POST', '/tokens', { name: 'script' })
-    const { token } = z.object({ token: z.string() }).parse(JSON.parse(made.text))
+    const token = await makeToken(browser)
     await reset(app, await tokenFor(app))
     expect((await createApiClient(app.origin, token).send('GET', '/me')).status).toBe(status)
   })

@@ -1,16 +1,24 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { z } from 'zod'
 import { createApiClient } from '../support/api-client.ts'
 import { createBrowser } from '../support/browser.ts'
 import type { DatabaseKindForTests } from '../support/databases.ts'
 import { createPageBrowser } from '../support/page-browser.ts'
-import { type AccountsApp, anyDatabase, databasesOfRun, startApp } from './app.ts'
-import { linkIn, NEW_PASSWORD, newPerson, startMailApp } from './mail.ts'
+import {
+  type AccountsApp,
+  anyDatabase,
+  auditOf,
+  BEHIND_PROXY,
+  databasesOfRun,
+  EMAIL,
+  makeToken,
+  NEW_PASSWORD,
+  PASSWORD,
+  signUpInBrowser,
+  startApp,
+} from './app.ts'
+import { linkIn, newPerson, startMailApp } from './mail.ts'
 import { codeOf, NewSecondFactor, RecoveryCodes, turnOn } from './second-factor.ts'
 
-const PASSWORD = 'correct horse battery staple'
-const EMAIL = 'ada@example.com'
-const BEHIND_PROXY = { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' }
 /** Change with each test: an application caches which addresses are blocked. */
 let home = ''
 let settingUp = ''
@@ -21,16 +29,13 @@ beforeEach(() => {
 })
 const ELSEWHERE = '198.51.100.2'
 
-const Token = z.object({ token: z.string() })
-
 const signIn = (origin: string, code?: string, address = home) =>
   createBrowser(origin, { address }).send('POST', '/session', { email: EMAIL, password: PASSWORD, code })
 
 /** Starts an app whose only account has a second factor, which was turned on in `browser`. */
 const startWithSecondFactor = async (database: DatabaseKindForTests) => {
   const app = await startApp(database, BEHIND_PROXY)
-  const browser = createBrowser(app.origin, { address: settingUp })
-  await browser.signUp(EMAIL, PASSWORD)
+  const browser = await signUpInBrowser(app, EMAIL, { address: settingUp })
   return { ...app, browser, ...(await turnOn(browser, PASSWORD)) }
 }
 
@@ -38,15 +43,10 @@ const startWithSecondFactor = async (database: DatabaseKindForTests) => {
 const forgetUse = ({ services }: Pick<AccountsApp, 'services'>) =>
   services.db.secondFactor.updateMany({ data: { lastStep: 1 } })
 
-const actionsOf = async ({ services }: Pick<AccountsApp, 'services'>): Promise<string[]> =>
-  (await services.db.auditEntry.findMany({ orderBy: { id: 'asc' } })).map(({ action }) => action)
-
 describe.each(databasesOfRun)('a second factor on $kind', database => {
   it('takes effect once a first code confirms it, and is asked for only after the password', async () => {
     const app = await startApp(database, BEHIND_PROXY)
-    const browser = createBrowser(app.origin, { address: home })
-    await browser.signUp(EMAIL, PASSWORD)
-    await browser.loadCsrfToken()
+    const browser = await signUpInBrowser(app, EMAIL, { address: home })
     expect((await browser.send('GET', '/me/second-factor')).json()).toEqual({ isOn: false, recoveryCodesLeft: 0 })
     await browser.send('POST', '/me/second-factor', { password: PASSWORD })
     expect((await signIn(app.origin)).status).toBe(200)
@@ -65,7 +65,7 @@ describe.each(databasesOfRun)('a second factor on $kind', database => {
     const refused = await createBrowser(app.origin).send('POST', '/session', wrongPassword)
     expect([refused.status, refused.text]).toEqual([401, expect.not.stringContaining('code')])
     expect((await signIn(app.origin, codeOf(secret, 1))).status).toBe(200)
-    expect(await actionsOf(app)).toContain('user.second_factor_added')
+    expect(await auditOf(app)).toContain('user.second_factor_added')
   })
 
   it('accepts a code only once, even if it is sent many times concurrently', async () => {
@@ -84,7 +84,7 @@ describe.each(databasesOfRun)('a second factor on $kind', database => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401, 401, 401])
     expect((await signIn(app.origin, ` ${second.replaceAll('-', ' ').toUpperCase()} `)).status).toBe(200)
     expect((await app.browser.send('GET', '/me/second-factor')).json()).toEqual({ isOn: true, recoveryCodesLeft: 8 })
-    expect((await actionsOf(app)).filter(action => action === 'user.recovery_code_used')).toHaveLength(2)
+    expect((await auditOf(app)).filter(action => action === 'user.recovery_code_used')).toHaveLength(2)
   })
 
   it('stores its secret encrypted and its recovery codes hashed, and neither in the audit log', async () => {
@@ -107,10 +107,9 @@ describe.each(databasesOfRun)('a second factor on $kind', database => {
 
   it('ends the other sessions when it is added or removed, but keeps tokens', async () => {
     const app = await startApp(database, BEHIND_PROXY)
-    const [own, other] = [createBrowser(app.origin, { address: home }), createBrowser(app.origin, { address: home })]
-    await own.signUp(EMAIL, PASSWORD)
-    await own.loadCsrfToken()
-    const { token } = Token.parse((await own.send('POST', '/tokens', { name: 'script' })).json())
+    const own = await signUpInBrowser(app, EMAIL, { address: home })
+    const other = createBrowser(app.origin, { address: home })
+    const token = await makeToken(own)
     await other.signIn(EMAIL, PASSWORD)
     const { secret } = await turnOn(own, PASSWORD)
     expect((await other.send('GET', '/me')).status).toBe(401)
@@ -125,7 +124,7 @@ describe.each(databasesOfRun)('a second factor on $kind', database => {
     expect((await own.send('GET', '/me')).status).toBe(200)
     expect((await createApiClient(app.origin, token).send('GET', '/me')).status).toBe(200)
     expect((await signIn(app.origin)).status).toBe(200)
-    expect(await actionsOf(app)).toContain('user.second_factor_removed')
+    expect(await auditOf(app)).toContain('user.second_factor_removed')
     expect(await app.services.db.recoveryCode.count()).toBe(0)
   })
 
@@ -185,14 +184,13 @@ describe('a second-factor code', () => {
 
   it('is ignored if the account has no second factor', async () => {
     const app = await startApp(anyDatabase)
-    await createBrowser(app.origin).signUp(EMAIL, PASSWORD)
+    await signUpInBrowser(app)
     expect((await signIn(app.origin, '000000')).status).toBe(200)
   })
 
   it('is rejected if it belongs to another account', async () => {
     const app = await startWithSecondFactor(anyDatabase)
-    const other = createBrowser(app.origin)
-    await other.signUp('eve@example.com', PASSWORD)
+    const other = await signUpInBrowser(app, 'eve@example.com')
     const { recoveryCodes } = await turnOn(other, PASSWORD)
     expect((await signIn(app.origin, recoveryCodes[0])).status).toBe(401)
   })
@@ -246,9 +244,7 @@ describe('changing a second factor', () => {
 
   it('fails to begin one while one is on, and to confirm one that was not begun or was replaced', async () => {
     const app = await startApp(anyDatabase)
-    const browser = createBrowser(app.origin)
-    await browser.signUp(EMAIL, PASSWORD)
-    await browser.loadCsrfToken()
+    const browser = await signUpInBrowser(app)
     const confirm = (code: string) => browser.send('POST', '/me/second-factor/confirmation', { code })
     const begin = async () => {
       const answer = await browser.send('POST', '/me/second-factor', { password: PASSWORD })

@@ -4,9 +4,8 @@ import { z } from 'zod'
 import { describeBrowser } from '../../src/identity/sign-in/describe-browser.ts'
 import { createApiClient } from '../support/api-client.ts'
 import { createBrowser } from '../support/browser.ts'
-import { anyDatabase, databasesOfRun, startApp } from './app.ts'
+import { anyDatabase, databasesOfRun, EMAIL, makeToken, PASSWORD, signUpInBrowser, startApp } from './app.ts'
 
-const PASSWORD = 'correct horse battery staple'
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
 const Sessions = z.object({
   items: z.array(z.looseObject({ id: z.string(), current: z.boolean(), browser: z.string(), address: z.string() })),
@@ -24,29 +23,29 @@ const sessionsOf = async (browser: Browser) => Sessions.parse((await browser.sen
 describe.each(databasesOfRun)('the sessions of a user on $kind', database => {
   it('are listed with their browser and address, and mark the current one', async () => {
     const { origin, services } = await startApp(database)
-    await createBrowser(origin).signUp('ada@example.com', PASSWORD)
+    await createBrowser(origin).signUp(EMAIL, PASSWORD)
     await createBrowser(origin).signUp('eve@example.com', PASSWORD)
     await services.db.session.deleteMany()
-    const one = await signIn(origin, 'ada@example.com')
-    await signIn(origin, 'ada@example.com', 'curl/8.5.0')
+    const one = await signIn(origin, EMAIL)
+    await signIn(origin, EMAIL, 'curl/8.5.0')
     await signIn(origin, 'eve@example.com')
     expect(await sessionsOf(one)).toMatchObject([
       { current: true, browser: 'Firefox on Linux', address: '127.0.0.1', createdAt: expect.any(String) },
       { current: false, browser: 'curl', lastSeenAt: expect.any(String) },
     ])
     await services.db.session.updateMany({ data: { expiresAt: new Date(Date.now() - 1) } })
-    const late = await signIn(origin, 'ada@example.com')
+    const late = await signIn(origin, EMAIL)
     expect(await sessionsOf(late)).toHaveLength(1)
   })
 
   it('can be ended one by one or all others at once, but not those of other users', async () => {
     const { origin, services } = await startApp(database)
-    await createBrowser(origin).signUp('ada@example.com', PASSWORD)
+    await createBrowser(origin).signUp(EMAIL, PASSWORD)
     await createBrowser(origin).signUp('eve@example.com', PASSWORD)
     await services.db.session.deleteMany()
-    const one = await signIn(origin, 'ada@example.com')
-    const second = await signIn(origin, 'ada@example.com')
-    const third = await signIn(origin, 'ada@example.com')
+    const one = await signIn(origin, EMAIL)
+    const second = await signIn(origin, EMAIL)
+    const third = await signIn(origin, EMAIL)
     const eve = await signIn(origin, 'eve@example.com')
     const [eves] = await sessionsOf(eve)
     const [, other] = await sessionsOf(one)
@@ -72,13 +71,8 @@ describe.each(databasesOfRun)('the sessions of a user on $kind', database => {
 describe('the sessions of a user', () => {
   it('are all ended if a token ends the others', async () => {
     const { origin } = await startApp(anyDatabase)
-    const browser = createBrowser(origin)
-    await browser.signUp('ada@example.com', PASSWORD)
-    await browser.loadCsrfToken()
-    const { token } = z
-      .object({ token: z.string() })
-      .parse((await browser.send('POST', '/tokens', { name: 'x' })).json())
-    const script = createApiClient(origin, token)
+    const browser = await signUpInBrowser({ origin })
+    const script = createApiClient(origin, await makeToken(browser))
     expect((await script.send('GET', '/me/sessions')).body).toMatchObject({ items: [{ current: false }] })
     expect((await script.send('DELETE', '/me/sessions')).status).toBe(204)
     expect((await browser.send('GET', '/me')).status).toBe(401)
@@ -86,9 +80,9 @@ describe('the sessions of a user', () => {
 
   it('show a hostile User-Agent, truncated, as an unknown browser', async () => {
     const { origin, services } = await startApp(anyDatabase)
-    await createBrowser(origin).signUp('ada@example.com', PASSWORD)
+    await createBrowser(origin).signUp(EMAIL, PASSWORD)
     await services.db.session.deleteMany()
-    const browser = await signIn(origin, 'ada@example.com', `<script>alert(1)</script>${'x'.repeat(2_000)}`)
+    const browser = await signIn(origin, EMAIL, `<script>alert(1)</script>${'x'.repeat(2_000)}`)
     expect(await sessionsOf(browser)).toMatchObject([{ browser: 'Unknown browser' }])
     expect(JSON.stringify(await services.db.session.findMany()).length).toBeLessThan(1_500)
   })
@@ -96,7 +90,7 @@ describe('the sessions of a user', () => {
   it('are removed by the hourly cleanup after they end, however many there are', async () => {
     const { origin, services } = await startApp(anyDatabase)
     const browser = createBrowser(origin)
-    await browser.signUp('ada@example.com', PASSWORD)
+    await browser.signUp(EMAIL, PASSWORD)
     const expiresAt = new Date(Date.now() - 1)
     const data = Array.from({ length: 1_200 }, (_, count) => ({ sidHash: `old ${count}`, data: {}, expiresAt }))
     await services.db.session.createMany({ data })

@@ -1,13 +1,18 @@
 import { hashSync } from '@node-rs/argon2'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { type BrowserAnswer, createBrowser } from '../support/browser.ts'
-import { type AccountsApp, anyDatabase, databasesOfRun, startApp, startOwnApp } from './app.ts'
+import {
+  type AccountsApp,
+  anyDatabase,
+  BEHIND_PROXY,
+  databasesOfRun,
+  EMAIL,
+  NEW_PASSWORD,
+  PASSWORD,
+  startApp,
+  startOwnApp,
+} from './app.ts'
 
-const PASSWORD = 'correct horse battery staple'
-const NEW_PASSWORD = 'another horse another staple'
-const EMAIL = 'ada@example.com'
-/** Lets a test use any network address through a proxy header. */
-const BEHIND_PROXY = { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' }
 /** Changes with each test: an application caches which addresses are blocked. */
 let home = ''
 let tests = 0

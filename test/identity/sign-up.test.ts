@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createBrowser } from '../support/browser.ts'
-import { anyDatabase, databasesOfRun, startApp } from './app.ts'
-
-const PASSWORD = 'correct horse battery staple'
+import { anyDatabase, databasesOfRun, PASSWORD, startApp } from './app.ts'
 
 describe.each(databasesOfRun)('signing up on $kind', database => {
   it('creates an account, its own organization, and a session', async () => {

@@ -14,8 +14,6 @@ const Entry = z.object({
 export type Entry = z.infer<typeof Entry>
 const Page = z.object({ items: z.array(Entry), nextCursor: z.string().nullable() })
 
-export const PASSWORD = 'correct horse battery staple'
-
 /** A page of a log, as returned by the API. */
 export const readPage = async (api: ApiClient, path: string): Promise<z.infer<typeof Page>> =>
   Page.parse((await api.expectOk('GET', path)).body)

@@ -4,9 +4,9 @@ import { createBrowser } from '../../support/browser.ts'
 import { databasesOfRun } from '../../support/databases.ts'
 import { createPageBrowser } from '../../support/page-browser.ts'
 import { runPatchbay, runUser } from '../../support/world.ts'
-import { PASSWORD, readEntries } from './audit-world.ts'
+import { BEHIND_PROXY, PASSWORD } from '../app.ts'
+import { readEntries } from './audit-world.ts'
 
-const BEHIND_PROXY = { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' }
 const HOME = '198.51.100.7'
 
 describe.each(databasesOfRun)('the audit log on $kind', kind => {
