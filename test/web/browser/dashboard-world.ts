@@ -153,7 +153,9 @@ export const startDashboardWorld = async ({ baseUrl, carrierUrl }: WorldOptions 
     origin,
     app,
     owner,
+    ownerId: owner.userId,
     viewer,
+    viewerId: viewer.userId,
     leaver: viewer,
     organizationId,
     /** The viewer's own organization. */

@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core'
+import { z } from 'zod'
 import type { DashboardWorld } from './dashboard-world.ts'
 
-/** A page in one of its states. A route has a row for each state that looks different. */
+/** A page in one of its states. */
 export type PageRow = {
-  /** As printed by Fastify. */
-  route: string
-  path: (world: DashboardWorld) => string | Promise<string>
+  /** A string contains ids of the world by name: `/servers/:serverId`. */
+  path: string | ((world: DashboardWorld) => string | Promise<string>)
   /** Distinguishes the rows of a route; used in the screenshot's name. */
   state?: string
   /** Default: the owner, who is also the operator. The leaver is the viewer, in a session that may end. */
@@ -16,7 +16,10 @@ export type PageRow = {
   act?: (page: Page) => Promise<void>
 }
 
-export const at =
-  (path: string): PageRow['path'] =>
-  () =>
-    path
+/** Routes, as printed by Fastify, with a row for each state that looks different. */
+export type Pages = Readonly<Record<string, readonly PageRow[]>>
+
+export const pathIn = (world: DashboardWorld, path: PageRow['path']): string | Promise<string> =>
+  typeof path === 'function'
+    ? path(world)
+    : path.replaceAll(/:(\w+)/g, (_, name: string) => z.string().parse(Reflect.get(world, name)))

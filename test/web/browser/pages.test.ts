@@ -5,13 +5,13 @@ import { openContext, watchComplaints } from '../../support/open-page.ts'
 import { readRoutes } from '../../support/read-routes.ts'
 import { checkPage } from './check-page.ts'
 import { type DashboardWorld, startDashboardWorld } from './dashboard-world.ts'
-import type { PageRow } from './page-row.ts'
+import { type PageRow, pathIn } from './page-row.ts'
 import { NO_PAGES_UNDER, NOT_PAGES, PAGES } from './pages.ts'
 import { takeScreenshot, takesScreenshots } from './screenshots.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
-const nameOf = ({ route, state }: PageRow): string => {
+const nameOf = ({ route, state }: (typeof PAGES)[number]): string => {
   const path = route.replace('GET /', '').replaceAll(/[/:* ]+/g, '-')
   return [path === '' ? 'start' : path, state].filter(Boolean).join('_')
 }
@@ -51,7 +51,7 @@ describe('every page of the dashboard', () => {
 
   it.each(rows.map(row => [nameOf(row), row] as const))('%s passes all checks', async (name, row) => {
     const { page, complaints } = await tabOf(row.who)
-    const response = await page.goto(await row.path(world))
+    const response = await page.goto(await pathIn(world, row.path))
     if (row.act === undefined) expect(response?.status()).toBe(row.status ?? 200)
     await row.act?.(page)
     const picture = (scheme: string, width: number) => takeScreenshot(page, name, scheme, width)

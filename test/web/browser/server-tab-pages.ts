@@ -1,18 +1,7 @@
 import { signUp } from '../../support/api-client.ts'
 import { type DashboardWorld, HOSTILE_NAME } from './dashboard-world.ts'
-import type { PageRow } from './page-row.ts'
+import type { PageRow, Pages } from './page-row.ts'
 import { upstreamStatePages } from './upstream-pages.ts'
-
-type Which = 'serverId' | 'emptyServerId' | 'longServerId'
-const on =
-  (rest: string, which: Which = 'serverId'): PageRow['path'] =>
-  world =>
-    `/servers/${world[which]}${rest}`
-
-const onInstance =
-  (rest = ''): PageRow['path'] =>
-  ({ serverId, instanceId }) =>
-    `/servers/${serverId}/tools/${instanceId}${rest}`
 
 const hostileInstance = async ({ longServerId, app }: DashboardWorld): Promise<string> => {
   const { id } = await app.services.db.instance.findFirstOrThrow({ where: { serverId: longServerId } })
@@ -71,190 +60,168 @@ const onUpstream =
     return `${path}/upstreams/${ids.get(name)}${rest}`
   }
 
-const upstreams: PageRow[] = [
-  {
-    route: 'GET /servers/:uuid/sources',
-    path: async world => (await withUpstreams(world)).path,
-    state: 'upstreams',
-  },
-  {
-    route: 'GET /servers/:uuid/sources',
-    path: async world => (await withUpstreams(world)).path,
-    state: 'upstreams-viewer',
-    who: 'viewer',
-  },
-  { route: 'GET /servers/:uuid/sources/upstreams/new', path: on('/sources/upstreams/new') },
-  {
-    route: 'GET /servers/:uuid/sources/upstreams/new',
-    path: on('/sources/upstreams/new'),
-    state: 'command-refused',
-    status: 400,
-    act: async page => {
-      await page.getByLabel('Name', { exact: true }).fill('Files of the night desk')
-      await page.getByLabel('A command on this machine').check()
-      await page.getByLabel('Arguments').fill('"not closed')
-      await page.getByLabel('Environment').fill('no pair')
-      await page.getByRole('button', { name: 'Attach MCP server' }).click()
-      await page.getByText('The variable number 1 must have the form NAME=value.').waitFor()
+const upstreams: Pages = {
+  'GET /servers/:uuid/sources': [
+    { path: async world => (await withUpstreams(world)).path, state: 'upstreams' },
+    { path: async world => (await withUpstreams(world)).path, state: 'upstreams-viewer', who: 'viewer' },
+  ],
+  'GET /servers/:uuid/sources/upstreams/new': [
+    { path: '/servers/:serverId/sources/upstreams/new' },
+    {
+      path: '/servers/:serverId/sources/upstreams/new',
+      state: 'command-refused',
+      status: 400,
+      act: async page => {
+        await page.getByLabel('Name', { exact: true }).fill('Files of the night desk')
+        await page.getByLabel('A command on this machine').check()
+        await page.getByLabel('Arguments').fill('"not closed')
+        await page.getByLabel('Environment').fill('no pair')
+        await page.getByRole('button', { name: 'Attach MCP server' }).click()
+        await page.getByText('The variable number 1 must have the form NAME=value.').waitFor()
+      },
     },
-  },
-  { route: 'GET /servers/:uuid/sources/upstreams/:upstreamId', path: onUpstream('yard') },
-  { route: 'GET /servers/:uuid/sources/upstreams/:upstreamId', path: onUpstream('files'), state: 'command' },
-  {
-    route: 'GET /servers/:uuid/sources/upstreams/:upstreamId',
-    path: onUpstream('files'),
-    state: 'viewer',
-    who: 'viewer',
-  },
-  {
-    route: 'GET /servers/:uuid/sources/upstreams/:upstreamId',
-    path: onUpstream('unbreakable_'.repeat(6).slice(0, 64)),
-    state: 'hostile',
-  },
-  {
-    route: 'GET /servers/:uuid/sources/upstreams/:upstreamId',
-    path: onUpstream('yard'),
-    state: 'conflict',
-    status: 409,
-    act: async page => {
-      await page.getByLabel('Description, optional').fill(HOSTILE_NAME)
-      await page.evaluate(`document.querySelector('[name=version]').value = '2020-01-01T00:00:00.000Z'`)
-      await page.getByRole('button', { name: 'Save', exact: true }).click()
-      await page.getByText('Saved version').waitFor()
+  ],
+  'GET /servers/:uuid/sources/upstreams/:upstreamId': [
+    { path: onUpstream('yard') },
+    { path: onUpstream('files'), state: 'command' },
+    { path: onUpstream('files'), state: 'viewer', who: 'viewer' },
+    { path: onUpstream('unbreakable_'.repeat(6).slice(0, 64)), state: 'hostile' },
+    {
+      path: onUpstream('yard'),
+      state: 'conflict',
+      status: 409,
+      act: async page => {
+        await page.getByLabel('Description, optional').fill(HOSTILE_NAME)
+        await page.evaluate(`document.querySelector('[name=version]').value = '2020-01-01T00:00:00.000Z'`)
+        await page.getByRole('button', { name: 'Save', exact: true }).click()
+        await page.getByText('Saved version').waitFor()
+      },
     },
-  },
-  { route: 'GET /servers/:uuid/sources/upstreams/:upstreamId/remove', path: onUpstream('yard', '/remove') },
-]
+  ],
+  'GET /servers/:uuid/sources/upstreams/:upstreamId/remove': [{ path: onUpstream('yard', '/remove') }],
+}
 
-const tools: PageRow[] = [
-  { route: 'GET /servers/:uuid/tools', path: on('/tools') },
-  { route: 'GET /servers/:uuid/tools', path: on('/tools?done=added&count=3'), state: 'viewer', who: 'viewer' },
-  { route: 'GET /servers/:uuid/tools', path: on('/tools', 'longServerId'), state: 'hostile' },
-  { route: 'GET /servers/:uuid/tools', path: on('/tools', 'emptyServerId'), state: 'empty' },
-  { route: 'GET /servers/:uuid/tools', path: on('/tools?q=nothing+like+it'), state: 'none' },
-  { route: 'GET /servers/:uuid/tools/new', path: on('/tools/new') },
-  {
-    route: 'GET /servers/:uuid/tools/new',
-    path: on('/tools/new?q=track'),
-    state: 'refused',
-    status: 400,
-    act: async page => {
-      await page.getByRole('button', { name: 'Add selected tools' }).click()
-      await page.getByText('Select at least one tool').waitFor()
+const tools: Pages = {
+  'GET /servers/:uuid/tools': [
+    { path: '/servers/:serverId/tools' },
+    { path: '/servers/:serverId/tools?done=added&count=3', state: 'viewer', who: 'viewer' },
+    { path: '/servers/:longServerId/tools', state: 'hostile' },
+    { path: '/servers/:emptyServerId/tools', state: 'empty' },
+    { path: '/servers/:serverId/tools?q=nothing+like+it', state: 'none' },
+  ],
+  'GET /servers/:uuid/tools/new': [
+    { path: '/servers/:serverId/tools/new' },
+    {
+      path: '/servers/:serverId/tools/new?q=track',
+      state: 'refused',
+      status: 400,
+      act: async page => {
+        await page.getByRole('button', { name: 'Add selected tools' }).click()
+        await page.getByText('Select at least one tool').waitFor()
+      },
     },
-  },
-  { route: 'GET /servers/:uuid/tools/:instanceId', path: onInstance() },
-  { route: 'GET /servers/:uuid/tools/:instanceId', path: onInstance(), state: 'viewer', who: 'viewer' },
-  { route: 'GET /servers/:uuid/tools/:instanceId', path: hostileInstance, state: 'hostile' },
-  {
-    route: 'GET /servers/:uuid/tools/:instanceId',
-    path: onInstance(),
-    state: 'refused',
-    status: 400,
-    act: async page => {
-      await page.getByRole('group', { name: 'limit' }).getByLabel('A fixed value').check()
-      await page.getByLabel('Fixed value of limit').fill(HOSTILE_NAME.replaceAll(/[{}]/g, ''))
-      await page.getByRole('group', { name: 'base' }).getByLabel('From the model').check()
-      await page.getByRole('button', { name: 'Save', exact: true }).click()
-      await page.getByText('The value of limit must be an integer').waitFor()
+  ],
+  'GET /servers/:uuid/tools/:instanceId': [
+    { path: '/servers/:serverId/tools/:instanceId' },
+    { path: '/servers/:serverId/tools/:instanceId', state: 'viewer', who: 'viewer' },
+    { path: hostileInstance, state: 'hostile' },
+    {
+      path: '/servers/:serverId/tools/:instanceId',
+      state: 'refused',
+      status: 400,
+      act: async page => {
+        await page.getByRole('group', { name: 'limit' }).getByLabel('A fixed value').check()
+        await page.getByLabel('Fixed value of limit').fill(HOSTILE_NAME.replaceAll(/[{}]/g, ''))
+        await page.getByRole('group', { name: 'base' }).getByLabel('From the model').check()
+        await page.getByRole('button', { name: 'Save', exact: true }).click()
+        await page.getByText('The value of limit must be an integer').waitFor()
+      },
     },
-  },
-  {
-    route: 'GET /servers/:uuid/tools/:instanceId',
-    path: onInstance(),
-    state: 'new-global',
-    act: async page => {
-      await page.getByRole('group', { name: 'since' }).getByLabel('From a global or a secret').check()
-      await page.getByLabel('Global for since').selectOption('+')
-      await page.getByRole('group', { name: 'since' }).getByLabel('Key of the new global').waitFor()
+    {
+      path: '/servers/:serverId/tools/:instanceId',
+      state: 'new-global',
+      act: async page => {
+        await page.getByRole('group', { name: 'since' }).getByLabel('From a global or a secret').check()
+        await page.getByLabel('Global for since').selectOption('+')
+        await page.getByRole('group', { name: 'since' }).getByLabel('Key of the new global').waitFor()
+      },
     },
-  },
-  {
-    route: 'GET /servers/:uuid/tools/:instanceId',
-    path: onInstance(),
-    state: 'conflict',
-    status: 409,
-    act: async page => {
-      await page.getByLabel('Description for the model').fill(HOSTILE_NAME)
-      await page.evaluate(`document.querySelector('[name=version]').value = '2020-01-01T00:00:00.000Z'`)
-      await page.getByRole('button', { name: 'Save', exact: true }).click()
-      await page.getByRole('heading', { name: 'Someone else saved changes' }).waitFor()
+    {
+      path: '/servers/:serverId/tools/:instanceId',
+      state: 'conflict',
+      status: 409,
+      act: async page => {
+        await page.getByLabel('Description for the model').fill(HOSTILE_NAME)
+        await page.evaluate(`document.querySelector('[name=version]').value = '2020-01-01T00:00:00.000Z'`)
+        await page.getByRole('button', { name: 'Save', exact: true }).click()
+        await page.getByRole('heading', { name: 'Someone else saved changes' }).waitFor()
+      },
     },
-  },
-  { route: 'GET /servers/:uuid/tools/:instanceId/remove', path: onInstance('/remove') },
-]
+  ],
+  'GET /servers/:uuid/tools/:instanceId/remove': [{ path: '/servers/:serverId/tools/:instanceId/remove' }],
+}
 
-const sources: PageRow[] = [
-  { route: 'GET /servers/:uuid/sources', path: on('/sources') },
-  { route: 'GET /servers/:uuid/sources', path: on('/sources', 'emptyServerId'), state: 'empty' },
-  {
-    route: 'GET /servers/:uuid/sources',
-    path: async world => (await withUpdate(world)).replace(/\/[^/]*$/, ''),
-    state: 'update',
-  },
-  { route: 'GET /servers/:uuid/sources/new', path: on('/sources/new', 'emptyServerId') },
-  {
-    route: 'GET /servers/:uuid/sources/:toolkitId',
-    path: ({ serverId, toolkitId }) => `/servers/${serverId}/sources/${toolkitId}`,
-    who: 'viewer',
-  },
-  { route: 'GET /servers/:uuid/sources/:toolkitId', path: withUpdate, state: 'update' },
-  {
-    route: 'GET /servers/:uuid/sources/:toolkitId/remove',
-    path: ({ serverId, toolkitId }) => `/servers/${serverId}/sources/${toolkitId}/remove`,
-  },
-]
+const sources: Pages = {
+  'GET /servers/:uuid/sources': [
+    { path: '/servers/:serverId/sources' },
+    { path: '/servers/:emptyServerId/sources', state: 'empty' },
+    { path: async world => (await withUpdate(world)).replace(/\/[^/]*$/, ''), state: 'update' },
+  ],
+  'GET /servers/:uuid/sources/new': [{ path: '/servers/:emptyServerId/sources/new' }],
+  'GET /servers/:uuid/sources/:toolkitId': [
+    { path: '/servers/:serverId/sources/:toolkitId', who: 'viewer' },
+    { path: withUpdate, state: 'update' },
+  ],
+  'GET /servers/:uuid/sources/:toolkitId/remove': [{ path: '/servers/:serverId/sources/:toolkitId/remove' }],
+}
 
-const bindings: PageRow[] = [
-  { route: 'GET /servers/:uuid/bindings', path: on('/bindings') },
-  { route: 'GET /servers/:uuid/bindings', path: on('/bindings'), state: 'viewer', who: 'viewer' },
-  { route: 'GET /servers/:uuid/bindings', path: on('/bindings', 'longServerId'), state: 'hostile' },
-  { route: 'GET /servers/:uuid/bindings', path: on('/bindings', 'emptyServerId'), state: 'empty' },
-  { route: 'GET /servers/:uuid/bindings', path: on('/bindings?source=missing'), state: 'none' },
-  {
-    route: 'GET /servers/:uuid/bindings',
-    path: on('/bindings'),
-    state: 'refused',
-    status: 400,
-    act: async page => {
-      await page.getByRole('checkbox', { name: 'base' }).first().check()
-      await page.getByRole('checkbox', { name: 'limit' }).first().check()
-      await page.getByLabel('New source').selectOption('fixed')
-      await page.getByLabel('Fixed value', { exact: true }).fill(HOSTILE_NAME.replaceAll(/[{}]/g, ''))
-      await page.getByRole('button', { name: 'Apply to selection' }).click()
-      await page.getByText('Nothing was changed').waitFor()
+const bindings: Pages = {
+  'GET /servers/:uuid/bindings': [
+    { path: '/servers/:serverId/bindings' },
+    { path: '/servers/:serverId/bindings', state: 'viewer', who: 'viewer' },
+    { path: '/servers/:longServerId/bindings', state: 'hostile' },
+    { path: '/servers/:emptyServerId/bindings', state: 'empty' },
+    { path: '/servers/:serverId/bindings?source=missing', state: 'none' },
+    {
+      path: '/servers/:serverId/bindings',
+      state: 'refused',
+      status: 400,
+      act: async page => {
+        await page.getByRole('checkbox', { name: 'base' }).first().check()
+        await page.getByRole('checkbox', { name: 'limit' }).first().check()
+        await page.getByLabel('New source').selectOption('fixed')
+        await page.getByLabel('Fixed value', { exact: true }).fill(HOSTILE_NAME.replaceAll(/[{}]/g, ''))
+        await page.getByRole('button', { name: 'Apply to selection' }).click()
+        await page.getByText('Nothing was changed').waitFor()
+      },
     },
-  },
-]
+  ],
+}
 
-const globals: PageRow[] = [
-  { route: 'GET /servers/:uuid/globals', path: on('/globals') },
-  { route: 'GET /servers/:uuid/globals', path: on('/globals'), state: 'viewer', who: 'viewer' },
-  { route: 'GET /servers/:uuid/globals', path: on('/globals', 'emptyServerId'), state: 'empty' },
-  {
-    route: 'GET /servers/:uuid/globals',
-    path: on('/globals'),
-    state: 'refused',
-    status: 400,
-    act: async page => {
-      await page.getByLabel('Key').fill(HOSTILE_NAME)
-      await page.getByLabel('Value', { exact: true }).fill(HOSTILE_NAME)
-      await page.getByRole('button', { name: 'Add global' }).click()
-      await page.getByText('must start with a letter or _').waitFor()
+const globals: Pages = {
+  'GET /servers/:uuid/globals': [
+    { path: '/servers/:serverId/globals' },
+    { path: '/servers/:serverId/globals', state: 'viewer', who: 'viewer' },
+    { path: '/servers/:emptyServerId/globals', state: 'empty' },
+    {
+      path: '/servers/:serverId/globals',
+      state: 'refused',
+      status: 400,
+      act: async page => {
+        await page.getByLabel('Key').fill(HOSTILE_NAME)
+        await page.getByLabel('Value', { exact: true }).fill(HOSTILE_NAME)
+        await page.getByRole('button', { name: 'Add global' }).click()
+        await page.getByText('must start with a letter or _').waitFor()
+      },
     },
-  },
-  { route: 'GET /servers/:uuid/globals/:key', path: on('/globals/carrier_url') },
-  { route: 'GET /servers/:uuid/globals/:key', path: on('/globals/carrier_token'), state: 'secret' },
-  { route: 'GET /servers/:uuid/globals/:key', path: on('/globals/carrier_url'), state: 'viewer', who: 'viewer' },
-  { route: 'GET /servers/:uuid/globals/:key/remove', path: on('/globals/carrier_token/remove') },
-]
+  ],
+  'GET /servers/:uuid/globals/:key': [
+    { path: '/servers/:serverId/globals/carrier_url' },
+    { path: '/servers/:serverId/globals/carrier_token', state: 'secret' },
+    { path: '/servers/:serverId/globals/carrier_url', state: 'viewer', who: 'viewer' },
+  ],
+  'GET /servers/:uuid/globals/:key/remove': [{ path: '/servers/:serverId/globals/carrier_token/remove' }],
+}
 
 /** The Tools, Sources, Bindings and Globals tabs of a server. */
-export const serverTabPages: readonly PageRow[] = [
-  ...tools,
-  ...sources,
-  ...upstreams,
-  ...upstreamStatePages,
-  ...bindings,
-  ...globals,
-]
+export const serverTabPages: readonly Pages[] = [tools, sources, upstreams, upstreamStatePages, bindings, globals]

@@ -1,6 +1,6 @@
 import { type OAuthFake, startOAuthFake } from '../../upstreams/oauth-fake.ts'
 import { type DashboardWorld, HOSTILE_NAME } from './dashboard-world.ts'
-import { at, type PageRow } from './page-row.ts'
+import type { Pages } from './page-row.ts'
 
 /** Blocked, because it is a private address. */
 const PRIVATE_URL = 'https://10.0.0.1/mcp'
@@ -44,62 +44,52 @@ const edit = 'GET /servers/:uuid/sources/upstreams/:upstreamId'
 const connect = 'GET /connect/:upstreamId'
 
 /** Pages that show accounts of MCP servers. */
-export const upstreamAccountPages: readonly PageRow[] = [
-  { route: edit, path: async world => (await withUpstream(world, { auth: SHARED })).path, state: 'no-account' },
-  {
-    route: edit,
-    path: async world => (await withUpstream(world, { auth: BROUGHT, connected: 'good' })).path,
-    state: 'account',
-  },
-  {
-    route: edit,
-    path: async world => (await withUpstream(world, { auth: SHARED, connected: 'broken' })).path,
-    state: 'account-broken',
-    who: 'viewer',
-  },
-  {
-    route: edit,
-    path: async world => (await withUpstream(world, { auth: OWN, connected: 'good' })).path,
-    state: 'own-accounts',
-  },
-  { route: connect, path: async world => (await withUpstream(world, { auth: SHARED })).connect },
-  {
-    route: connect,
-    path: async world => (await withUpstream(world, { auth: OWN, connected: 'broken' })).connect,
-    state: 'own',
-  },
-  {
-    route: connect,
-    path: async world => (await withUpstream(world, { auth: SHARED })).connect,
-    state: 'refused',
-    status: 503,
-    act: async page => {
-      await page.getByRole('button', { name: 'Connect' }).click()
-      await page.getByText('10.0.0.1 is a private address').waitFor()
+export const upstreamAccountPages: Pages = {
+  [edit]: [
+    { path: async world => (await withUpstream(world, { auth: SHARED })).path, state: 'no-account' },
+    { path: async world => (await withUpstream(world, { auth: BROUGHT, connected: 'good' })).path, state: 'account' },
+    {
+      path: async world => (await withUpstream(world, { auth: SHARED, connected: 'broken' })).path,
+      state: 'account-broken',
+      who: 'viewer',
     },
-  },
-  {
-    route: connect,
-    path: async world => {
-      fake = await startOAuthFake()
-      fake.behave({ server: () => ({ authorization_endpoint: 'https://login.example.com/authorize' }) })
-      return (await withUpstream(world, { auth: OWN, url: fake.url })).connect
+    { path: async world => (await withUpstream(world, { auth: OWN, connected: 'good' })).path, state: 'own-accounts' },
+  ],
+  [connect]: [
+    { path: async world => (await withUpstream(world, { auth: SHARED })).connect },
+    { path: async world => (await withUpstream(world, { auth: OWN, connected: 'broken' })).connect, state: 'own' },
+    {
+      path: async world => (await withUpstream(world, { auth: SHARED })).connect,
+      state: 'refused',
+      status: 503,
+      act: async page => {
+        await page.getByRole('button', { name: 'Connect' }).click()
+        await page.getByText('10.0.0.1 is a private address').waitFor()
+      },
     },
-    state: 'leaving',
-    act: async page => {
-      await page.getByRole('button', { name: 'Connect' }).click()
-      await page.getByRole('heading', { name: 'Continue to login.example.com' }).waitFor()
-      await fake?.close()
+    {
+      path: async world => {
+        fake = await startOAuthFake()
+        fake.behave({ server: () => ({ authorization_endpoint: 'https://login.example.com/authorize' }) })
+        return (await withUpstream(world, { auth: OWN, url: fake.url })).connect
+      },
+      state: 'leaving',
+      act: async page => {
+        await page.getByRole('button', { name: 'Connect' }).click()
+        await page.getByRole('heading', { name: 'Continue to login.example.com' }).waitFor()
+        await fake?.close()
+      },
     },
-  },
-  {
-    route: 'GET /account/upstreams',
-    path: async world => {
-      await withUpstream(world, { auth: OWN, connected: 'good' })
-      await withUpstream(world, { auth: OWN, connected: 'broken' })
-      return '/account/upstreams'
+  ],
+  'GET /account/upstreams': [
+    {
+      path: async world => {
+        await withUpstream(world, { auth: OWN, connected: 'good' })
+        await withUpstream(world, { auth: OWN, connected: 'broken' })
+        return '/account/upstreams'
+      },
+      state: 'connected',
     },
-    state: 'connected',
-  },
-  { route: 'GET /account/upstreams', path: at('/account/upstreams'), who: 'viewer' },
-]
+    { path: '/account/upstreams', who: 'viewer' },
+  ],
+}

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { atEndOfFile } from '../../support/end-of-file.ts'
 import { type DashboardWorld, HOSTILE_NAME } from './dashboard-world.ts'
-import type { PageRow } from './page-row.ts'
+import type { Pages } from './page-row.ts'
 
 /** Reads its current tools from a file. */
 const SERVER = join(import.meta.dirname, '../../upstreams/servers/from-file.process.ts')
@@ -96,79 +96,72 @@ const onTool =
   }
 
 /** Pages of MCP servers that are connected or have failed. */
-export const upstreamStatePages: readonly PageRow[] = [
-  { route, path: async world => (await withConnected(world)).first, state: 'offered' },
-  { route, path: async world => (await withConnected(world)).second, state: 'names-taken' },
-  { route, path: async world => `${(await withConnected(world)).first}?q=zzz`, state: 'nothing-found' },
-  { route, path: async world => `${(await withConnected(world)).first}?list=prompts`, state: 'no-prompt' },
-  {
-    route,
-    path: async world => {
-      const tools = Array.from({ length: 120 }, (_, index) => ({ ...TOOLS[1], name: `ramp_${index}` }))
-      return `${(await withConnected(world, { tools })).first}?page=2`
+export const upstreamStatePages: Pages = {
+  [route]: [
+    { path: async world => (await withConnected(world)).first, state: 'offered' },
+    { path: async world => (await withConnected(world)).second, state: 'names-taken' },
+    { path: async world => `${(await withConnected(world)).first}?q=zzz`, state: 'nothing-found' },
+    { path: async world => `${(await withConnected(world)).first}?list=prompts`, state: 'no-prompt' },
+    {
+      path: async world => {
+        const tools = Array.from({ length: 120 }, (_, index) => ({ ...TOOLS[1], name: `ramp_${index}` }))
+        return `${(await withConnected(world, { tools })).first}?page=2`
+      },
+      state: 'many',
     },
-    state: 'many',
-  },
-  { route, path: async world => (await withConnected(world, { now: CHANGED })).first, state: 'waiting' },
-  {
-    route,
-    path: async world => (await withConnected(world, { now: CHANGED })).first,
-    state: 'waiting-viewer',
-    who: 'viewer',
-  },
-  { route, path: withFailed, state: 'failed' },
-  {
-    route,
-    path: withFailed,
-    state: 'refresh-refused',
-    act: async page => {
-      await page.getByRole('button', { name: 'Refresh' }).click()
-      await page.getByRole('alert').getByText('The lists could not be fetched, for the reason above.').waitFor()
+    { path: async world => (await withConnected(world, { now: CHANGED })).first, state: 'waiting' },
+    {
+      path: async world => (await withConnected(world, { now: CHANGED })).first,
+      state: 'waiting-viewer',
+      who: 'viewer',
     },
-  },
-  {
-    route: toolRoute,
-    path: onTool('read_gate', {
-      read_gate: { response: { dropFields: ['trucks[].links'] }, cacheSeconds: 60, readOnly: true },
-    }),
-  },
-  { route: toolRoute, path: onTool(HOSTILE_NAME), state: 'hostile' },
-  {
-    route: toolRoute,
-    path: onTool(),
-    state: 'preview',
-    act: async page => {
-      await page.getByLabel('Text of a result').fill(SAMPLE)
-      await page.getByLabel('Drop fields').fill('trucks[].links\nnote')
-      await page.getByText(/% fewer tokens$/).waitFor()
+    { path: withFailed, state: 'failed' },
+    {
+      path: withFailed,
+      state: 'refresh-refused',
+      act: async page => {
+        await page.getByRole('button', { name: 'Refresh' }).click()
+        await page.getByRole('alert').getByText('The lists could not be fetched, for the reason above.').waitFor()
+      },
     },
-  },
-  {
-    route: toolRoute,
-    path: onTool(),
-    state: 'refused',
-    status: 400,
-    act: async page => {
-      await page.getByLabel('Max response tokens').fill('a few')
-      await page.getByLabel('Transform', { exact: true }).fill('users[')
-      await page.getByLabel('Cache responses for (s)').fill('60')
-      await page.getByRole('button', { name: 'Save', exact: true }).click()
-      await page.getByText('Fix the fields marked below').waitFor()
+  ],
+  [toolRoute]: [
+    {
+      path: onTool('read_gate', {
+        read_gate: { response: { dropFields: ['trucks[].links'] }, cacheSeconds: 60, readOnly: true },
+      }),
     },
-  },
-  {
-    route: 'GET /servers/:uuid/sources',
-    path: async world => (await withConnected(world, { now: CHANGED })).path,
-    state: 'changes-wait',
-  },
-  {
-    route: 'GET /servers/:uuid',
-    path: async world => `/servers/${(await withConnected(world)).serverId}`,
-    state: 'upstreams',
-  },
-  ...['', '/inspector', '/tools', '/sources'].map(tab => ({
-    route: `GET /servers/:uuid${tab}`,
-    path: onPassing(tab),
-    state: 'passthrough',
-  })),
-]
+    { path: onTool(HOSTILE_NAME), state: 'hostile' },
+    {
+      path: onTool(),
+      state: 'preview',
+      act: async page => {
+        await page.getByLabel('Text of a result').fill(SAMPLE)
+        await page.getByLabel('Drop fields').fill('trucks[].links\nnote')
+        await page.getByText(/% fewer tokens$/).waitFor()
+      },
+    },
+    {
+      path: onTool(),
+      state: 'refused',
+      status: 400,
+      act: async page => {
+        await page.getByLabel('Max response tokens').fill('a few')
+        await page.getByLabel('Transform', { exact: true }).fill('users[')
+        await page.getByLabel('Cache responses for (s)').fill('60')
+        await page.getByRole('button', { name: 'Save', exact: true }).click()
+        await page.getByText('Fix the fields marked below').waitFor()
+      },
+    },
+  ],
+  'GET /servers/:uuid/sources': [
+    { path: async world => (await withConnected(world, { now: CHANGED })).path, state: 'changes-wait' },
+    { path: onPassing('/sources'), state: 'passthrough' },
+  ],
+  'GET /servers/:uuid': [
+    { path: async world => `/servers/${(await withConnected(world)).serverId}`, state: 'upstreams' },
+    { path: onPassing(''), state: 'passthrough' },
+  ],
+  'GET /servers/:uuid/inspector': [{ path: onPassing('/inspector'), state: 'passthrough' }],
+  'GET /servers/:uuid/tools': [{ path: onPassing('/tools'), state: 'passthrough' }],
+}
