@@ -1,13 +1,13 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
-import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
-import { listQuery, nextAddressOf } from '../../lib/http/list-query.ts'
+import type { IdPage } from '../../lib/http/id-paging.ts'
+import { listQuery } from '../../lib/http/list-query.ts'
 import { type FormPage, formText, postForm, showForm } from '../../lib/http/pages/forms.ts'
 import { uuidParam } from '../../lib/http/schemas.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import { type Actor, assertMay } from '../../lib/kernel/actor.ts'
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../lib/kernel/limits.ts'
+import { MAX_PAGE_SIZE } from '../../lib/kernel/limits.ts'
 import { CreateOAuthClient } from '../../oauth/clients/oauth-clients.schema.ts'
 import type { OAuthClientService } from '../../oauth/clients/oauth-clients.service.ts'
 import { MAX_REDIRECTS } from '../../oauth/clients/registration.ts'
@@ -17,13 +17,13 @@ import type { ServerService } from '../../servers/servers.service.ts'
 import { removalPage } from '../frame/removal-page.ts'
 import { getServerFrame, type ServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
 import { donePath, serverIdOf, serverRoute } from '../frame/server-tab.ts'
+import { doneText, readList } from '../frame/user-page.ts'
 import { AUTH_OPTIONS, listTiers, toClientView, toGrantRow, type Viewer } from './access.view.ts'
 
 const ItemParams = z.object({ uuid: uuidParam, id: uuidParam })
 const itemRoute = { ...serverRoute, schema: { params: ItemParams } }
 const PATH = '/servers/:uuid/access'
 
-const Query = listQuery.extend({ done: formText })
 const TierForm = { access: formText }
 const TierInput = z.object({ access: z.enum(ACCESS_TIERS, 'must be public, organization or private') })
 const PersonForm = { email: formText }
@@ -48,13 +48,13 @@ const LABELS: Readonly<Record<string, FormPage['labels']>> = {
   },
 }
 
-const DONE: ReadonlyMap<string, string> = new Map([
-  ['tier', 'Tier changed. The change applies to all clients immediately.'],
-  ['allowed', 'User added. They can use the server now.'],
-  ['disallowed', 'User removed. They can no longer use the server.'],
-  ['revoked', 'Access revoked. Its tokens no longer work.'],
-  ['client-removed', 'OAuth client removed. It no longer has access to any server.'],
-])
+const DONE = {
+  tier: 'Tier changed. The change applies to all clients immediately.',
+  allowed: 'User added. They can use the server now.',
+  disallowed: 'User removed. They can no longer use the server.',
+  revoked: 'Access revoked. Its tokens no longer work.',
+  'client-removed': 'OAuth client removed. It no longer has access to any server.',
+}
 
 export type AccessPagesParts = {
   frames: ServerFrameParts
@@ -96,10 +96,10 @@ export const accessPages: FastifyPluginAsync<AccessPagesParts> = async (
     return frame
   }
 
-  const listGrants = async (actor: Actor, frame: ServerFrame, viewer: Viewer, cursor: string | undefined) => {
-    if (!viewer.mayBuild) return { items: [], nextCursor: null }
-    const page = idPageOf({ limit: DEFAULT_PAGE_SIZE, cursor })
-    return toIdPage(await grants.listServerGrants(actor, frame.id, page), page, toGrantRow(viewer))
+  const listGrants = async (actor: Actor, { id }: ServerFrame, viewer: Viewer, cursor: string | undefined) => {
+    if (!viewer.mayBuild) return { items: [], next: undefined }
+    const list = (page: IdPage) => grants.listServerGrants(actor, id, page)
+    return readList({ path: serverTabPath(id, 'access'), cursor }, list, toGrantRow(viewer))
   }
 
   const listClients = async (actor: Actor, frame: ServerFrame, viewer: Viewer) => {
@@ -117,8 +117,7 @@ export const accessPages: FastifyPluginAsync<AccessPagesParts> = async (
   ): Promise<FormPage> => {
     const actor = actorOf(request)
     const viewer = viewerOf(actor, frame)
-    const { done, cursor } = Query.parse(request.query)
-    const path = serverTabPath(frame.id, 'access')
+    const { cursor } = listQuery.parse(request.query)
     const [connected, people, clients] = await Promise.all([
       listGrants(actor, frame, viewer, cursor),
       viewer.mayBuild ? servers.listAllowedUsers(actor, frame.id) : [],
@@ -129,18 +128,18 @@ export const accessPages: FastifyPluginAsync<AccessPagesParts> = async (
       data: {
         title: `Access to ${frame.name}`,
         server: frame,
-        path,
+        path: serverTabPath(frame.id, 'access'),
         viewer,
         tiers: listTiers(frame, form === 'tier' ? typed.access : undefined),
         people,
         grants: connected.items,
-        next: nextAddressOf(path, connected.nextCursor),
+        next: connected.next,
         isFirst: cursor === undefined,
         clients,
         authOptions: AUTH_OPTIONS,
         form,
         typed,
-        done: DONE.get(done),
+        done: doneText(request, DONE),
       },
       labels: LABELS[form] ?? {},
     }

@@ -1,23 +1,20 @@
-import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync } from 'fastify'
 import { actorOf } from '../../lib/http/access.ts'
-import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
-import { listQuery, nextAddressOf } from '../../lib/http/list-query.ts'
-import { formText } from '../../lib/http/pages/forms.ts'
+import type { IdPage } from '../../lib/http/id-paging.ts'
+import { listQuery } from '../../lib/http/list-query.ts'
 import { shownTime } from '../../lib/http/pages/time-text.ts'
-import { uuidParams } from '../../lib/http/schemas.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
-import { DEFAULT_PAGE_SIZE } from '../../lib/kernel/limits.ts'
 import { serverUrl } from '../../lib/kernel/server-url.ts'
 import { mayUseServer } from '../../oauth/grants/consents.ts'
 import type { GrantService } from '../../oauth/grants/grants.service.ts'
 import type { Grant } from '../../oauth/grants/grants.store.ts'
 import { accountFrame } from '../account/account-tabs.ts'
+import { doneText, idOf, idRoute, readList, userRoute } from '../frame/user-page.ts'
 import { SCOPE_LABELS } from './scope-labels.ts'
 
-const config = { access: 'user' } as const
 const PATH = '/account/applications'
 
-const Query = listQuery.extend({ done: formText })
+const DONE = { removed: 'Access revoked. The application’s tokens no longer work.' }
 
 const describeApplication = (actor: Actor, baseUrl: string) => (grant: Grant) => ({
   id: grant.id,
@@ -27,7 +24,7 @@ const describeApplication = (actor: Actor, baseUrl: string) => (grant: Grant) =>
   serverUrl: serverUrl(baseUrl, grant.server.policy.serverId),
   scopes: grant.scopes.map(scope => SCOPE_LABELS[scope].title),
   since: shownTime(grant.createdAt),
-  lastUsed: grant.lastUsedAt === undefined ? undefined : shownTime(grant.lastUsedAt),
+  lastUsed: grant.lastUsedAt && shownTime(grant.lastUsedAt),
 })
 
 /** Registers the page of applications that act on the user's behalf, where they can be revoked. */
@@ -35,25 +32,21 @@ export const applicationPages: FastifyPluginAsync<{ grants: GrantService; baseUr
   app,
   { grants, baseUrl },
 ) => {
-  const listApplications = async (request: FastifyRequest, cursor: string | undefined) => {
+  app.get(PATH, userRoute, async (request, reply) => {
     const actor = actorOf(request)
-    const page = idPageOf({ limit: DEFAULT_PAGE_SIZE, cursor })
-    return toIdPage(await grants.listApplications(actor, page), page, describeApplication(actor, baseUrl))
-  }
-
-  app.get(PATH, { config }, async (request, reply) => {
-    const { done, cursor } = Query.parse(request.query)
-    const { items, nextCursor } = await listApplications(request, cursor)
+    const { cursor } = listQuery.parse(request.query)
+    const list = (page: IdPage) => grants.listApplications(actor, page)
+    const { items, next } = await readList({ path: PATH, cursor }, list, describeApplication(actor, baseUrl))
     return reply.page('access/applications', {
       ...accountFrame('applications'),
       applications: items,
-      next: nextAddressOf(PATH, nextCursor),
-      done: done === 'removed' ? 'Access revoked. The application’s tokens no longer work.' : undefined,
+      next,
+      done: doneText(request, DONE),
     })
   })
 
-  app.post(`${PATH}/:id/removal`, { config, schema: { params: uuidParams } }, async (request, reply) => {
-    await grants.removeApplication(actorOf(request), uuidParams.parse(request.params).id)
+  app.post(`${PATH}/:id/removal`, idRoute, async (request, reply) => {
+    await grants.removeApplication(actorOf(request), idOf(request))
     return reply.redirect(`${PATH}?done=removed`, 303)
   })
 }

@@ -4,18 +4,15 @@ import type { AccessToken } from '../../identity/account.ts'
 import { NewToken } from '../../identity/accounts.schema.ts'
 import type { AccountService } from '../../identity/accounts.service.ts'
 import { actorOf } from '../../lib/http/access.ts'
-import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
-import { listQuery, nextAddressOf } from '../../lib/http/list-query.ts'
+import { listQuery } from '../../lib/http/list-query.ts'
 import { formPage, formText, formValues } from '../../lib/http/pages/forms.ts'
 import { shownTime } from '../../lib/http/pages/time-text.ts'
-import { uuidParams } from '../../lib/http/schemas.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import { SCOPES, type Scope } from '../../lib/kernel/actor.ts'
-import { DEFAULT_PAGE_SIZE } from '../../lib/kernel/limits.ts'
 import { removalPage } from '../frame/removal-page.ts'
+import { doneText, idOf, idRoute, ownForm, readList } from '../frame/user-page.ts'
 import { accountFrame } from './account-tabs.ts'
 
-const config = { access: 'user' } as const
 const PATH = '/account/tokens'
 
 const SCOPE_CHOICES: readonly { scope: Scope; title: string; text: string }[] = [
@@ -31,7 +28,8 @@ const EXPIRIES = [
 ]
 const FIRST_CHOICE = { name: '', scopes: ['read', 'mcp'], expiresInDays: '90' }
 
-const Query = listQuery.extend({ done: formText })
+const DONE = { revoked: 'Token revoked. It no longer works.' }
+
 const TokenForm = { name: formText, scopes: formValues, expiresInDays: formText }
 const TokenInput = z.object({
   name: NewToken.shape.name,
@@ -43,30 +41,32 @@ const toTokenRow = (token: AccessToken) => ({
   id: token.id,
   name: token.name,
   scopes: token.scopes.join(', '),
-  lastUsed: token.lastUsedAt === undefined ? undefined : shownTime(token.lastUsedAt),
+  lastUsed: token.lastUsedAt && shownTime(token.lastUsedAt),
   expires: shownTime(token.expiresAt),
 })
 
 /** Registers the pages that list, create and revoke the user's personal access tokens. */
 export const accessTokenPages: FastifyPluginAsync<{ accounts: AccountService }> = async (app, { accounts }) => {
   formPage(app, PATH, {
-    config,
+    ...ownForm,
     fields: TokenForm,
-    load: actorOf,
     page: async (request, actor, typed = FIRST_CHOICE) => {
-      const { done, cursor } = Query.parse(request.query)
-      const page = idPageOf({ limit: DEFAULT_PAGE_SIZE, cursor })
-      const { items, nextCursor } = toIdPage(await accounts.listTokens(actor, page), page, toTokenRow)
+      const { cursor } = listQuery.parse(request.query)
+      const { items, next } = await readList(
+        { path: PATH, cursor },
+        page => accounts.listTokens(actor, page),
+        toTokenRow,
+      )
       return {
         view: 'account/access-tokens',
         data: {
           ...accountFrame('tokens'),
           tokens: items,
-          next: nextAddressOf(PATH, nextCursor),
+          next,
           typed,
           scopes: SCOPE_CHOICES.map(choice => ({ ...choice, isChosen: typed.scopes.includes(choice.scope) })),
           expiries: EXPIRIES,
-          done: done === 'revoked' ? 'Token revoked. It no longer works.' : undefined,
+          done: doneText(request, DONE),
         },
         labels: { name: 'name', scopes: 'scopes', expiresInDays: 'expiry' },
       }
@@ -80,10 +80,9 @@ export const accessTokenPages: FastifyPluginAsync<{ accounts: AccountService }> 
   })
 
   removalPage(app, `${PATH}/:id/removal`, {
-    config,
-    schema: { params: uuidParams },
+    ...idRoute,
     button: 'Revoke token',
-    load: request => accounts.getToken(actorOf(request), uuidParams.parse(request.params).id),
+    load: request => accounts.getToken(actorOf(request), idOf(request)),
     nameOf: ({ name }) => name,
     page: () => ({
       ...accountFrame('tokens'),

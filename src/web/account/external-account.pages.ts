@@ -5,12 +5,11 @@ import { saveExternalSignIn } from '../../identity/external/external-sign-in.ses
 import { ownPassword } from '../../identity/second-factor/second-factor.schema.ts'
 import { actorOf } from '../../lib/http/access.ts'
 import { type FormPage, formPage, formText, postForm } from '../../lib/http/pages/forms.ts'
-import { uuidParams } from '../../lib/http/schemas.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
+import { idOf, idRoute, ownForm } from '../frame/user-page.ts'
 import { accountFrame } from './account-tabs.ts'
 
-const config = { access: 'user' } as const
 const PATH = '/account/identities'
 /** Far more than anyone has; further identities are not shown. */
 const MAX_SHOWN = 100
@@ -34,9 +33,8 @@ export const externalAccountPages: FastifyPluginAsync<{ accounts: AccountService
   }
 
   formPage(app, PATH, {
-    config,
+    ...ownForm,
     fields: { password: formText },
-    load: actorOf,
     page: identitiesPage,
     save: async (request, actor, typed, reply) => {
       const { password } = parseInput(Link, typed)
@@ -48,13 +46,12 @@ export const externalAccountPages: FastifyPluginAsync<{ accounts: AccountService
   })
 
   postForm(app, `${PATH}/:id/removal`, {
-    config,
-    schema: { params: uuidParams },
+    ...idRoute,
     fields: {},
     load: actorOf,
     page: identitiesPage,
     save: async (request, actor) => {
-      await accounts.removeIdentity(actor, uuidParams.parse(request.params).id)
+      await accounts.removeIdentity(actor, idOf(request))
       return PATH
     },
   })

@@ -1,25 +1,19 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
-import { z } from 'zod'
 import type { AccountService } from '../../identity/accounts.service.ts'
 import { EmailChange, mailMessages } from '../../identity/mail/mail-flows.schema.ts'
 import { actorOf } from '../../lib/http/access.ts'
 import { type FormPage, formText, postForm, showForm } from '../../lib/http/pages/forms.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
+import { doneText, ownForm, userRoute } from '../frame/user-page.ts'
 import { accountFrame } from './account-tabs.ts'
 
-const config = { access: 'user' } as const
 const PATH = '/account'
-
-const Query = z.object({ done: formText })
 
 /** Registers the profile page: the user's email, whether it is confirmed, and the form that changes it. */
 export const ownAccountPages: FastifyPluginAsync<{ accounts: AccountService }> = async (app, { accounts }) => {
   const messages = mailMessages(accounts.isMailDelivered)
-  const notes: ReadonlyMap<string, string> = new Map([
-    ['email', messages.emailChange],
-    ['verification', messages.verification],
-  ])
+  const notes = { email: messages.emailChange, verification: messages.verification }
 
   const profilePage = async (request: FastifyRequest, actor: Actor, typed = ''): Promise<FormPage> => {
     const { user } = await accounts.getMe(actor)
@@ -34,18 +28,17 @@ export const ownAccountPages: FastifyPluginAsync<{ accounts: AccountService }> =
           since: user.createdAt.toISOString().slice(0, 10),
         },
         typed,
-        done: notes.get(Query.parse(request.query).done),
+        done: doneText(request, notes),
       },
       labels: { email: 'new email', password: 'password' },
     }
   }
 
-  app.get(PATH, { config }, async (request, reply) => showForm(reply, await profilePage(request, actorOf(request))))
+  app.get(PATH, userRoute, async (request, reply) => showForm(reply, await profilePage(request, actorOf(request))))
 
   postForm(app, `${PATH}/email-verification`, {
-    config,
+    ...ownForm,
     fields: {},
-    load: actorOf,
     page: (request, actor) => profilePage(request, actor),
     save: async (_request, actor) => {
       await accounts.resendVerification(actor)
@@ -54,9 +47,8 @@ export const ownAccountPages: FastifyPluginAsync<{ accounts: AccountService }> =
   })
 
   postForm(app, `${PATH}/email`, {
-    config,
+    ...ownForm,
     fields: { email: formText, password: formText },
-    load: actorOf,
     page: (request, actor, typed) => profilePage(request, actor, typed?.email),
     save: async (_request, actor, typed) => {
       await accounts.requestEmailChange(actor, parseInput(EmailChange, typed))

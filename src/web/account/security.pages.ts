@@ -1,5 +1,4 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { z } from 'zod'
 import type { AccountService } from '../../identity/accounts.service.ts'
 import { PASSWORD_HINT } from '../../identity/credentials.ts'
 import { PasswordChange } from '../../identity/mail/mail-flows.schema.ts'
@@ -10,21 +9,19 @@ import { type FormPage, formText, postForm, showForm } from '../../lib/http/page
 import { beginSession, sessionIdOf } from '../../lib/http/sessions.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
+import { doneText, ownForm, userRoute } from '../frame/user-page.ts'
 import { accountFrame } from './account-tabs.ts'
 import { drawQrCode } from './qr-code.ts'
 
-const config = { access: 'user' } as const
 const PATH = '/account/security'
 const SECOND_FACTOR_PATH = '/account/second-factor'
 
-const PasswordForm = { password: formText }
 const ProofForm = { password: formText, code: formText }
 
-const Query = z.object({ done: formText })
-const NOTES: ReadonlyMap<string, string> = new Map([
-  ['password', 'Password changed. You have been signed out everywhere else.'],
-  ['removed', 'Two-factor authentication is off. You sign in with your password only.'],
-])
+const NOTES = {
+  password: 'Password changed. You have been signed out everywhere else.',
+  removed: 'Two-factor authentication is off. You sign in with your password only.',
+}
 
 /** The page's forms, with the name of each field in error messages. */
 const LABELS = {
@@ -46,10 +43,7 @@ const confirmationPage = (secret: string, email: string): FormPage => {
 }
 
 const showCodes = (reply: FastifyReply, recoveryCodes: readonly string[]): FastifyReply =>
-  reply.page('account/second-factor-recovery-codes', {
-    ...accountFrame('security'),
-    recoveryCodes,
-  })
+  reply.page('account/second-factor-recovery-codes', { ...accountFrame('security'), recoveryCodes })
 
 /** Registers the page where users change their password and manage two-factor authentication. */
 export const securityPages: FastifyPluginAsync<{ accounts: AccountService }> = async (app, { accounts }) => {
@@ -67,18 +61,17 @@ export const securityPages: FastifyPluginAsync<{ accounts: AccountService }> = a
           factor,
           form,
           passwordHint: PASSWORD_HINT,
-          done: NOTES.get(Query.parse(request.query).done),
+          done: doneText(request, NOTES),
         },
         labels: LABELS[form],
       }
     }
 
-  app.get(PATH, { config }, async (request, reply) => showForm(reply, await pageOf('none')(request, actorOf(request))))
+  app.get(PATH, userRoute, async (request, reply) => showForm(reply, await pageOf('none')(request, actorOf(request))))
 
   postForm(app, '/account/password', {
-    config,
+    ...ownForm,
     fields: { currentPassword: formText, password: formText },
-    load: actorOf,
     page: pageOf('password'),
     save: async (request, actor, typed, reply) => {
       await accounts.changePassword(actor, parseInput(PasswordChange, typed))
@@ -88,9 +81,8 @@ export const securityPages: FastifyPluginAsync<{ accounts: AccountService }> = a
   })
 
   postForm(app, SECOND_FACTOR_PATH, {
-    config,
-    fields: PasswordForm,
-    load: actorOf,
+    ...ownForm,
+    fields: { password: formText },
     page: pageOf('begin'),
     save: async (_request, actor, typed, reply) => {
       const { secret } = await accounts.beginSecondFactor(actor, parseInput(NewSecondFactor, typed).password)
@@ -99,9 +91,8 @@ export const securityPages: FastifyPluginAsync<{ accounts: AccountService }> = a
   })
 
   postForm(app, `${SECOND_FACTOR_PATH}/confirmation`, {
-    config,
+    ...ownForm,
     fields: { code: formText, secret: formText },
-    load: actorOf,
     page: (_request, actor, typed) => confirmationPage(typed?.secret ?? '', actor.email),
     save: async (request, actor, { code }, reply) => {
       const input = parseInput(Confirmation, { code })
@@ -110,9 +101,8 @@ export const securityPages: FastifyPluginAsync<{ accounts: AccountService }> = a
   })
 
   postForm(app, `${SECOND_FACTOR_PATH}/removal`, {
-    config,
+    ...ownForm,
     fields: ProofForm,
-    load: actorOf,
     page: pageOf('remove'),
     save: async (request, actor, typed) => {
       await accounts.removeSecondFactor(actor, parseInput(Proof, typed), sessionIdOf(request))
@@ -121,9 +111,8 @@ export const securityPages: FastifyPluginAsync<{ accounts: AccountService }> = a
   })
 
   postForm(app, `${SECOND_FACTOR_PATH}/recovery-codes`, {
-    config,
+    ...ownForm,
     fields: ProofForm,
-    load: actorOf,
     page: pageOf('renew'),
     save: async (_request, actor, typed, reply) =>
       showCodes(reply, await accounts.renewRecoveryCodes(actor, parseInput(Proof, typed))),

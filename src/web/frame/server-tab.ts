@@ -12,9 +12,10 @@ import {
   type ServerTab,
   serverTabPath,
 } from './server-frame.ts'
+import { userRoute } from './user-page.ts'
 
 /** Who may use a page of a server, and its parameters. */
-export const serverRoute = { config: { access: 'user' }, schema: { params: serverParams } } as const
+export const serverRoute = { ...userRoute, schema: { params: serverParams } } as const
 export const serverIdOf = (request: FastifyRequest): string => serverParams.parse(request.params).uuid
 
 /** Returns functions that load the frame around a tab of a server's page for the requesting user. */

@@ -4,8 +4,7 @@ import type { AuditLog } from '../../identity/audit/audit-log.ts'
 import { countAllUsers, listAllUsers } from '../../identity/user-list.store.ts'
 import type { Database } from '../../lib/db/client.ts'
 import { measureDatabase } from '../../lib/db/measure.ts'
-import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
-import { listQuery, nextAddressOf } from '../../lib/http/list-query.ts'
+import { listQuery } from '../../lib/http/list-query.ts'
 import { adviseOnBaseUrl } from '../../lib/process/base-url-advice.ts'
 import { watchLoopDelay } from '../../lib/process/loop-delay.ts'
 import type { Settings } from '../../lib/process/settings.ts'
@@ -13,6 +12,7 @@ import { VERSION } from '../../lib/process/version.ts'
 import type { CallLedger } from '../../results/ledger/call-ledger.ts'
 import { countAllServers } from '../../servers/server-names.store.ts'
 import { readAuditTable } from '../frame/audit-table.ts'
+import { readList } from '../frame/user-page.ts'
 import { toHealthView, toUserRow } from './operator.view.ts'
 
 type Parts = {
@@ -75,13 +75,13 @@ export const operatorPages: FastifyPluginAsync<Parts> = async (
 
   app.get('/operator/users', { config }, async (request, reply) => {
     const { q, cursor } = listQuery.parse(request.query)
-    const page = idPageOf({ limit: USERS_PER_PAGE, cursor })
-    const { items, nextCursor } = toIdPage(await listAllUsers(db, q, page), page, toUserRow)
+    const place = { path: '/operator/users', cursor, query: { q }, limit: USERS_PER_PAGE }
+    const { items, next } = await readList(place, page => listAllUsers(db, q, page), toUserRow)
     return reply.page('operator/operator-users', {
       ...frameOf('/operator/users'),
       users: items,
       search: q,
-      next: nextAddressOf('/operator/users', nextCursor, { q }),
+      next,
     })
   })
 

@@ -3,11 +3,11 @@ import { listServerUsage, type ServerUsage } from '../../history/usage.store.ts'
 import type { Database } from '../../lib/db/client.ts'
 import { actorOf } from '../../lib/http/access.ts'
 import { formatNumber } from '../../lib/http/pages/format.ts'
-import { uuidParams } from '../../lib/http/schemas.ts'
 import { listServerNames } from '../../servers/server-names.store.ts'
 import { countMembers } from '../../tenancy/members.store.ts'
 import type { OrganizationService } from '../../tenancy/organizations.service.ts'
 import type { ToolkitCatalogue } from '../../tools/sharing/catalogue.service.ts'
+import { idOf, idRoute } from '../frame/user-page.ts'
 import { getOrganizationFrame } from '../organizations/organization-frame.ts'
 
 type Parts = { db: Database; organizations: OrganizationService; toolkitCatalogue: ToolkitCatalogue }
@@ -45,53 +45,49 @@ export const organizationUsagePages: FastifyPluginAsync<Parts> = async (
   app,
   { db, organizations, toolkitCatalogue },
 ) => {
-  app.get(
-    '/organizations/:id/usage',
-    { config: { access: 'user' }, schema: { params: uuidParams } },
-    async (request, reply) => {
-      const { id } = uuidParams.parse(request.params)
-      const frame = await getOrganizationFrame(organizations, actorOf(request), id, 'usage')
-      const [servers, { toolkits, tools }, members] = await Promise.all([
-        listServerNames(db, id),
-        toolkitCatalogue.countOf(id),
-        countMembers(db, id),
-      ])
-      const usage = await listServerUsage(
-        db,
-        servers.map(server => server.id),
-        new Date(),
-      )
-      const byServer = new Map(usage.map(one => [one.serverId, one]))
-      const { dayErrors, monthErrors, ...figures } = toFigures(usage)
-      const rows = servers
-        .map(server => ({ ...server, ...(byServer.get(server.id) ?? NEVER) }))
-        .sort((one, other) => other.month.calls - one.month.calls)
-      return reply.page('operator/organization-usage', {
-        title: `Usage of ${frame.name}`,
-        organization: frame,
-        counts: [
-          { name: 'Servers', count: formatNumber(servers.length) },
-          { name: 'Toolkits', count: formatNumber(toolkits) },
-          { name: 'Tools', count: formatNumber(tools) },
-          { name: 'Members', count: formatNumber(members) },
-        ],
-        figures: {
-          ...figures,
-          dayErrors: formatNumber(dayErrors),
-          hasDayErrors: dayErrors > 0,
-          monthErrors: formatNumber(monthErrors),
-          hasMonthErrors: monthErrors > 0,
-        },
-        servers: rows.slice(0, MAX_SERVERS_SHOWN).map(({ id: serverId, name, day, month, isCut }) => ({
-          href: `/servers/${serverId}`,
-          name,
-          dayCalls: atLeast(day.calls, isCut && day.calls === month.calls),
-          dayErrors: formatNumber(day.errors),
-          monthCalls: atLeast(month.calls, isCut),
-          monthErrors: formatNumber(month.errors),
-        })),
-        moreServers: rows.length > MAX_SERVERS_SHOWN ? formatNumber(rows.length - MAX_SERVERS_SHOWN) : undefined,
-      })
-    },
-  )
+  app.get('/organizations/:id/usage', idRoute, async (request, reply) => {
+    const id = idOf(request)
+    const frame = await getOrganizationFrame(organizations, actorOf(request), id, 'usage')
+    const [servers, { toolkits, tools }, members] = await Promise.all([
+      listServerNames(db, id),
+      toolkitCatalogue.countOf(id),
+      countMembers(db, id),
+    ])
+    const usage = await listServerUsage(
+      db,
+      servers.map(server => server.id),
+      new Date(),
+    )
+    const byServer = new Map(usage.map(one => [one.serverId, one]))
+    const { dayErrors, monthErrors, ...figures } = toFigures(usage)
+    const rows = servers
+      .map(server => ({ ...server, ...(byServer.get(server.id) ?? NEVER) }))
+      .sort((one, other) => other.month.calls - one.month.calls)
+    return reply.page('operator/organization-usage', {
+      title: `Usage of ${frame.name}`,
+      organization: frame,
+      counts: [
+        { name: 'Servers', count: formatNumber(servers.length) },
+        { name: 'Toolkits', count: formatNumber(toolkits) },
+        { name: 'Tools', count: formatNumber(tools) },
+        { name: 'Members', count: formatNumber(members) },
+      ],
+      figures: {
+        ...figures,
+        dayErrors: formatNumber(dayErrors),
+        hasDayErrors: dayErrors > 0,
+        monthErrors: formatNumber(monthErrors),
+        hasMonthErrors: monthErrors > 0,
+      },
+      servers: rows.slice(0, MAX_SERVERS_SHOWN).map(({ id: serverId, name, day, month, isCut }) => ({
+        href: `/servers/${serverId}`,
+        name,
+        dayCalls: atLeast(day.calls, isCut && day.calls === month.calls),
+        dayErrors: formatNumber(day.errors),
+        monthCalls: atLeast(month.calls, isCut),
+        monthErrors: formatNumber(month.errors),
+      })),
+      moreServers: rows.length > MAX_SERVERS_SHOWN ? formatNumber(rows.length - MAX_SERVERS_SHOWN) : undefined,
+    })
+  })
 }

@@ -7,9 +7,9 @@ import { endSession } from '../../lib/http/sessions.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { AccountDeletion, DeletionPreview } from '../../tenancy/deletion/account-deletion.service.ts'
+import { userRoute } from '../frame/user-page.ts'
 import { decisionField, decisionPath, toDeletionPage } from './account-deletion.view.ts'
 
-const config = { access: 'user' } as const
 const PATH = '/account/deletion'
 /** The bounds exceed any password that can be set; they limit the work of hashing. */
 const Proof = z.object({ password: z.string().max(1_024), confirm: z.string().max(1_024) })
@@ -39,7 +39,7 @@ export const accountDeletionPages: FastifyPluginAsync<{
   accounts: Pick<AccountService, 'hasPassword' | 'proveSelf'>
 }> = async (app, { accountDeletion, accounts }) => {
   formPage(app, PATH, {
-    config,
+    ...userRoute,
     fields: { password: formText, confirm: formText },
     load: async request => ({
       actor: actorOf(request),

@@ -3,15 +3,14 @@ import { z } from 'zod'
 import { SignUp } from '../../identity/accounts.schema.ts'
 import type { AccountService } from '../../identity/accounts.service.ts'
 import { PASSWORD_HINT } from '../../identity/credentials.ts'
-import { actorOf } from '../../lib/http/access.ts'
 import { type FormPage, formText, postForm, showForm } from '../../lib/http/pages/forms.ts'
 import { beginSession } from '../../lib/http/sessions.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import { invitationPath } from '../../tenancy/invitations/invitation-link.ts'
 import type { InvitationService } from '../../tenancy/invitations/invitations.service.ts'
+import { ownForm } from '../frame/user-page.ts'
 
 const ANYONE = { access: 'anyone' } as const
-const USER = { access: 'user' } as const
 /** This form is sent without a session and acts on no session's behalf. */
 const STRANGERS = { access: 'anyone', isForStrangers: true } as const
 
@@ -53,9 +52,8 @@ export const invitationPages: FastifyPluginAsync<Parts> = async (app, { invitati
   )
 
   postForm(app, '/invitation', {
-    config: USER,
+    ...ownForm,
     fields: { token: formText },
-    load: actorOf,
     page: (request, _actor, typed) => pageFor(request, typed?.token ?? ''),
     save: async (_request, actor, { token }, reply) => {
       const { name, role } = await invitations.acceptInvitation(actor, token)

@@ -1,11 +1,10 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
-import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
-import { listQuery, nextAddressOf } from '../../lib/http/list-query.ts'
+import { listQuery } from '../../lib/http/list-query.ts'
 import { type FormPage, formPage, formText, postForm, showForm } from '../../lib/http/pages/forms.ts'
 import { shownTime } from '../../lib/http/pages/time-text.ts'
-import { uuidParam, uuidParams } from '../../lib/http/schemas.ts'
+import { uuidParam } from '../../lib/http/schemas.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import { type Actor, assertMay } from '../../lib/kernel/actor.ts'
 import { mayRole, permissionOver } from '../../lib/kernel/roles.ts'
@@ -13,6 +12,7 @@ import type { MemberService } from '../../tenancy/members.service.ts'
 import type { Member } from '../../tenancy/organization.ts'
 import { ChangeRole, RemoveMember } from '../../tenancy/organizations.schema.ts'
 import type { OrganizationService } from '../../tenancy/organizations.service.ts'
+import { doneText, idOf, idRoute, readList, userRoute } from '../frame/user-page.ts'
 import {
   getOrganizationFrame,
   memberRemovalPath,
@@ -24,18 +24,16 @@ import {
 type Parts = { organizations: OrganizationService; members: MemberService }
 
 const memberParams = z.object({ id: uuidParam, userId: uuidParam })
-const route = { config: { access: 'user' }, schema: { params: uuidParams } } as const
-const memberRoute = { ...route, schema: { params: memberParams } }
+const memberRoute = { ...userRoute, schema: { params: memberParams } }
 const PATH = '/organizations/:id/members'
 const MEMBERS_PER_PAGE = 100
 
-const Query = listQuery.extend({ done: formText })
-const DONE: ReadonlyMap<string, string> = new Map([
-  ['role', 'Role changed.'],
-  ['removed', 'Member removed.'],
-  ['left', 'You have left the organization.'],
-  ['given', 'Ownership transferred. You are now an admin.'],
-])
+const DONE = {
+  role: 'Role changed.',
+  removed: 'Member removed.',
+  left: 'You have left the organization.',
+  given: 'Ownership transferred. You are now an admin.',
+}
 
 const memberOf = ({ params }: FastifyRequest) => memberParams.parse(params)
 
@@ -58,27 +56,27 @@ const toRow = (actor: Actor, frame: OrganizationFrame, { userId, email, role, cr
 export const memberPages: FastifyPluginAsync<Parts> = async (app, { organizations, members }) => {
   const listPage = async (request: FastifyRequest, id: string): Promise<FormPage> => {
     const actor = actorOf(request)
-    const { cursor, done } = Query.parse(request.method === 'GET' ? request.query : {})
+    const { cursor } = listQuery.parse(request.query)
     const frame = await getOrganizationFrame(organizations, actor, id, 'members')
-    const page = idPageOf({ limit: MEMBERS_PER_PAGE, cursor })
-    const listed = toIdPage(await members.listMembers(actor, id, page), page, one => toRow(actor, frame, one))
+    const { items, next } = await readList(
+      { path: organizationPath(id, 'members'), cursor, limit: MEMBERS_PER_PAGE },
+      page => members.listMembers(actor, id, page),
+      one => toRow(actor, frame, one),
+    )
     return {
       view: 'organizations/members',
       data: {
         title: `Members of ${frame.name}`,
         organization: frame,
-        members: listed.items,
+        members: items,
         roles: roleOptionsFor(frame.role),
-        next: nextAddressOf(organizationPath(id, 'members'), listed.nextCursor),
-        done: DONE.get(done),
+        next,
+        done: doneText(request, DONE),
       },
-      labels: {},
     }
   }
 
-  app.get(PATH, route, async (request, reply) =>
-    showForm(reply, await listPage(request, uuidParams.parse(request.params).id)),
-  )
+  app.get(PATH, idRoute, async (request, reply) => showForm(reply, await listPage(request, idOf(request))))
 
   postForm(app, `${PATH}/:userId/role`, {
     ...memberRoute,

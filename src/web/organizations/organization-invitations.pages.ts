@@ -1,11 +1,10 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
-import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
-import { listQuery, nextAddressOf } from '../../lib/http/list-query.ts'
+import { listQuery } from '../../lib/http/list-query.ts'
 import { type FormPage, formPage, formText, postForm } from '../../lib/http/pages/forms.ts'
 import { shownTime } from '../../lib/http/pages/time-text.ts'
-import { uuidParam, uuidParams } from '../../lib/http/schemas.ts'
+import { uuidParam } from '../../lib/http/schemas.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import { assertMay } from '../../lib/kernel/actor.ts'
 import { mayRole, permissionOver } from '../../lib/kernel/roles.ts'
@@ -13,6 +12,7 @@ import type { InvitationService } from '../../tenancy/invitations/invitations.se
 import type { Invitation } from '../../tenancy/organization.ts'
 import { CreateInvitation } from '../../tenancy/organizations.schema.ts'
 import type { OrganizationService } from '../../tenancy/organizations.service.ts'
+import { doneText, idOf, idRoute, readList, userRoute } from '../frame/user-page.ts'
 import { getOrganizationFrame, type OrganizationFrame, organizationPath, roleOptionsFor } from './organization-frame.ts'
 
 type Parts = {
@@ -23,12 +23,10 @@ type Parts = {
 }
 
 const invitationParams = z.object({ id: uuidParam, invitationId: uuidParam })
-const route = { config: { access: 'user' }, schema: { params: uuidParams } } as const
-const invitationRoute = { ...route, schema: { params: invitationParams } }
+const invitationRoute = { ...userRoute, schema: { params: invitationParams } }
 const PATH = '/organizations/:id/invitations'
 const INVITATIONS_PER_PAGE = 100
 
-const Query = listQuery.extend({ done: formText })
 const InvitationForm = { email: formText, role: formText }
 
 const invitationIdOf = ({ params }: FastifyRequest): string => invitationParams.parse(params).invitationId
@@ -50,14 +48,14 @@ export const organizationInvitationPages: FastifyPluginAsync<Parts> = async (
   const sent = mailer.isDelivering
     ? 'Invitation sent.'
     : 'Invitation created. The email with the link was saved to the outbox/ folder next to the database.'
-  const notes: ReadonlyMap<string, string> = new Map([
-    ['made', 'Organization created. Invite the people you work with.'],
-    ['sent', sent],
-    ['withdrawn', 'Invitation withdrawn. Its link no longer works.'],
-  ])
+  const notes = {
+    made: 'Organization created. Invite the people you work with.',
+    sent,
+    withdrawn: 'Invitation withdrawn. Its link no longer works.',
+  }
 
   const manager = (request: FastifyRequest) => {
-    const { id } = uuidParams.parse(request.params)
+    const id = idOf(request)
     assertMay(actorOf(request), id, 'manage')
     return { actor: actorOf(request), id }
   }
@@ -67,21 +65,24 @@ export const organizationInvitationPages: FastifyPluginAsync<Parts> = async (
     { actor, id }: ReturnType<typeof manager>,
     typed = { email: '', role: 'builder' },
   ): Promise<FormPage> => {
-    const { cursor, done } = Query.parse(request.method === 'GET' ? request.query : {})
+    const { cursor } = listQuery.parse(request.query)
     const frame = await getOrganizationFrame(organizations, actor, id, 'invitations')
-    const page = idPageOf({ limit: INVITATIONS_PER_PAGE, cursor })
-    const listed = toIdPage(await invitations.listInvitations(actor, id, page), page, one => toRow(frame, one))
+    const { items, next } = await readList(
+      { path: organizationPath(id, 'invitations'), cursor, limit: INVITATIONS_PER_PAGE },
+      page => invitations.listInvitations(actor, id, page),
+      one => toRow(frame, one),
+    )
     return {
       view: 'organizations/invitations',
       data: {
         title: `Invitations to ${frame.name}`,
         organization: frame,
-        invitations: listed.items,
-        next: nextAddressOf(organizationPath(id, 'invitations'), listed.nextCursor),
+        invitations: items,
+        next,
         roles: roleOptionsFor(frame.role),
         typed,
         isMailDelivered: mailer.isDelivering,
-        done: notes.get(done),
+        done: doneText(request, notes),
       },
       labels: { email: 'email', role: 'role' },
     }
@@ -89,7 +90,7 @@ export const organizationInvitationPages: FastifyPluginAsync<Parts> = async (
   const doneAt = (id: string, done: string): string => `${organizationPath(id, 'invitations')}?done=${done}`
 
   formPage(app, PATH, {
-    ...route,
+    ...idRoute,
     fields: InvitationForm,
     load: manager,
     page: listPage,

@@ -2,8 +2,8 @@ import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { formatCount } from '../../lib/http/pages/format.ts'
-import { type FormPage, formPage, formText, parseForm, postForm } from '../../lib/http/pages/forms.ts'
-import { uuidParam, uuidParams } from '../../lib/http/schemas.ts'
+import { type FormPage, formPage, formText, postForm } from '../../lib/http/pages/forms.ts'
+import { uuidParam } from '../../lib/http/schemas.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import { type Actor, assertMay } from '../../lib/kernel/actor.ts'
 import type { Tenancy } from '../../tenancy/deletion/removal.ts'
@@ -11,18 +11,15 @@ import type { MemberService } from '../../tenancy/members.service.ts'
 import { CreateOrganization } from '../../tenancy/organizations.schema.ts'
 import type { OrganizationService } from '../../tenancy/organizations.service.ts'
 import { removalPage } from '../frame/removal-page.ts'
+import { doneText, idOf, idRoute } from '../frame/user-page.ts'
 import { getOrganizationFrame, organizationPath } from './organization-frame.ts'
 
 type Parts = { organizations: OrganizationService; members: MemberService; settings: { tenancy: Tenancy } }
 
-const route = { config: { access: 'user' }, schema: { params: uuidParams } } as const
 /** Members offered as the next owner. */
 const MAX_HEIRS_SHOWN = 200
 
-const Query = { done: formText }
 const OwnerInput = z.object({ userId: uuidParam })
-
-const idOf = ({ params }: FastifyRequest): string => uuidParams.parse(params).id
 
 /** Registers the pages that rename, transfer and delete an organization. */
 export const organizationSettingsPages: FastifyPluginAsync<Parts> = async (
@@ -39,7 +36,6 @@ export const organizationSettingsPages: FastifyPluginAsync<Parts> = async (
     const frame = await getOrganizationFrame(organizations, actor, id, 'settings')
     const page = { limit: MAX_HEIRS_SHOWN, afterId: undefined }
     const others = frame.mayOwn ? await members.listMembers(actor, id, page) : []
-    const { done } = parseForm(Query, request.method === 'GET' ? request.query : {})
     return {
       view: 'organizations/settings',
       data: {
@@ -50,14 +46,14 @@ export const organizationSettingsPages: FastifyPluginAsync<Parts> = async (
           .filter(({ userId }) => userId !== actor.userId)
           .map(({ userId, email, role }) => ({ value: userId, text: `${email}, ${role}` })),
         mayMakeAnother: tenancy === 'multi',
-        done: done === 'renamed' ? 'Organization renamed.' : undefined,
+        done: doneText(request, { renamed: 'Organization renamed.' }),
       },
       labels: { name: 'name', userId: 'member' },
     }
   }
 
   formPage(app, '/organizations/:id/settings', {
-    ...route,
+    ...idRoute,
     fields: { name: formText },
     load: actorWho('manage'),
     page: (request, actor, typed) => settingsPage(request, actor, typed?.name),
@@ -69,7 +65,7 @@ export const organizationSettingsPages: FastifyPluginAsync<Parts> = async (
   })
 
   postForm(app, '/organizations/:id/owner', {
-    ...route,
+    ...idRoute,
     fields: { userId: formText },
     load: actorWho('own'),
     page: (request, actor) => settingsPage(request, actor),
@@ -80,7 +76,7 @@ export const organizationSettingsPages: FastifyPluginAsync<Parts> = async (
   })
 
   removalPage(app, '/organizations/:id/removal', {
-    ...route,
+    ...idRoute,
     button: 'Delete organization',
     load: async request => {
       const actor = actorOf(request)

@@ -1,30 +1,27 @@
 import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { addressOf } from '../../lib/http/list-query.ts'
-import { formPage, formText, parseForm } from '../../lib/http/pages/forms.ts'
-import { uuidParams } from '../../lib/http/schemas.ts'
+import { formPage, formText } from '../../lib/http/pages/forms.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import type { Tenancy } from '../../tenancy/deletion/removal.ts'
 import { CreateOrganization } from '../../tenancy/organizations.schema.ts'
 import type { OrganizationService } from '../../tenancy/organizations.service.ts'
+import { doneText, idOf, idRoute, ownForm, userRoute } from '../frame/user-page.ts'
 import { organizationPath } from './organization-frame.ts'
 
 type Parts = { organizations: OrganizationService; settings: { tenancy: Tenancy } }
 
-const config = { access: 'user' } as const
 /** More than enough: users can create at most 100 organizations. */
 const MAX_SHOWN = 500
 
-const Query = { done: formText }
-const DONE: ReadonlyMap<string, string> = new Map([
-  ['left', 'You have left the organization.'],
-  ['removed', 'Organization deleted.'],
-])
+const Query = z.object({ done: formText })
+const DONE = { left: 'You have left the organization.', removed: 'Organization deleted.' }
 
 /** Registers the list of the user's organizations and the form that creates one. */
 export const organizationsPages: FastifyPluginAsync<Parts> = async (app, { organizations, settings: { tenancy } }) => {
-  app.get('/organizations', { config }, async (request, reply) => {
-    const { done } = parseForm(Query, request.query)
+  app.get('/organizations', userRoute, async (request, reply) => {
+    const { done } = Query.parse(request.query)
     const own = await organizations.listOrganizations(actorOf(request), { limit: MAX_SHOWN, afterId: undefined })
     const [first, second] = own
     if (first !== undefined && second === undefined) {
@@ -35,14 +32,13 @@ export const organizationsPages: FastifyPluginAsync<Parts> = async (app, { organ
       section: 'organizations',
       organizations: own.map(({ id, name, role }) => ({ href: organizationPath(id, 'members'), name, role })),
       mayMake: tenancy === 'multi',
-      done: DONE.get(done),
+      done: doneText(request, DONE),
     })
   })
 
   formPage(app, '/organizations/new', {
-    config,
+    ...ownForm,
     fields: { name: formText },
-    load: actorOf,
     page: (_request, _actor, typed) => ({
       view: 'organizations/new',
       data: {
@@ -60,8 +56,8 @@ export const organizationsPages: FastifyPluginAsync<Parts> = async (app, { organ
     },
   })
 
-  app.get('/organizations/:id', { config, schema: { params: uuidParams } }, async (request, reply) => {
-    const { id } = uuidParams.parse(request.params)
+  app.get('/organizations/:id', idRoute, async (request, reply) => {
+    const id = idOf(request)
     await organizations.getOrganization(actorOf(request), id)
     return reply.redirect(organizationPath(id, 'members'), 303)
   })

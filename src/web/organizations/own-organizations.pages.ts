@@ -1,14 +1,13 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { actorOf } from '../../lib/http/access.ts'
-import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
-import { listQuery, nextAddressOf } from '../../lib/http/list-query.ts'
-import { DEFAULT_PAGE_SIZE } from '../../lib/kernel/limits.ts'
+import type { IdPage } from '../../lib/http/id-paging.ts'
+import { listQuery } from '../../lib/http/list-query.ts'
 import type { Organization } from '../../tenancy/organization.ts'
 import type { OrganizationService } from '../../tenancy/organizations.service.ts'
 import { accountFrame } from '../account/account-tabs.ts'
+import { readList, userRoute } from '../frame/user-page.ts'
 import { memberRemovalPath } from './organization-frame.ts'
 
-const config = { access: 'user' } as const
 const PATH = '/account/organizations'
 
 const toRow =
@@ -25,16 +24,12 @@ export const ownOrganizationPages: FastifyPluginAsync<{ organizations: Organizat
   app,
   { organizations },
 ) => {
-  app.get(PATH, { config }, async (request, reply) => {
+  app.get(PATH, userRoute, async (request, reply) => {
     const { cursor } = listQuery.parse(request.query)
     const actor = actorOf(request)
-    const page = idPageOf({ limit: DEFAULT_PAGE_SIZE, cursor })
-    const listed = await organizations.listOrganizations(actor, page)
-    const { items, nextCursor } = toIdPage(listed, page, toRow(actor.userId))
-    return reply.page('organizations/own-organizations', {
-      ...accountFrame('organizations'),
-      organizations: items,
-      next: nextAddressOf(PATH, nextCursor),
-    })
+    const list = (page: IdPage) => organizations.listOrganizations(actor, page)
+    const { items, next } = await readList({ path: PATH, cursor }, list, toRow(actor.userId))
+    const data = { ...accountFrame('organizations'), organizations: items, next }
+    return reply.page('organizations/own-organizations', data)
   })
 }

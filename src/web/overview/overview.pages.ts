@@ -1,8 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
-import { z } from 'zod'
 import { createCallFigureStore } from '../../history/call-figures.store.ts'
 import { actorOf } from '../../lib/http/access.ts'
-import { formText } from '../../lib/http/pages/forms.ts'
 import { serverUrl } from '../../lib/kernel/server-url.ts'
 import type { CallTokensOf } from '../../results/ledger/call-tokens.ts'
 import type { ExecutionService } from '../../runtime/execution.service.ts'
@@ -16,6 +14,7 @@ import { toPatchFigure } from '../diagram/figure.ts'
 import { buildServerPatch } from '../diagram/server-patch.ts'
 import { getServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
 import { serverIdOf, serverRoute } from '../frame/server-tab.ts'
+import { doneText } from '../frame/user-page.ts'
 import { toCatalogueSentence } from '../sources/catalogue.view.ts'
 import { toCallTokensPage } from './call-tokens.view.ts'
 import { toConnectPanel } from './connect.ts'
@@ -33,19 +32,17 @@ type Parts = {
   baseUrl: string
 }
 
-const Query = z.object({ done: formText })
-
 /** Recent calls shown on the overview. The history has all of them. */
 const RECENT_CALLS = 8
 /** How long the page waits for the tools' tokens to be counted, in milliseconds. */
 const REPORT_WAIT_MS = 150
 
-const NOTES = new Map([
-  ['made', 'Server created. Add a tool next.'],
-  ['sample', 'Sample API added with four tools. Copy the address into a client and call one.'],
-  ['offered', 'Tool added. Copy the address into a client and call it.'],
-  ['saved', 'Saved. It is live for the next call.'],
-])
+const NOTES = {
+  made: 'Server created. Add a tool next.',
+  sample: 'Sample API added with four tools. Copy the address into a client and call one.',
+  offered: 'Tool added. Copy the address into a client and call it.',
+  saved: 'Saved. It is live for the next call.',
+}
 
 /** Registers a server's overview page: its address, wiring and health. */
 export const overviewPages: FastifyPluginAsync<Parts> = async (
@@ -58,7 +55,6 @@ export const overviewPages: FastifyPluginAsync<Parts> = async (
   app.get('/servers/:uuid', serverRoute, async (request, reply) => {
     const actor = actorOf(request)
     const uuid = serverIdOf(request)
-    const { done } = Query.parse(request.query)
     // Must come first: the calls below do not check access to the server.
     const server = await getServerFrame(frames, actor, uuid, 'overview')
     const now = new Date()
@@ -79,7 +75,7 @@ export const overviewPages: FastifyPluginAsync<Parts> = async (
     return reply.page('overview/overview', {
       title: server.name,
       server,
-      note: NOTES.get(done),
+      note: doneText(request, NOTES),
       url,
       urlLead: serverUrl(baseUrl, ''),
       connect: toConnectPanel({ id: uuid, name: server.name, tier: server.tier, url }),

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
-import { type CallFigureStore, createCallFigureStore } from '../../history/call-figures.store.ts'
+import { createCallFigureStore } from '../../history/call-figures.store.ts'
 import type { Database } from '../../lib/db/client.ts'
 import { actorOf } from '../../lib/http/access.ts'
 import { listQuery, nextAddressOf } from '../../lib/http/list-query.ts'
@@ -7,7 +7,7 @@ import { formPage, formText } from '../../lib/http/pages/forms.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import { buildableIdsOf, organizationIdsOf } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
-import { listServerCards, type ServerCard } from '../../servers/server-cards.store.ts'
+import { listServerCards } from '../../servers/server-cards.store.ts'
 import { CreateServer } from '../../servers/servers.schema.ts'
 import type { ServerService } from '../../servers/servers.service.ts'
 import type { OrganizationService } from '../../tenancy/organizations.service.ts'
@@ -17,6 +17,7 @@ import type { Upstream, UpstreamState } from '../../upstreams/upstream.ts'
 import { toPatchFigure } from '../diagram/figure.ts'
 import { EMPTY_PATCH } from '../diagram/landing-patch.ts'
 import { serverTabPath } from '../frame/server-frame.ts'
+import { doneText, userRoute } from '../frame/user-page.ts'
 import { createSampleServer, type SampleParts } from '../start/sample-server.ts'
 import { summarizeServers, toServerCardView } from './server-list.view.ts'
 
@@ -31,8 +32,6 @@ type Parts = SampleParts & {
   baseUrl: string
 }
 
-const config = { access: 'user' } as const
-
 /** Cards per page. */
 const PAGE_SIZE = 12
 /** Number of servers from which the list shows a search field. */
@@ -42,7 +41,7 @@ const MAX_ORGANIZATIONS = 200
 
 const NewServerForm = { name: formText, description: formText, access: formText, organizationId: formText }
 const LABELS = { name: 'name', description: 'description', access: 'tier', organizationId: 'organization' }
-const NOTES = new Map([['removed', 'Server deleted. Its address no longer works.']])
+const NOTES = { removed: 'Server deleted. Its address no longer works.' }
 
 const TIERS = [
   { value: 'private', text: 'Only me and users I allow', hint: 'Clients sign in with OAuth, in a browser.' },
@@ -53,12 +52,6 @@ const TIERS = [
     hint: 'No sign-in. Anyone can make calls that use your secrets, so add only those that may be used publicly.',
   },
 ] as const
-
-const listOf = (cards: readonly ServerCard[], figures: CallFigureStore) =>
-  figures.countOfServers(
-    cards.map(({ id }) => id),
-    new Date(),
-  )
 
 /** Registers the list of servers and the form that creates one. */
 export const serversPages: FastifyPluginAsync<Parts> = async (app, parts) => {
@@ -72,14 +65,15 @@ export const serversPages: FastifyPluginAsync<Parts> = async (app, parts) => {
     return Map.groupBy(down, ({ upstream }) => upstream.serverId)
   }
 
-  app.get('/servers', { config }, async (request, reply) => {
+  app.get('/servers', userRoute, async (request, reply) => {
     const actor = actorOf(request)
-    const { q: search, cursor, done } = listQuery.extend({ done: formText }).parse(request.query)
+    const { q: search, cursor } = listQuery.parse(request.query)
     const query = { search, cursor, limit: PAGE_SIZE }
     const { items, nextCursor } = await listServerCards(db, organizationIdsOf(actor), query)
-    const throughUpstreams = await upstreamOffers.countTools(items.map(({ id }) => id))
+    const ids = items.map(({ id }) => id)
+    const throughUpstreams = await upstreamOffers.countTools(ids)
     const cards = items.map(card => ({ ...card, tools: card.tools + (throughUpstreams.get(card.id) ?? 0) }))
-    const counts = await listOf(cards, figures)
+    const counts = await figures.countOfServers(ids, new Date())
     const isWhole = search === '' && cursor === undefined && nextCursor === null
     const isFirst = isWhole && cards.length === 0
     const isOfSeveral = actor.memberships.size > 1
@@ -93,7 +87,7 @@ export const serversPages: FastifyPluginAsync<Parts> = async (app, parts) => {
       isSearchable: !isWhole || cards.length >= SEARCHABLE_FROM,
       mayBuild: buildableIdsOf(actor).length > 0,
       summary: isWhole && !isFirst ? summarizeServers(cards, counts) : undefined,
-      note: NOTES.get(done),
+      note: doneText(request, NOTES),
       cards: cards.flatMap(card => {
         const own = counts.get(card.id)
         if (own === undefined) return []
@@ -104,7 +98,7 @@ export const serversPages: FastifyPluginAsync<Parts> = async (app, parts) => {
   })
 
   formPage(app, '/servers/new', {
-    config,
+    ...userRoute,
     fields: NewServerForm,
     load: request => {
       const actor = actorOf(request)
@@ -136,7 +130,7 @@ export const serversPages: FastifyPluginAsync<Parts> = async (app, parts) => {
     },
   })
 
-  app.post('/servers/sample', { config }, async (request, reply) => {
+  app.post('/servers/sample', userRoute, async (request, reply) => {
     const actor = actorOf(request)
     const [organizationId] = buildableIdsOf(actor)
     if (organizationId === undefined) throw new AppError('forbidden', 'Your role does not allow this.')

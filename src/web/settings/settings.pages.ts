@@ -18,6 +18,7 @@ import type { ServerTransfer } from '../../servers/settings/transfer.service.ts'
 import { removalPage } from '../frame/removal-page.ts'
 import { type ServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
 import { createServerTab, donePath, serverRoute } from '../frame/server-tab.ts'
+import { doneText } from '../frame/user-page.ts'
 import { descriptionOf } from '../toolkits/toolkit-form.ts'
 import { LIMITS_LABELS, LimitsForm, LimitsInput, type TypedLimits, toLimitsForm } from './limits-form.ts'
 import {
@@ -30,7 +31,6 @@ import {
 } from './presentation-form.ts'
 
 const PATH = '/servers/:uuid/settings'
-const Query = z.object({ done: formText })
 const EditForm = { name: formText, description: formText, version: formText }
 const EditInput = CreateServer.pick({ name: true, description: true })
 const TransferForm = { organizationId: formText, ownerEmail: formText }
@@ -61,16 +61,16 @@ const LABELS = {
 /** Calls are counted up to this number on the page that deletes a server. */
 const MAX_COUNTED_CALLS = 10_000
 
-const DONE: ReadonlyMap<string, string> = new Map([
-  ['saved', 'Saved.'],
-  ['presented', 'Saved. Connected clients have been notified.'],
-  ['tabled', 'Saved. Lists of similar objects are sent as tables from the next result on.'],
-  ['untabled', 'Saved. Lists are sent unchanged.'],
-  ['reviewed', 'Saved. Clients see changes to attached MCP servers once you approve them.'],
-  ['unreviewed', 'Saved. Clients see changes to attached MCP servers immediately.'],
-  ['limited', 'Saved. It applies from the next call on.'],
-  ['moved', 'The server now belongs to this organization. Its address has not changed.'],
-])
+const DONE = {
+  saved: 'Saved.',
+  presented: 'Saved. Connected clients have been notified.',
+  tabled: 'Saved. Lists of similar objects are sent as tables from the next result on.',
+  untabled: 'Saved. Lists are sent unchanged.',
+  reviewed: 'Saved. Clients see changes to attached MCP servers once you approve them.',
+  unreviewed: 'Saved. Clients see changes to attached MCP servers immediately.',
+  limited: 'Saved. It applies from the next call on.',
+  moved: 'The server now belongs to this organization. Its address has not changed.',
+}
 
 export type SettingsPagesParts = {
   frames: ServerFrameParts
@@ -137,7 +137,7 @@ export const settingsPages: FastifyPluginAsync<SettingsPagesParts> = async (
         mayRemove: frame.mayBuild && (frame.isOwner || frame.mayManage),
         made: shownTime(saved.createdAt),
         changed: shownTime(saved.updatedAt),
-        done: DONE.get(Query.parse(request.query).done),
+        done: doneText(request, DONE),
       },
       labels: LABELS,
     }

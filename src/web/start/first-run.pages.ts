@@ -12,6 +12,7 @@ import type { InstanceService } from '../../servers/tools/instances.service.ts'
 import { toPatchFigure } from '../diagram/figure.ts'
 import { EMPTY_PATCH } from '../diagram/landing-patch.ts'
 import { serverTabPath } from '../frame/server-frame.ts'
+import { userRoute } from '../frame/user-page.ts'
 import { toConnectPanel } from '../overview/connect.ts'
 import { createFirstRun, type FirstRunParts } from './first-run.ts'
 
@@ -20,8 +21,6 @@ type Parts = FirstRunParts & {
   execution: Pick<ExecutionService, 'callInstance' | 'listExecutions'>
   baseUrl: string
 }
-
-const config = { access: 'user' } as const
 
 const CallForm = { from: formText, to: formText, amount: formText }
 const TYPED = { from: 'EUR', to: 'JPY', amount: '100' }
@@ -64,7 +63,7 @@ export const firstRunPages: FastifyPluginAsync<Parts> = async (app, parts) => {
 
   const onTo = (reply: FastifyReply): FastifyReply => reply.redirect('/servers', 303)
 
-  app.get('/first-run', { config }, async (request, reply) => {
+  app.get('/first-run', userRoute, async (request, reply) => {
     const actor = actorOf(request)
     const state = await firstRun.getStep(actor)
     if (state.step === 'start') return showForm(reply, startPage)
@@ -72,7 +71,7 @@ export const firstRunPages: FastifyPluginAsync<Parts> = async (app, parts) => {
     return showForm(reply, pluggedPage(state.serverId, {}))
   })
 
-  app.post('/first-run/sample', { config }, async (request, reply) => {
+  app.post('/first-run/sample', userRoute, async (request, reply) => {
     const serverId = await firstRun.addSample(actorOf(request))
     return serverId === undefined ? onTo(reply) : reply.redirect('/first-run', 303)
   })
@@ -93,7 +92,7 @@ export const firstRunPages: FastifyPluginAsync<Parts> = async (app, parts) => {
     return text ?? ''
   }
 
-  app.post('/first-run/call', { config }, async (request, reply) => {
+  app.post('/first-run/call', userRoute, async (request, reply) => {
     const actor = actorOf(request)
     const state = await firstRun.getStep(actor)
     if (state.step !== 'plugged') return onTo(reply)
@@ -109,7 +108,7 @@ export const firstRunPages: FastifyPluginAsync<Parts> = async (app, parts) => {
     )
   })
 
-  app.post('/first-run/end', { config }, async (request, reply) => {
+  app.post('/first-run/end', userRoute, async (request, reply) => {
     const actor = actorOf(request)
     const state = await firstRun.getStep(actor)
     if (state.step === 'over') return onTo(reply)

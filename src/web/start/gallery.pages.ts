@@ -2,18 +2,18 @@ import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AccountService } from '../../identity/accounts.service.ts'
 import { actorOf } from '../../lib/http/access.ts'
-import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
-import { addressOf, listQuery, nextAddressOf } from '../../lib/http/list-query.ts'
+import { addressOf, listQuery } from '../../lib/http/list-query.ts'
 import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
 import { type FormPage, formText, postForm, showForm } from '../../lib/http/pages/forms.ts'
 import { shownTime } from '../../lib/http/pages/time-text.ts'
-import { uuidParam, uuidParams } from '../../lib/http/schemas.ts'
+import { uuidParam } from '../../lib/http/schemas.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import { type Actor, may } from '../../lib/kernel/actor.ts'
 import type { ServerService } from '../../servers/servers.service.ts'
 import type { ToolkitUseService } from '../../servers/sources/toolkit-uses.service.ts'
 import type { ToolkitCatalogue } from '../../tools/sharing/catalogue.service.ts'
 import type { ToolkitCard } from '../../tools/tool.ts'
+import { idOf, idRoute, readList, userRoute } from '../frame/user-page.ts'
 import { TOOLS_PER_PAGE, toToolPage, toToolRow } from '../toolkits/tool-row.ts'
 
 type Parts = {
@@ -23,8 +23,6 @@ type Parts = {
   accounts: Pick<AccountService, 'getMe'>
 }
 
-const config = { access: 'user' } as const
-const schema = { params: uuidParams }
 const CARDS_PER_PAGE = 60
 /** Servers offered in the form. With more, users add the toolkit on the server's page. */
 const MAX_SERVERS_OFFERED = 500
@@ -45,17 +43,17 @@ export const galleryPages: FastifyPluginAsync<Parts> = async (
   app,
   { toolkitCatalogue, servers, toolkitUses, accounts },
 ) => {
-  app.get('/gallery', { config }, async (request, reply) => {
+  app.get('/gallery', userRoute, async (request, reply) => {
     const { q, cursor } = Query.parse(request.query)
-    const page = idPageOf({ limit: CARDS_PER_PAGE, cursor })
-    const { items, nextCursor } = toIdPage(await toolkitCatalogue.listPublic(q, page), page, toCard)
+    const place = { path: '/gallery', cursor, query: { q }, limit: CARDS_PER_PAGE }
+    const { items, next } = await readList(place, page => toolkitCatalogue.listPublic(q, page), toCard)
     return reply.page('start/gallery', {
       title: 'Gallery',
       section: 'toolkits',
       toolkits: items,
       search: q,
       isSearched: q !== '' || cursor !== undefined,
-      next: nextAddressOf('/gallery', nextCursor, { q }),
+      next,
     })
   })
 
@@ -74,8 +72,7 @@ export const galleryPages: FastifyPluginAsync<Parts> = async (
     }))
   }
 
-  const getToolkit = (request: FastifyRequest): Promise<ToolkitCard> =>
-    toolkitCatalogue.getPublic(uuidParams.parse(request.params).id)
+  const getToolkit = (request: FastifyRequest): Promise<ToolkitCard> => toolkitCatalogue.getPublic(idOf(request))
 
   const toolkitPage = async (request: FastifyRequest, toolkit: ToolkitCard, typedServerId = ''): Promise<FormPage> => {
     const actor = actorOf(request)
@@ -111,13 +108,12 @@ export const galleryPages: FastifyPluginAsync<Parts> = async (
     }
   }
 
-  app.get('/gallery/:id', { config, schema }, async (request, reply) =>
+  app.get('/gallery/:id', idRoute, async (request, reply) =>
     showForm(reply, await toolkitPage(request, await getToolkit(request))),
   )
 
   postForm(app, '/gallery/:id/use', {
-    config,
-    schema,
+    ...idRoute,
     fields: { serverId: formText },
     load: getToolkit,
     page: (request, toolkit, typed) => toolkitPage(request, toolkit, typed?.serverId),

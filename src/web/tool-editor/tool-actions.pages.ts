@@ -1,7 +1,6 @@
-import type { FastifyPluginAsync, FastifyReply } from 'fastify'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { actorOf } from '../../lib/http/access.ts'
 import { formText, parseForm } from '../../lib/http/pages/forms.ts'
-import { uuidParams } from '../../lib/http/schemas.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import { type Actor, assertMay } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
@@ -9,12 +8,12 @@ import { CreateServer } from '../../servers/servers.schema.ts'
 import type { InstanceService } from '../../servers/tools/instances.service.ts'
 import { removalPage } from '../frame/removal-page.ts'
 import { serverTabPath } from '../frame/server-frame.ts'
+import { idOf, idRoute } from '../frame/user-page.ts'
 import type { ToolPageParts } from './tool-editor.pages.ts'
 import { createToolEditor } from './tool-editor.ts'
 import { formOfTool } from './tool-editor-form.ts'
 import { createEditorSubjects, type EditorSubject } from './tool-editor-subject.ts'
 
-const options = { config: { access: 'user' }, schema: { params: uuidParams } } as const
 const OfferForm = { server: formText, serverName: formText }
 
 type ToolSubject = EditorSubject & { kind: 'tool' }
@@ -28,16 +27,17 @@ export const toolActionPages: FastifyPluginAsync<ToolPageParts & { instances: In
   const subjects = createEditorSubjects(parts)
   const editor = createToolEditor(parts)
 
-  const openForChange = async (actor: Actor, params: unknown): Promise<ToolSubject> => {
-    const subject = await subjects.openTool(actor, uuidParams.parse(params).id)
+  const openForChange = async (request: FastifyRequest): Promise<ToolSubject> => {
+    const actor = actorOf(request)
+    const subject = await subjects.openTool(actor, idOf(request))
     assertMay(actor, subject.toolkit.organizationId, 'build')
     return subject
   }
 
   removalPage(app, '/tools/:id/removal', {
-    ...options,
+    ...idRoute,
     button: 'Delete tool',
-    load: request => openForChange(actorOf(request), request.params),
+    load: openForChange,
     nameOf: ({ tool }) => tool.name,
     page: (_request, { tool, toolkit, organization, offers }) => ({
       section: 'toolkits',
@@ -64,8 +64,8 @@ export const toolActionPages: FastifyPluginAsync<ToolPageParts & { instances: In
     },
   })
 
-  app.post('/tools/:id/duplicate', options, async (request, reply) => {
-    const copy = await tools.duplicateTool(actorOf(request), uuidParams.parse(request.params).id)
+  app.post('/tools/:id/duplicate', idRoute, async (request, reply) => {
+    const copy = await tools.duplicateTool(actorOf(request), idOf(request))
     return reply.redirect(`/tools/${copy.id}?done=duplicated`, 303)
   })
 
@@ -109,9 +109,9 @@ export const toolActionPages: FastifyPluginAsync<ToolPageParts & { instances: In
     return editor.show(request, subject, formOfTool(subject.tool), { status: error.status, extra: { offerForm } })
   }
 
-  app.post('/tools/:id/offer', options, async (request, reply) => {
+  app.post('/tools/:id/offer', idRoute, async (request, reply) => {
     const actor = actorOf(request)
-    const subject = await openForChange(actor, request.params)
+    const subject = await openForChange(request)
     const form = parseForm(OfferForm, request.body)
     try {
       return reply.redirect(`${serverTabPath(await offer(actor, subject, form), 'overview')}?done=offered`, 303)

@@ -2,7 +2,6 @@ import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { formText } from '../../lib/http/pages/forms.ts'
-import { uuidParams } from '../../lib/http/schemas.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
@@ -10,6 +9,7 @@ import { MAX_TOOL_DEFINITION_BYTES } from '../../lib/kernel/limits.ts'
 import type { Tool, ToolDefinition } from '../../tools/tool.ts'
 import { CreateTool, CreateToolkit } from '../../tools/toolkits.schema.ts'
 import type { ToolService } from '../../tools/tools.service.ts'
+import { idOf, idRoute, userRoute } from '../frame/user-page.ts'
 import { toConflictView } from './tool-conflict.view.ts'
 import { createToolEditor } from './tool-editor.ts'
 import { savedText } from './tool-editor.view.ts'
@@ -21,10 +21,9 @@ import { createEditorSubjects, type EditorSubject, type SubjectParts } from './t
 export type ToolPageParts = SubjectParts &
   Pick<Parameters<typeof createToolEditor>[0], 'countTokens' | 'execution' | 'toolLint'>
 
-const config = { access: 'user' } as const
 /** Form encoding can triple the size. */
 export const TOOL_BODY_LIMIT = 3 * MAX_TOOL_DEFINITION_BYTES
-const options = { config, bodyLimit: TOOL_BODY_LIMIT, schema: { params: uuidParams } }
+const options = { ...idRoute, bodyLimit: TOOL_BODY_LIMIT }
 
 const Query = z.object({ done: formText, as: formText })
 const NewQuery = z.object({ server: formText })
@@ -96,7 +95,7 @@ export const toolEditorPages: FastifyPluginAsync<ToolPageParts> = async (app, pa
     }
   }
 
-  app.get('/toolkits/new-tool', { config }, async (request, reply) => {
+  app.get('/toolkits/new-tool', userRoute, async (request, reply) => {
     const actor = actorOf(request)
     const { server } = NewQuery.parse(request.query)
     const subject = await subjects.openNew(actor, '')
@@ -104,7 +103,7 @@ export const toolEditorPages: FastifyPluginAsync<ToolPageParts> = async (app, pa
     return editor.show({ actor, reply }, subject, { ...emptyToolForm(), serverId })
   })
 
-  app.post('/toolkits/new-tool', { config, bodyLimit: TOOL_BODY_LIMIT }, async (request, reply) => {
+  app.post('/toolkits/new-tool', { ...userRoute, bodyLimit: TOOL_BODY_LIMIT }, async (request, reply) => {
     const actor = actorOf(request)
     const form = parseToolForm(request.body)
     const subject = await subjects.openNew(actor, form.organizationId)
@@ -123,7 +122,7 @@ export const toolEditorPages: FastifyPluginAsync<ToolPageParts> = async (app, pa
 
   app.get('/toolkits/:id/tools/new', options, async (request, reply) => {
     const actor = actorOf(request)
-    const subject = await subjects.openToolkit(actor, uuidParams.parse(request.params).id)
+    const subject = await subjects.openToolkit(actor, idOf(request))
     return editor.show({ actor, reply }, subject, emptyToolForm())
   })
 
@@ -140,7 +139,7 @@ export const toolEditorPages: FastifyPluginAsync<ToolPageParts> = async (app, pa
 
   app.post('/toolkits/:id/tools/new', options, async (request, reply) => {
     const actor = actorOf(request)
-    const subject = await subjects.openToolkit(actor, uuidParams.parse(request.params).id)
+    const subject = await subjects.openToolkit(actor, idOf(request))
     const form = parseToolForm(request.body)
     return submit({ actor, reply }, subject, form, async () => {
       const tool = await createOnce(actor, subject.toolkit.id, definitionOf(form, undefined))
@@ -150,7 +149,7 @@ export const toolEditorPages: FastifyPluginAsync<ToolPageParts> = async (app, pa
 
   app.get('/tools/:id', options, async (request, reply) => {
     const actor = actorOf(request)
-    const subject = await subjects.openTool(actor, uuidParams.parse(request.params).id)
+    const subject = await subjects.openTool(actor, idOf(request))
     const { done, as } = Query.parse(request.query)
     const serverId = subject.servers.find(({ value }) => value === as)?.value ?? subject.offers[0]?.serverId ?? ''
     const notes: ReadonlyMap<string, string> = new Map([
@@ -166,7 +165,7 @@ export const toolEditorPages: FastifyPluginAsync<ToolPageParts> = async (app, pa
 
   app.post('/tools/:id', options, async (request, reply) => {
     const actor = actorOf(request)
-    const { id } = uuidParams.parse(request.params)
+    const id = idOf(request)
     const subject = await subjects.openTool(actor, id)
     const form = parseToolForm(request.body)
     return submit({ actor, reply }, subject, form, async () => {

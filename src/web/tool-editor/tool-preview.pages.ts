@@ -6,12 +6,13 @@ import { formText } from '../../lib/http/pages/forms.ts'
 import { isFragmentRequest } from '../../lib/http/pages/views.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
+import { userRoute } from '../frame/user-page.ts'
 import { TOOL_BODY_LIMIT, type ToolPageParts } from './tool-editor.pages.ts'
 import { createToolEditor } from './tool-editor.ts'
 import { parseToolForm, type ToolForm } from './tool-editor-form.ts'
 import { createEditorSubjects, type EditorSubject } from './tool-editor-subject.ts'
 
-const options = { config: { access: 'user' }, bodyLimit: TOOL_BODY_LIMIT } as const
+const options = { ...userRoute, bodyLimit: TOOL_BODY_LIMIT }
 
 /** The edited tool or toolkit, and the converted URL if its button was pressed. */
 const EditorParams = z.object({ tool: formText, toolkit: formText, placedUrl: formText })

@@ -13,6 +13,7 @@ import { CreateToolkit } from '../../tools/toolkits.schema.ts'
 import { type ToolkitService, toolkitVersion } from '../../tools/toolkits.service.ts'
 import { removalPage } from '../frame/removal-page.ts'
 import { serverTabPath } from '../frame/server-frame.ts'
+import { doneText, idOf, idRoute } from '../frame/user-page.ts'
 import { TOOLS_PER_PAGE, toToolPage, toToolRow } from './tool-row.ts'
 import {
   type Accounts,
@@ -27,20 +28,17 @@ import {
 
 type Parts = { toolkits: ToolkitService; toolkitCatalogue: ToolkitCatalogue; accounts: Accounts }
 
-const route = { config: { access: 'user' }, schema: { params: uuidParams } } as const
 const PATH = '/toolkits/:id'
-const Query = listQuery.extend({ done: formText, after: formText })
+const Query = listQuery.extend({ after: formText })
 const EditForm = { ...TOOLKIT_FORM, version: formText }
 const EditInput = CreateToolkit.pick({ title: true, description: true, visibility: true })
 
-const DONE: ReadonlyMap<string, string> = new Map([
-  ['created', 'Toolkit created. Add its first tool.'],
-  ['saved', 'Saved.'],
-  ['moved', 'Toolkit moved to this organization.'],
-  ['tool-removed', 'Tool deleted.'],
-])
-
-const idOf = ({ params }: FastifyRequest): string => uuidParams.parse(params).id
+const DONE = {
+  created: 'Toolkit created. Add its first tool.',
+  saved: 'Saved.',
+  moved: 'Toolkit moved to this organization.',
+  'tool-removed': 'Tool deleted.',
+}
 
 const toHead = (actor: Actor, toolkit: UsedToolkitCard) => ({
   path: `/toolkits/${toolkit.id}`,
@@ -72,11 +70,11 @@ export const toolkitPages: FastifyPluginAsync<Parts> = async (app, { toolkits, t
     return !actor.memberships.has(organizationId)
   }
 
-  app.get(PATH, route, async (request, reply) => {
+  app.get(PATH, idRoute, async (request, reply) => {
     const actor = actorOf(request)
     const id = idOf(request)
     if (await isForeign(actor, id)) return reply.redirect(`/gallery/${id}`, 303)
-    const { q, after, done } = Query.parse(request.query)
+    const { q, after } = Query.parse(request.query)
     const toolkit = await toolkitCatalogue.getOwn(actor, id)
     const page = { limit: TOOLS_PER_PAGE, after: after === '' ? undefined : after }
     const rows = await toolkitCatalogue.listOwnTools(actor, id, q, page)
@@ -89,7 +87,7 @@ export const toolkitPages: FastifyPluginAsync<Parts> = async (app, { toolkits, t
       search: q,
       isSearched: q !== '' || page.after !== undefined,
       next: shown.after && addressOf(`/toolkits/${id}`, { q, after: shown.after }),
-      done: DONE.get(done),
+      done: doneText(request, DONE),
     })
   })
 
@@ -122,7 +120,7 @@ export const toolkitPages: FastifyPluginAsync<Parts> = async (app, { toolkits, t
   }
 
   formPage(app, `${PATH}/edit`, {
-    ...route,
+    ...idRoute,
     fields: EditForm,
     load: getForChange,
     page: (_request, loaded, typed) => editPage(loaded, typed),
@@ -135,7 +133,7 @@ export const toolkitPages: FastifyPluginAsync<Parts> = async (app, { toolkits, t
   })
 
   postForm(app, `${PATH}/transfer`, {
-    ...route,
+    ...idRoute,
     fields: { organizationId: formText },
     load: async request => {
       const { actor, toolkit } = await getForChange(request)
@@ -151,7 +149,7 @@ export const toolkitPages: FastifyPluginAsync<Parts> = async (app, { toolkits, t
   })
 
   removalPage(app, `${PATH}/removal`, {
-    ...route,
+    ...idRoute,
     button: 'Delete toolkit',
     load: getForChange,
     nameOf: ({ toolkit }) => toolkit.title,

@@ -1,7 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { actorOf } from '../../lib/http/access.ts'
-import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
-import { listQuery, nextAddressOf } from '../../lib/http/list-query.ts'
+import { listQuery } from '../../lib/http/list-query.ts'
 import { formatNumber } from '../../lib/http/pages/format.ts'
 import { formPage, formText } from '../../lib/http/pages/forms.ts'
 import { parseInput } from '../../lib/http/validation.ts'
@@ -9,6 +8,7 @@ import { buildableIdsOf } from '../../lib/kernel/actor.ts'
 import type { ToolkitCatalogue, UsedToolkitCard } from '../../tools/sharing/catalogue.service.ts'
 import { CreateToolkit } from '../../tools/toolkits.schema.ts'
 import type { ToolkitService } from '../../tools/toolkits.service.ts'
+import { doneText, readList, userRoute } from '../frame/user-page.ts'
 import {
   type Accounts,
   buildableOptions,
@@ -20,12 +20,10 @@ import {
 
 type Parts = { toolkits: ToolkitService; toolkitCatalogue: ToolkitCatalogue; accounts: Accounts }
 
-const config = { access: 'user' } as const
 const TOOLKITS_PER_PAGE = 60
 const MAX_SERVERS_NAMED = 3
 
 const NewForm = { ...TOOLKIT_FORM, organizationId: formText }
-const Query = listQuery.extend({ done: formText })
 
 const toCard = ({ id, title, description, visibility, organizationName, tools, usedBy }: UsedToolkitCard) => ({
   href: `/toolkits/${id}`,
@@ -41,26 +39,26 @@ const toCard = ({ id, title, description, visibility, organizationName, tools, u
 
 /** Serves the list of toolkits and the form that creates one. */
 export const toolkitsPages: FastifyPluginAsync<Parts> = async (app, { toolkits, toolkitCatalogue, accounts }) => {
-  app.get('/toolkits', { config }, async (request, reply) => {
-    const { q, cursor, done } = Query.parse(request.query)
+  app.get('/toolkits', userRoute, async (request, reply) => {
+    const { q, cursor } = listQuery.parse(request.query)
     const actor = actorOf(request)
-    const page = idPageOf({ limit: TOOLKITS_PER_PAGE, cursor })
-    const { items, nextCursor } = toIdPage(await toolkitCatalogue.listOwn(actor, q, page), page, toCard)
+    const place = { path: '/toolkits', cursor, query: { q }, limit: TOOLKITS_PER_PAGE }
+    const { items, next } = await readList(place, page => toolkitCatalogue.listOwn(actor, q, page), toCard)
     return reply.page('toolkits/toolkits', {
       title: 'Toolkits',
       section: 'toolkits',
       toolkits: items,
       search: q,
       isSearched: q !== '' || cursor !== undefined,
-      next: nextAddressOf('/toolkits', nextCursor, { q }),
+      next,
       mayBuild: buildableIdsOf(actor).length > 0,
       hasOrganizations: actor.memberships.size > 1,
-      done: done === 'removed' ? 'Toolkit deleted.' : undefined,
+      done: doneText(request, { removed: 'Toolkit deleted.' }),
     })
   })
 
   formPage(app, '/toolkits/new', {
-    config,
+    ...userRoute,
     fields: NewForm,
     load: async request => ({
       actor: actorOf(request),

@@ -15,6 +15,7 @@ import type { UpstreamOffers } from '../../upstreams/catalogue/upstream-offers.t
 import type { UpstreamService } from '../../upstreams/upstreams.service.ts'
 import type { ServerFrameParts } from '../frame/server-frame.ts'
 import { createServerTab, doneNote } from '../frame/server-tab.ts'
+import { userRoute } from '../frame/user-page.ts'
 import { upstreamToolPath } from '../upstreams/upstream-path.ts'
 import { type OpenTool, toUpstreamToolLive, toUpstreamToolPage, type UpstreamToolState } from './upstream-tool.view.ts'
 import {
@@ -32,10 +33,9 @@ const MAX_SAMPLE_CHARS = 400_000
 const BODY_LIMIT = 9 * MAX_SAMPLE_CHARS + 512 * 1_024
 const TOO_LONG = 'The result is too large for this page. Request less, or paste a part of it.'
 
-const config = { access: 'user' } as const
 const Params = z.object({ uuid: uuidParam, upstreamId: uuidParam })
 const Query = z.object({ name: formText })
-const options = { config, schema: { params: Params }, bodyLimit: BODY_LIMIT }
+const options = { ...userRoute, schema: { params: Params }, bodyLimit: BODY_LIMIT }
 
 const DONE = { saved: () => 'Saved' }
 

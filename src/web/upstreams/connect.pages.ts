@@ -15,12 +15,12 @@ import { CALLBACK_PATH } from '../../upstreams/oauth-client/patchbay-client.ts'
 import type { PendingAuthorizations } from '../../upstreams/oauth-client/pending-authorizations.ts'
 import type { Connectable, UpstreamAccounts } from '../../upstreams/oauth-client/upstream-accounts.ts'
 import type { Upstream } from '../../upstreams/upstream.ts'
+import { userRoute } from '../frame/user-page.ts'
 import { OWN_ACCOUNTS_PATH } from './own-upstream-accounts.pages.ts'
 import { upstreamPath } from './upstream-path.ts'
 
-const config = { access: 'user' } as const
 const Params = z.object({ upstreamId: uuidParam })
-const schema = { params: Params }
+const upstreamRoute = { ...userRoute, schema: { params: Params } }
 const Answer = z.object({ state: formText })
 
 const notBegun = (): AppError =>
@@ -87,8 +87,7 @@ export const connectPages: FastifyPluginAsync<Parts> = async (
   const idOf = (request: FastifyRequest): string => Params.parse(request.params).upstreamId
 
   formPage(app, path, {
-    config,
-    schema,
+    ...upstreamRoute,
     fields: {},
     load: actorOf,
     page: async (request, actor) => {
@@ -121,14 +120,14 @@ export const connectPages: FastifyPluginAsync<Parts> = async (
     },
   })
 
-  app.post(`${path}/disconnection`, { config, schema }, async (request, reply) => {
+  app.post(`${path}/disconnection`, upstreamRoute, async (request, reply) => {
     const actor = actorOf(request)
     const found = await upstreamAccounts.getConnectable(actor, idOf(request))
     await upstreamAccounts.disconnect(actor, found.upstream.id)
     return reply.redirect(addressOf(homeOf(found), { done: 'disconnected' }), 303)
   })
 
-  app.get(CALLBACK_PATH, { config }, async (request, reply) => {
+  app.get(CALLBACK_PATH, userRoute, async (request, reply) => {
     const actor = actorOf(request)
     const { state } = Answer.parse(request.query)
     const returned = state === '' ? undefined : await pendingAuthorizations.take(request, state, actor.userId)

@@ -1,22 +1,17 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { actorOf } from '../../lib/http/access.ts'
-import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
-import { listQuery, nextAddressOf } from '../../lib/http/list-query.ts'
-import { formText } from '../../lib/http/pages/forms.ts'
+import type { IdPage } from '../../lib/http/id-paging.ts'
+import { listQuery } from '../../lib/http/list-query.ts'
 import { shownTime } from '../../lib/http/pages/time-text.ts'
-import { uuidParams } from '../../lib/http/schemas.ts'
-import { DEFAULT_PAGE_SIZE } from '../../lib/kernel/limits.ts'
 import { connectPath } from '../../upstreams/oauth-client/account-messages.ts'
 import type { OwnAccount } from '../../upstreams/oauth-client/accounts.store.ts'
 import type { UpstreamAccounts } from '../../upstreams/oauth-client/upstream-accounts.ts'
 import { accountFrame } from '../account/account-tabs.ts'
+import { doneText, idOf, idRoute, readList, userRoute } from '../frame/user-page.ts'
 
-const config = { access: 'user' } as const
 export const OWN_ACCOUNTS_PATH = '/account/upstreams'
 
-const Query = listQuery.extend({ done: formText })
-
-const DONE: Readonly<Record<string, string>> = {
+const DONE = {
   connected: 'Connected. Your calls now use your own account.',
   disconnected: 'Disconnected. Patchbay has deleted what it stored of that account.',
 }
@@ -39,21 +34,20 @@ export const ownUpstreamAccountPages: FastifyPluginAsync<{ upstreamAccounts: Ups
     }
   }
 
-  app.get(OWN_ACCOUNTS_PATH, { config }, async (request, reply) => {
-    const { done, cursor } = Query.parse(request.query)
-    const page = idPageOf({ limit: DEFAULT_PAGE_SIZE, cursor })
-    const found = await upstreamAccounts.listOwn(actorOf(request), page)
-    const { items, nextCursor } = toIdPage(found, page, account => account)
+  app.get(OWN_ACCOUNTS_PATH, userRoute, async (request, reply) => {
+    const { cursor } = listQuery.parse(request.query)
+    const list = (page: IdPage) => upstreamAccounts.listOwn(actorOf(request), page)
+    const { items, next } = await readList({ path: OWN_ACCOUNTS_PATH, cursor }, list, account => account)
     return reply.page('upstreams/own-accounts', {
       ...accountFrame('upstreams'),
       accounts: await Promise.all(items.map(account => toRow(request, account))),
-      next: nextAddressOf(OWN_ACCOUNTS_PATH, nextCursor),
-      done: Object.hasOwn(DONE, done) ? DONE[done] : undefined,
+      next,
+      done: doneText(request, DONE),
     })
   })
 
-  app.post(`${OWN_ACCOUNTS_PATH}/:id/removal`, { config, schema: { params: uuidParams } }, async (request, reply) => {
-    await upstreamAccounts.removeOwn(actorOf(request), uuidParams.parse(request.params).id)
+  app.post(`${OWN_ACCOUNTS_PATH}/:id/removal`, idRoute, async (request, reply) => {
+    await upstreamAccounts.removeOwn(actorOf(request), idOf(request))
     return reply.redirect(`${OWN_ACCOUNTS_PATH}?done=disconnected`, 303)
   })
 }

@@ -1,0 +1,36 @@
+import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { actorOf } from '../../lib/http/access.ts'
+import { type IdPage, idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
+import { nextAddressOf } from '../../lib/http/list-query.ts'
+import { formText } from '../../lib/http/pages/forms.ts'
+import { uuidParams } from '../../lib/http/schemas.ts'
+import { DEFAULT_PAGE_SIZE } from '../../lib/kernel/limits.ts'
+
+/** A page for signed-in users. */
+export const userRoute = { config: { access: 'user' } } as const
+/** A page for signed-in users with an `id` in its address. */
+export const idRoute = { ...userRoute, schema: { params: uuidParams } } as const
+export const idOf = ({ params }: FastifyRequest): string => uuidParams.parse(params).id
+/** A form that concerns only the signed-in user. */
+export const ownForm = { ...userRoute, load: actorOf } as const
+
+const DoneQuery = z.object({ done: formText })
+
+/** Returns the message that the page shows after a change, which `done` in its address selects. */
+export const doneText = ({ query }: FastifyRequest, texts: Readonly<Record<string, string>>): string | undefined => {
+  const { done } = DoneQuery.parse(query)
+  return Object.hasOwn(texts, done) ? texts[done] : undefined
+}
+
+/** Returns one page of a list that is ordered by id, and the address of the next page. */
+export const readList = async <Row extends { id: string }, View>(
+  place: { path: string; cursor: string | undefined; query?: Record<string, string>; limit?: number },
+  list: (page: IdPage) => Promise<readonly Row[]>,
+  toView: (row: Row) => View,
+): Promise<{ items: View[]; next: string | undefined }> => {
+  const { path, cursor, query, limit = DEFAULT_PAGE_SIZE } = place
+  const page = idPageOf({ limit, cursor })
+  const { items, nextCursor } = toIdPage(await list(page), page, toView)
+  return { items, next: nextAddressOf(path, nextCursor, query) }
+}
