@@ -14,6 +14,7 @@ import { MAX_REDIRECTS } from '../../oauth/clients/registration.ts'
 import type { GrantService } from '../../oauth/grants/grants.service.ts'
 import { ACCESS_TIERS } from '../../servers/server.ts'
 import type { ServerService } from '../../servers/servers.service.ts'
+import { linesOf } from '../frame/lines-of.ts'
 import { removalPage } from '../frame/removal-page.ts'
 import { getServerFrame, type ServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
 import { donePath, serverIdOf, serverRoute } from '../frame/server-tab.ts'
@@ -62,13 +63,6 @@ export type AccessPagesParts = {
   grants: GrantService
   oauthClients: OAuthClientService
 }
-
-/** Splits text into its non-empty lines, trimmed. */
-const linesOf = (text: string): string[] =>
-  text
-    .split(/\r?\n/)
-    .map(line => line.trim())
-    .filter(line => line !== '')
 
 /**
  * Registers `/servers/:uuid/access`: who may use a server, the clients connected to it, and manually created OAuth

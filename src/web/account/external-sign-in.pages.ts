@@ -15,6 +15,7 @@ import { type FormPage, formText, parseForm, showForm, submitForm } from '../../
 import { parseReturnTo } from '../../lib/http/pages/return-to.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
+import { queryOf } from '../frame/user-page.ts'
 import { redirectAfterForm } from './redirect-after-form.ts'
 import { continueSignIn } from './second-factor.session.ts'
 
@@ -28,8 +29,6 @@ const notBegun = (): AppError =>
     'invalid_request',
     'This sign-in was not started in this browser, is already complete, or took more than ten minutes. Please try again.',
   )
-
-const queryOf = ({ url }: FastifyRequest): URLSearchParams => new URLSearchParams(url.split('?').slice(1).join('?'))
 
 /** Registers the redirect to the external provider, its callback, and the page that links an existing account. */
 export const externalSignInPages: FastifyPluginAsync<{ accounts: AccountService }> = async (app, { accounts }) => {

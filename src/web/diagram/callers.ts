@@ -1,16 +1,7 @@
 import { MAX_CALLERS } from './detail.ts'
 import type { DiagramContent } from './diagram-content.ts'
-import { CALLER, CALLERS, RADIUS, type Rect } from './dimensions.ts'
+import { CALLER, CALLERS, meanOf, RADIUS } from './dimensions.ts'
 import type { PatchCaller } from './patch.ts'
-import type { Placed } from './placement.ts'
-
-export type PlacedCallers = {
-  callers: DiagramContent['callers']
-  box: Rect
-  /** Where the collector cable ends; undefined if no parameter is exposed. */
-  jackY: number | undefined
-  rows: readonly Placed<PatchCaller>[]
-}
 
 const NO_CALLERS: PatchCaller = { name: 'No callers yet', activity: 'no client has connected', state: 'idle' }
 
@@ -31,8 +22,6 @@ export const shortenCallers = (list: readonly PatchCaller[]): readonly PatchCall
   ]
 }
 
-const callersHeight = (rows: number): number => CALLER.head + CALLER.foot + rows * CALLER.row
-
 /** Snaps to a nearby socket, so that no branch of the collector has a step smaller than its two corners. */
 const snapToNearest = (y: number, sockets: readonly number[]): number => {
   const distanceTo = (socket: number): number => Math.abs(socket - y)
@@ -43,13 +32,9 @@ const snapToNearest = (y: number, sockets: readonly number[]): number => {
 }
 
 /** Places the callers beside the middle of the exposed sockets; `end` is the lowest edge of everything else. */
-export const placeCallers = (
-  callers: DiagramContent['callers'],
-  sockets: readonly number[],
-  end: number,
-): PlacedCallers => {
-  const height = callersHeight(callers.list.length)
-  const mean = sockets.reduce((sum, y) => sum + y, 0) / Math.max(1, sockets.length)
+export const placeCallers = (callers: DiagramContent['callers'], sockets: readonly number[], end: number) => {
+  const height = CALLER.head + CALLER.foot + callers.list.length * CALLER.row
+  const mean = meanOf(sockets)
   // Not above the highest socket, even if the diagram grows: that would bend every cable.
   const highest = Math.min(...sockets, Number.MAX_SAFE_INTEGER) - CALLER.jack
   const wanted = Math.round(Math.max(Math.min(highest, mean - CALLER.jack), Math.min(mean - CALLER.jack, end - height)))
@@ -58,7 +43,9 @@ export const placeCallers = (
   return {
     callers,
     box: { ...CALLERS, y, height },
+    /** Where the collector cable ends; undefined if no parameter is exposed. */
     jackY,
     rows: callers.list.map((row, index) => ({ row, y: y + CALLER.head + index * CALLER.row + CALLER.row / 2 })),
   }
 }
+export type PlacedCallers = ReturnType<typeof placeCallers>

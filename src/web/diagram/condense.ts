@@ -11,7 +11,7 @@ import {
   type Source,
   type WiredRow,
 } from './diagram-content.ts'
-import { orderGroups, orderWiring } from './order.ts'
+import { callsOf, orderGroups, orderWiring } from './order.ts'
 import type { Patch, PatchGroup, PatchLinks, PatchTool } from './patch.ts'
 
 const failingFirst = (tools: readonly PatchTool[]): readonly PatchTool[] => [
@@ -29,9 +29,6 @@ const openPanel = ({ name, href, meta, state, parameters }: PatchTool): Panel =>
   right: parameters.filter(isExposed),
   hiddenRows: 0,
 })
-
-/** Returns a panel for every tool, with all its parameters. */
-const openPanels = ({ tools }: PatchGroup): readonly Panel[] => failingFirst(tools).map(openPanel)
 
 /** Cuts to the limit. Rows without a value come first: they are what a reader looks for. */
 const cutLeft = (rows: readonly WiredRow[], limit: number): readonly WiredRow[] =>
@@ -68,11 +65,9 @@ const mergeWiredRows = (parameters: readonly Row[]): readonly WiredRow[] =>
     .flatMap(mergeRows)
     .sort((a, b) => (b.count ?? 0) - (a.count ?? 0))
 
-const callsOf = (tools: readonly PatchTool[]): number => tools.reduce((sum, { calls }) => sum + calls, 0)
-
 const stackMeta = (kind: PatchGroup['kind'], tools: readonly PatchTool[], troubled: number): string => {
   if (troubled > 0) return `${formatNumber(troubled)} failing`
-  const calls = callsOf(tools)
+  const calls = callsOf({ tools })
   const called = calls === 0 ? 'not called' : formatCount(calls, 'call')
   return kind === 'upstream' ? `MCP · ${called}` : `all wired, ${called}`
 }
@@ -125,8 +120,6 @@ const stackedPanels = (group: PatchGroup, detail: Detail, links: PatchLinks): re
   ]
 }
 
-const toolsOf = ({ groups }: Patch): readonly PatchTool[] => groups.flatMap(({ tools }) => tools)
-
 const isSmall = (tools: readonly PatchTool[]): boolean =>
   tools.length <= MAX_OPEN_TOOLS &&
   tools.reduce((sum, { parameters }) => sum + parameters.length, 0) <= MAX_OPEN_SOCKETS
@@ -134,14 +127,14 @@ const isSmall = (tools: readonly PatchTool[]): boolean =>
 /** Chooses what to draw: everything in a small patch, otherwise a stack of tools for each source. */
 export const condense = (patch: Patch, detail: Detail): DiagramContent => {
   const { title, globals, callers, links } = patch
-  const tools = toolsOf(patch)
+  const tools = patch.groups.flatMap(group => group.tools)
   const isStacked = !isSmall(tools)
   const toSource = (group: PatchGroup): Source => ({
     name: group.name,
     href: group.href,
     health: group.health,
     state: group.state,
-    panels: isStacked ? stackedPanels(group, detail, links) : openPanels(group),
+    panels: isStacked ? stackedPanels(group, detail, links) : failingFirst(group.tools).map(openPanel),
   })
   const groups = orderGroups(patch.groups, detail.sources, links)
   return {

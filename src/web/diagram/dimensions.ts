@@ -33,4 +33,8 @@ export const TAG_HEIGHT = 22
 /** Corner radius of a cable. */
 export const RADIUS = 11
 
+/** 0 without numbers. */
+export const meanOf = (numbers: readonly number[]): number =>
+  numbers.reduce((sum, value) => sum + value, 0) / Math.max(1, numbers.length)
+
 export const rightOf = ({ x, width }: { x: number; width: number }): number => x + width

@@ -1,4 +1,4 @@
-import { LANES } from './dimensions.ts'
+import { LANES, meanOf } from './dimensions.ts'
 
 /** The y of a rack row, and of the sockets it is connected to. */
 export type Connection = { from: number; to: readonly number[] }
@@ -66,12 +66,10 @@ const bestBySwapping = (costs: Costs, first: readonly number[]): readonly number
   return order
 }
 
-const mean = ({ to }: Connection): number => to.reduce((sum, y) => sum + y, 0) / Math.max(1, to.length)
-
 /** Returns the x of each connection's lane, chosen so that few cables cross. */
 export const assignLanes = (connections: readonly Connection[]): readonly number[] => {
   const costs = connections.map(a => connections.map(b => costOf(a, b)))
-  const means = connections.map(mean)
+  const means = connections.map(({ to }) => meanOf(to))
   const first = connections.map((_, index) => index).sort((a, b) => (means[a] ?? 0) - (means[b] ?? 0))
   const order = connections.length <= MAX_EXHAUSTIVE ? bestByTryingAll(costs, first) : bestBySwapping(costs, first)
   const step = Math.min(LANES.step, (LANES.last - LANES.first) / Math.max(1, connections.length - 1))

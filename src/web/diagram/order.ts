@@ -1,10 +1,12 @@
 import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
 import { MAX_GLOBALS } from './detail.ts'
 import { globalKeyOf, type Panel, type Rack, type Source, type WiredRow } from './diagram-content.ts'
+import { meanOf } from './dimensions.ts'
 import type { PatchGlobal, PatchGroup, PatchLinks, PatchState } from './patch.ts'
 import { placeSources } from './placement.ts'
 
-const callsOf = ({ tools }: PatchGroup): number => tools.reduce((sum, { calls }) => sum + calls, 0)
+export const callsOf = ({ tools }: Pick<PatchGroup, 'tools'>): number =>
+  tools.reduce((sum, { calls }) => sum + calls, 0)
 
 const wiredSockets = ({ tools }: PatchGroup): number =>
   tools.reduce((sum, { parameters }) => sum + parameters.filter(({ source }) => source !== 'exposed').length, 0)
@@ -78,9 +80,6 @@ const heightsByKey = (sources: readonly Source[]): ReadonlyMap<string, readonly 
   return heights
 }
 
-const mean = (numbers: readonly number[]): number =>
-  numbers.length === 0 ? Number.POSITIVE_INFINITY : numbers.reduce((sum, value) => sum + value, 0) / numbers.length
-
 /** Counts how many of the drawn parameters use each global. */
 const drawnUses = (sources: readonly Source[]): ReadonlyMap<string, number> => {
   const uses = new Map<string, number>()
@@ -103,7 +102,7 @@ export const orderWiring = (
   const uses = drawnUses(unordered)
   const chosen = sortedBy(globals, ({ key }) => -(uses.get(key) ?? 0)).slice(0, MAX_GLOBALS)
   const heights = heightsByKey(orderSources(unordered, chosen))
-  const rows = sortedBy(chosen, ({ key }) => mean(heights.get(key) ?? []))
+  const rows = sortedBy(chosen, ({ key }) => meanOf(heights.get(key) ?? [Number.POSITIVE_INFINITY]))
   return {
     sources: orderSources(unordered, rows),
     rack: { rows, hiddenGlobals: globals.length - rows.length, href },

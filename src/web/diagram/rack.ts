@@ -1,5 +1,5 @@
 import { globalKeyOf, type Rack, type WiredRow } from './diagram-content.ts'
-import { RACK, RADIUS, type Rect, ROW, rightOf, SOURCES } from './dimensions.ts'
+import { meanOf, RACK, RADIUS, type Rect, ROW, rightOf, SOURCES } from './dimensions.ts'
 import type { PatchGlobal } from './patch.ts'
 import type { Placed, PlacedSource } from './placement.ts'
 
@@ -79,11 +79,6 @@ const scoresByHeight = (rows: readonly PatchGlobal[], sockets: readonly Socket[]
   return scores
 }
 
-const meanHeight = (sockets: readonly Socket[]): number => {
-  const heights = sockets.flatMap(({ key, y }) => (key === undefined ? [] : y))
-  return heights.length === 0 ? 0 : heights.reduce((sum, y) => sum + y, 0) / heights.length
-}
-
 const bestHeight = (stretches: readonly Stretch[], scoreOf: (y: number) => number): number => {
   let best = { y: stretches[0]?.from ?? 0, score: Number.NEGATIVE_INFINITY }
   for (const { from, to } of stretches) {
@@ -103,7 +98,7 @@ export const placeRack = (rack: Rack, sources: readonly PlacedSource[], end: num
   const stretches = freeStretches(sources, height, end)
   const last = Math.max(0, ...stretches.map(({ to }) => to))
   const scores = scoresByHeight(rack.rows, sockets, last)
-  const mean = meanHeight(sockets)
+  const mean = meanOf(sockets.flatMap(({ key, y }) => (key === undefined ? [] : y)))
   const y = bestHeight(stretches, at => (scores[at] ?? 0) - Math.abs(at + height / 2 - mean) * PER_PIXEL)
   return {
     rack,

@@ -2,6 +2,7 @@ import { formatNumber } from '../../lib/http/pages/format.ts'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/kernel/json.ts'
 import { describeJsonFault, findJsonFault } from '../../lib/kernel/json-fault.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
+import { fixedText } from '../../servers/bindings/sockets.ts'
 
 /** A form field for one argument of a tool. */
 export type ArgumentField = {
@@ -70,13 +71,8 @@ export const toFields = (inputSchema: JsonObject): ArgumentField[] | undefined =
 /** Returns the choices of a field. Values are JSON, because they need not be strings. */
 export const choicesOf = ({ kind, schema }: ArgumentField): { value: string; text: string }[] => {
   const options = kind === 'boolean' ? [true, false] : (optionsOf(schema) ?? [])
-  return options.map(option => ({
-    value: JSON.stringify(option),
-    text: typeof option === 'string' ? option : JSON.stringify(option),
-  }))
+  return options.map(option => ({ value: JSON.stringify(option), text: fixedText(option) }))
 }
-
-const shown = (value: JsonValue): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
 const rangeText = (least: number | undefined, most: number | undefined, unit = ''): string | undefined => {
   if (least !== undefined && most !== undefined) return `${formatNumber(least)} to ${formatNumber(most)}${unit}`
@@ -99,8 +95,8 @@ export const hintOf = ({ kind, schema, isRequired }: ArgumentField): string => {
   const sentences = [
     textOf(schema.description),
     limits.length === 0 ? undefined : limits.join(', '),
-    example === undefined ? undefined : `for example ${shown(example)}`,
-    schema.default === undefined ? undefined : `left empty: ${shown(schema.default)}`,
+    example === undefined ? undefined : `for example ${fixedText(example)}`,
+    schema.default === undefined ? undefined : `left empty: ${fixedText(schema.default)}`,
     schema.default === undefined && !isRequired ? 'optional' : undefined,
   ].filter(text => text !== undefined)
   return sentences.join(' · ')

@@ -7,19 +7,19 @@ import { formatCount } from '../../lib/http/pages/format.ts'
 import { formText } from '../../lib/http/pages/forms.ts'
 import { pageNumber, takePage } from '../../lib/http/pages/pager.ts'
 import { isFragmentRequest } from '../../lib/http/pages/views.ts'
-import { uuidParam } from '../../lib/http/schemas.ts'
+import { serverParams } from '../../lib/http/schemas.ts'
 import { type Actor, organizationIdsOf } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
 import type { BodyLimits } from '../../mcp/body.ts'
 import type { InProcessClient, InProcessConnection, ListedTool } from '../../mcp/in-process-client.ts'
 import { getServerFrame, type ServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
+import { serverIdOf } from '../frame/server-tab.ts'
 import { type ArgumentField, parseArguments, parseTypedJson, sketchArguments, toFields } from './argument-form.ts'
 import { toFieldView, toMessageViews, toResultView, toRowView, toToolView } from './inspector.view.ts'
 
 /** Requires the same scope of a token as calling the server itself, because the page does that. */
 const config = { access: 'user', scope: 'mcp' } as const
-const Params = z.object({ uuid: uuidParam })
 const Query = z.object({ tool: formText, q: formText, page: pageNumber, as: formText })
 type Query = z.infer<typeof Query>
 /** A form sends only strings, or lists of them. */
@@ -124,8 +124,7 @@ export const inspectorPages: FastifyPluginAsync<InspectorPagesParts> = async (
 
   const begin = async (request: FastifyRequest): Promise<Visit> => {
     const actor = actorOf(request)
-    const { uuid } = Params.parse(request.params)
-    const server = await getServerFrame(frames, actor, uuid, 'inspector')
+    const server = await getServerFrame(frames, actor, serverIdOf(request), 'inspector')
     const visit = { server, path: serverTabPath(server.id, 'inspector'), query: Query.parse(request.query) }
     if (server.passesOn) return { ...visit, connection: undefined }
     const connection = await client.connect(server.id, userOf(actor))
@@ -145,7 +144,7 @@ export const inspectorPages: FastifyPluginAsync<InspectorPagesParts> = async (
       { status },
     )
 
-  app.get('/servers/:uuid/inspector', { config, schema: { params: Params } }, async (request, reply) => {
+  app.get('/servers/:uuid/inspector', { config, schema: { params: serverParams } }, async (request, reply) => {
     const visit = await begin(request)
     const { connection, path, query } = visit
     if (connection === undefined) return show(reply, visit, { refusal: WHY_NOT[visit.server.tier] })
@@ -167,7 +166,7 @@ export const inspectorPages: FastifyPluginAsync<InspectorPagesParts> = async (
 
   app.post(
     '/servers/:uuid/inspector',
-    { config, schema: { params: Params }, bodyLimit: limits.maxRequestBytes },
+    { config, schema: { params: serverParams }, bodyLimit: limits.maxRequestBytes },
     async (request, reply) => {
       const visit = await begin(request)
       const { connection, path, query } = visit

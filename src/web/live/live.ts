@@ -2,7 +2,7 @@ import { createCallFigureStore } from '../../history/call-figures.store.ts'
 import { createExecutionStore } from '../../history/executions.store.ts'
 import type { Database } from '../../lib/db/client.ts'
 import type { EventBus } from '../../lib/events/event-bus.ts'
-import { liveTextOf } from '../frame/server-frame.ts'
+import { toLiveState } from '../frame/server-frame.ts'
 import { firstCallText, toCallView, toFigureTexts } from '../overview/overview.view.ts'
 import type { LiveStream } from './live-stream.ts'
 import { createLiveStreams, type Viewer } from './live-streams.ts'
@@ -33,8 +33,8 @@ export const createLive = ({ db, bus, openStreams, upstreamStates, onTrouble }: 
   const streams = createLiveStreams({
     bus,
     onChanged: (serverId, send) => {
-      const open = openStreams(serverId)
-      send('changed', { text: `Changed just now. ${liveTextOf(open)}`, state: open === 0 ? 'idle' : 'good' })
+      const { text, state } = toLiveState(openStreams(serverId))
+      send('changed', { text: `Changed just now. ${text}`, state })
     },
   })
 
@@ -46,11 +46,9 @@ export const createLive = ({ db, bus, openStreams, upstreamStates, onTrouble }: 
         stream.send('calls', { calls, first: first && firstCallText(first) })
         break
       }
-      case 'connections': {
-        const state = event.openStreams === 0 ? 'idle' : 'good'
-        stream.send('connections', { text: liveTextOf(event.openStreams), state })
+      case 'connections':
+        stream.send('connections', toLiveState(event.openStreams))
         break
-      }
       case 'upstreams':
         stream.send('upstreams', { states: event.states })
         break

@@ -1,4 +1,4 @@
-import { formatDuration, formatNumber } from '../../lib/http/pages/format.ts'
+import { formatCount, formatDuration, formatNumber } from '../../lib/http/pages/format.ts'
 import type { PatchState } from '../diagram/patch.ts'
 
 /** Call statistics of one tool over the period a page covers, such as the last 24 hours. */
@@ -28,7 +28,7 @@ const medianOf = (figures: readonly ToolFigures[], calls: number): number => {
 
 /** Formats failures: "3 of 61 calls failed". */
 export const failedInWords = (errors: number, calls: number): string =>
-  `${formatNumber(errors)} of ${formatNumber(calls)} ${calls === 1 ? 'call' : 'calls'} failed`
+  `${formatNumber(errors)} of ${formatCount(calls, 'call')} failed`
 
 /** Derives the health of a source from the calls of its tools: a state, and its description. */
 export const toHealth = (figures: readonly ToolFigures[]): { state: PatchState; health: string } => {

@@ -85,18 +85,4 @@ export const toHealthView = ({ loop, records, ledger, ...health }: Health) => {
   }
 }
 
-export const toUserRow = ({
-  email,
-  isVerified,
-  isOperator,
-  createdAt,
-  organizations,
-  moreOrganizations,
-}: ListedUser) => ({
-  email,
-  isVerified,
-  isOperator,
-  since: shownTime(createdAt),
-  organizations,
-  moreOrganizations,
-})
+export const toUserRow = ({ createdAt, ...user }: ListedUser) => ({ ...user, since: shownTime(createdAt) })

@@ -9,6 +9,7 @@ import type { OrganizationService } from '../../tenancy/organizations.service.ts
 import type { ToolkitCatalogue } from '../../tools/sharing/catalogue.service.ts'
 import { idOf, idRoute } from '../frame/user-page.ts'
 import { getOrganizationFrame } from '../organizations/organization-frame.ts'
+import { atLeast } from '../overview/overview.view.ts'
 
 type Parts = { db: Database; organizations: OrganizationService; toolkitCatalogue: ToolkitCatalogue }
 
@@ -17,25 +18,25 @@ const MAX_SERVERS_SHOWN = 50
 
 const NEVER = { day: { calls: 0, errors: 0 }, month: { calls: 0, errors: 0 }, isCut: false }
 
-const sum = (usage: readonly ServerUsage[], of: (one: ServerUsage) => number): number =>
-  usage.reduce((total, one) => total + of(one), 0)
-
-/** Formats a count: `1,204`, or `1,204+` if counting stopped there. */
-const atLeast = (count: number, isCut: boolean): string => `${formatNumber(count)}${isCut ? '+' : ''}`
-
 const toFigures = (usage: readonly ServerUsage[]) => {
+  const sum = (of: (one: ServerUsage) => number): number => usage.reduce((total, one) => total + of(one), 0)
+  const dayErrors = sum(({ day }) => day.errors)
+  const monthErrors = sum(({ month }) => month.errors)
   const isCut = usage.some(one => one.isCut)
+  const isDayCut = usage.some(one => one.isCut && one.day.calls === one.month.calls)
   return {
     dayCalls: atLeast(
-      sum(usage, ({ day }) => day.calls),
-      usage.some(one => one.isCut && one.day.calls === one.month.calls),
+      sum(({ day }) => day.calls),
+      isDayCut,
     ),
-    dayErrors: sum(usage, ({ day }) => day.errors),
+    dayErrors: formatNumber(dayErrors),
+    hasDayErrors: dayErrors > 0,
     monthCalls: atLeast(
-      sum(usage, ({ month }) => month.calls),
+      sum(({ month }) => month.calls),
       isCut,
     ),
-    monthErrors: sum(usage, ({ month }) => month.errors),
+    monthErrors: formatNumber(monthErrors),
+    hasMonthErrors: monthErrors > 0,
     isCut,
   }
 }
@@ -59,7 +60,6 @@ export const organizationUsagePages: FastifyPluginAsync<Parts> = async (
       new Date(),
     )
     const byServer = new Map(usage.map(one => [one.serverId, one]))
-    const { dayErrors, monthErrors, ...figures } = toFigures(usage)
     const rows = servers
       .map(server => ({ ...server, ...(byServer.get(server.id) ?? NEVER) }))
       .sort((one, other) => other.month.calls - one.month.calls)
@@ -72,13 +72,7 @@ export const organizationUsagePages: FastifyPluginAsync<Parts> = async (
         { name: 'Tools', count: formatNumber(tools) },
         { name: 'Members', count: formatNumber(members) },
       ],
-      figures: {
-        ...figures,
-        dayErrors: formatNumber(dayErrors),
-        hasDayErrors: dayErrors > 0,
-        monthErrors: formatNumber(monthErrors),
-        hasMonthErrors: monthErrors > 0,
-      },
+      figures: toFigures(usage),
       servers: rows.slice(0, MAX_SERVERS_SHOWN).map(({ id: serverId, name, day, month, isCut }) => ({
         href: `/servers/${serverId}`,
         name,

@@ -1,25 +1,14 @@
 import { clientNameOf } from '../../servers/client-name.ts'
 import type { AccessTier } from '../../servers/server.ts'
 
-/** Text to copy into a client. */
-export type Snippet = { label: string; code: string }
-
 /** How to add the server to one client. */
-export type ClientGuide = {
+type ClientGuide = {
   /** Anchor on the page that buttons link to. */
   id: string
   title: string
   steps: readonly string[]
-  snippets: readonly Snippet[]
-}
-
-export type ConnectPanel = {
-  buttons: readonly { text: string; href: string; icon: 'add' | 'terminal' }[]
-  /** Who has access, and how clients authenticate. */
-  access: string
-  /** Page that creates tokens for clients without OAuth; undefined if the server is public. */
-  tokensHref: string | undefined
-  clients: readonly ClientGuide[]
+  /** Texts to copy into the client. */
+  snippets: readonly { label: string; code: string }[]
 }
 
 export type ConnectInput = { id: string; name: string; tier: AccessTier; url: string }
@@ -154,7 +143,7 @@ const claudeLink = ({ name, url }: Known): string =>
     : '#connect-claude'
 
 /** Builds the instructions for connecting clients to a server: buttons, and snippets for clients without one. */
-export const toConnectPanel = (input: ConnectInput): ConnectPanel => {
+export const toConnectPanel = (input: ConnectInput) => {
   const known = { ...input, slug: clientNameOf(input), isOpen: input.tier === 'public' }
   return {
     buttons: [
@@ -163,7 +152,9 @@ export const toConnectPanel = (input: ConnectInput): ConnectPanel => {
       { text: 'VS Code', href: vscodeLink(known), icon: 'add' },
       { text: 'Command line', href: '#connect-claude-code', icon: 'terminal' },
     ],
+    /** Who has access, and how clients authenticate. */
     access: ACCESS[input.tier],
+    /** Page that creates tokens for clients without OAuth. */
     tokensHref: known.isOpen ? undefined : '/account/tokens',
     clients: [claude, claudeCode, cursor, vscode, anyOther].map(guide => guide(known)),
   }

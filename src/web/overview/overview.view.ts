@@ -22,8 +22,11 @@ const durationText = (durationMs: number | undefined): string =>
 
 const hourText = (date: Date): string => date.toISOString().slice(11, 16)
 
+/** Formats a count: `3,000`, or `3,000+` if counting stopped there. */
+export const atLeast = (count: number, isCut: boolean): string => `${formatNumber(count)}${isCut ? '+' : ''}`
+
 export const toFigureTexts = ({ calls, errors, isCut, p50Ms, p99Ms }: ServerCallFigures): FigureText[] => [
-  { name: 'calls', text: `${formatNumber(calls)}${isCut ? '+' : ''}`, note: '', isBad: false },
+  { name: 'calls', text: atLeast(calls, isCut), note: '', isBad: false },
   {
     name: 'errors',
     text: formatNumber(errors),

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { formatCount, shorten } from '../../lib/http/pages/format.ts'
 import { pageNumber, pagerOf } from '../../lib/http/pages/pager.ts'
 import { FOR_PERSON } from '../../lib/http/reader.ts'
-import { uuidParam } from '../../lib/http/schemas.ts'
+import { serverParams } from '../../lib/http/schemas.ts'
 import { organizationIdsOf } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { serverUrl } from '../../lib/kernel/server-url.ts'
@@ -12,9 +12,9 @@ import { checkUserAccess, policyOf } from '../../servers/access/access.ts'
 import type { Server } from '../../servers/server.ts'
 import type { ServerService } from '../../servers/servers.service.ts'
 import { serverTabPath } from '../frame/server-frame.ts'
+import { serverIdOf } from '../frame/server-tab.ts'
 import { toConnectPanel } from './connect.ts'
 
-const Params = z.object({ uuid: uuidParam })
 const Query = z.object({ page: pageNumber })
 
 const TOOLS_SHOWN = 100
@@ -73,12 +73,12 @@ export const publicServerPages: FastifyPluginAsync<PublicServerParts> = async (
       constraints: FOR_PERSON,
       exposeHeadRoute: false,
       config: { access: 'anyone' },
-      schema: { params: Params },
+      schema: { params: serverParams },
     },
     async (request, reply) => {
       reply.header('vary', 'Accept')
       const { actor } = request
-      const server = await servers.findServerOfAnybody(Params.parse(request.params).uuid.toLowerCase())
+      const server = await servers.findServerOfAnybody(serverIdOf(request).toLowerCase())
       if (server === undefined) throw new AppError('not_found', 'There is no server at this address.')
       const url = serverUrl(baseUrl, server.id)
       const tier = server.access

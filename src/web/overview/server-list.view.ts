@@ -3,15 +3,13 @@ import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
 import { serverUrl } from '../../lib/kernel/server-url.ts'
 import type { ServerCard } from '../../servers/server-cards.store.ts'
 import { serverTabPath } from '../frame/server-frame.ts'
+import { atLeast } from './overview.view.ts'
 import { toSpark } from './spark.ts'
 
 /** Jacks drawn on a card; the remaining tools are shown as a number. */
 const MAX_JACKS = 16
 
 type JackState = 'failed' | 'called' | 'idle'
-
-/** Formats a count: `3,000`, or `3,000+` if counting stopped there. */
-const atLeast = (count: number, isCut: boolean): string => `${formatNumber(count)}${isCut ? '+' : ''}`
 
 /** Builds one jack per tool. Call counts may include tools that have since been removed, so they are capped. */
 const jacksOf = (tools: number, { calledTools, failingTools }: ServerCallCounts) => {

@@ -34,11 +34,9 @@ export type InstanceForm = {
   parameters: ReadonlyMap<string, ParameterForm>
 }
 
-const noNewGlobal = { key: '', value: '', isSecret: false }
-
 const toParameterForm = (name: string, bindings: Bindings): ParameterForm => {
   const binding = bindingOf(bindings, name)
-  const empty = { fixed: '', global: '', ...noNewGlobal }
+  const empty = { fixed: '', global: '', key: '', value: '', isSecret: false }
   switch (binding.source) {
     case 'instance':
       return { ...empty, source: 'fixed', fixed: fixedText(binding.value) }

@@ -5,7 +5,7 @@ import type { TokenCounter } from '../../lib/tokens/token-counter.ts'
 import { findBindingFaults } from '../../servers/bindings/binding-checks.ts'
 import { bindingOf, findSecretAtRisk, type SecretAtRisk } from '../../servers/bindings/bindings.ts'
 import { exposedSchemaOf } from '../../servers/bindings/exposed-schema.ts'
-import { type KnownGlobals, socketsOf } from '../../servers/bindings/sockets.ts'
+import { fixedText, type KnownGlobals, socketsOf } from '../../servers/bindings/sockets.ts'
 import type { Binding, Bindings, Instance } from '../../servers/server.ts'
 import type { CheckedParameter } from '../../templates/parameter-check.ts'
 import type { CompiledDefinition } from '../../tools/tool-definition.ts'
@@ -69,7 +69,7 @@ const headsOf = ({ parameters }: CompiledDefinition) =>
 
 const suggestionsFor = ({ parameter, meta }: CheckedParameter): readonly string[] => {
   if (parameter.type === 'boolean') return ['true', 'false']
-  return (meta.enum ?? []).map(value => (typeof value === 'string' ? value : JSON.stringify(value)))
+  return (meta.enum ?? []).map(fixedText)
 }
 
 const FIXED_HINTS: Readonly<Record<CheckedParameter['parameter']['type'], string>> = {
@@ -165,7 +165,7 @@ const describeBinding = (name: string, bindings: Bindings): string => {
     case 'server':
       return `from global ${binding.key ?? name}`
     case 'instance':
-      return `fixed value ${typeof binding.value === 'string' ? binding.value : JSON.stringify(binding.value)}`
+      return `fixed value ${fixedText(binding.value)}`
   }
 }
 

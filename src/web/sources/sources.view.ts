@@ -24,12 +24,8 @@ type Update = NonNullable<NonNullable<UsedToolkit['snapshot']>['update']>
 
 /** What a waiting update would do, in words. */
 const updateInWords = ({ added, changed, removed }: Update): string =>
-  [
-    added.length === 0 ? undefined : `${formatCount(added.length, 'tool')} added`,
-    changed.length === 0 ? undefined : `${formatCount(changed.length, 'tool')} changed`,
-    removed.length === 0 ? undefined : `${formatCount(removed.length, 'tool')} removed`,
-  ]
-    .flatMap(part => part ?? [])
+  Object.entries({ added, changed, removed })
+    .flatMap(([what, tools]) => (tools.length === 0 ? [] : `${formatCount(tools.length, 'tool')} ${what}`))
     .join(', ')
 
 export const toSourceRow = (serverId: string, used: UsedToolkit, atWork: readonly WiredPanel[]) => ({

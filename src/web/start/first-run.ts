@@ -1,3 +1,4 @@
+import { createSingleFlight } from '../../lib/cache/single-flight.ts'
 import type { Database } from '../../lib/db/client.ts'
 import { type Actor, buildableIdsOf } from '../../lib/kernel/actor.ts'
 import { type FirstRunState, findFirstRun, isCalled, isUnused, saveFirstRun } from './first-run.store.ts'
@@ -14,7 +15,7 @@ export type FirstRunParts = SampleParts & { db: Database }
  */
 export const createFirstRun = (parts: FirstRunParts) => {
   const { db } = parts
-  let plugging: Promise<string | undefined> | undefined
+  const additions = createSingleFlight<string | undefined>()
 
   const getStep = async (actor: Actor): Promise<FirstRunStep> => {
     if (!actor.isOperator || buildableIdsOf(actor).length === 0) return { step: 'over' }
@@ -46,12 +47,7 @@ export const createFirstRun = (parts: FirstRunParts) => {
     },
 
     /** Creates the sample server and returns its ID. Repeated and concurrent calls return the existing one. */
-    addSample: (actor: Actor): Promise<string | undefined> => {
-      plugging ??= addSample(actor).finally(() => {
-        plugging = undefined
-      })
-      return plugging
-    },
+    addSample: (actor: Actor): Promise<string | undefined> => additions.run('', () => addSample(actor)),
 
     /** Records the first completed call. The page stays accessible, but users are no longer sent there. */
     recordCall: (serverId: string): Promise<void> => saveFirstRun(db, { step: 'plugged', serverId, isAnswered: true }),

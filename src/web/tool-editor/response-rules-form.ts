@@ -1,21 +1,19 @@
 import { z } from 'zod'
-import { formText } from '../../lib/http/pages/forms.ts'
+import { formLines, formText } from '../../lib/http/pages/forms.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import type { FieldError } from '../../lib/kernel/errors.ts'
 import { readWholeNumber } from '../../lib/kernel/whole-number.ts'
 import { ResponseRules, responseErrors } from '../../tools/response/response-rules.ts'
 import { LANGUAGE_NAMES, type ResultShaping, TRANSFORM_LANGUAGES } from '../../tools/response/result-shaping.ts'
+import { linesOf } from '../frame/lines-of.ts'
 import { errorsOf } from './tool-editor-errors.ts'
-
-/** Browsers send line breaks as CR LF. */
-const LINES = formText.transform(text => text.replaceAll('\r\n', '\n'))
 
 /** Form fields of the response rules. */
 export const RESPONSE_FIELDS = {
   htmlToMarkdown: formText,
-  dropFields: LINES,
+  dropFields: formLines,
   transformLanguage: formText,
-  transform: LINES,
+  transform: formLines,
   maxStringLength: formText,
 }
 type TypedResponse = Record<keyof typeof RESPONSE_FIELDS, string>
@@ -73,7 +71,7 @@ export const readResponse = (
     'response.maxStringLength',
     form.maxStringLength,
   )
-  const dropFields = form.dropFields.split('\n').flatMap(line => (line.trim() === '' ? [] : [line.trim()]))
+  const dropFields = linesOf(form.dropFields)
   const transform = readTransform(form)
   const response: ResultShaping = {
     ...(form.htmlToMarkdown === 'yes' && { htmlToMarkdown: true }),

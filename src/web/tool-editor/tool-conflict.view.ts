@@ -2,30 +2,30 @@ import { compareVersions, type Versions } from '../../lib/http/versions.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { formOfTool, type ToolForm } from './tool-editor-form.ts'
 
-const LABELS = {
-  name: 'Name',
-  title: 'Title',
-  description: 'Description',
-  method: 'Method',
-  url: 'URL',
-  headers: 'Headers',
-  body: 'Body',
-  timeoutMs: 'Timeout',
-  cacheSeconds: 'Cache responses for',
-  cacheShared: 'Cache scope',
-  allowedOrigins: 'Allowed origins',
-  htmlToMarkdown: 'HTML to Markdown',
-  dropFields: 'Drop fields',
-  transformLanguage: 'Transform language',
-  transform: 'Transform',
-  maxStringLength: 'Max string length',
-  inputSchema: 'Input schema',
-  outputSchema: 'Output schema',
-  readOnlyHint: 'Read-only',
-  destructiveHint: 'Destructive',
-  idempotentHint: 'Idempotent',
-  openWorldHint: 'Open world',
-} as const satisfies Partial<Record<keyof ToolForm, string>>
+const LABELS = [
+  ['name', 'Name'],
+  ['title', 'Title'],
+  ['description', 'Description'],
+  ['method', 'Method'],
+  ['url', 'URL'],
+  ['headers', 'Headers'],
+  ['body', 'Body'],
+  ['timeoutMs', 'Timeout'],
+  ['cacheSeconds', 'Cache responses for'],
+  ['cacheShared', 'Cache scope'],
+  ['allowedOrigins', 'Allowed origins'],
+  ['htmlToMarkdown', 'HTML to Markdown'],
+  ['dropFields', 'Drop fields'],
+  ['transformLanguage', 'Transform language'],
+  ['transform', 'Transform'],
+  ['maxStringLength', 'Max string length'],
+  ['inputSchema', 'Input schema'],
+  ['outputSchema', 'Output schema'],
+  ['readOnlyHint', 'Read-only'],
+  ['destructiveHint', 'Destructive'],
+  ['idempotentHint', 'Idempotent'],
+  ['openWorldHint', 'Open world'],
+] as const
 
 const parameterText = (form: ToolForm, name: string): string =>
   Object.entries(form.parameters.get(name) ?? {})
@@ -35,10 +35,7 @@ const parameterText = (form: ToolForm, name: string): string =>
 /** Compares the form with what someone else saved meanwhile. */
 export const toConflictView = (mine: ToolForm, saved: Tool): Versions => {
   const theirs = formOfTool(saved)
-  const fields = Object.entries(LABELS).map(([field, label]) => {
-    const key = Object.keys(LABELS).find((known): known is keyof typeof LABELS => known === field) ?? 'name'
-    return { label, mine: mine[key], theirs: theirs[key] }
-  })
+  const fields = LABELS.map(([field, label]) => ({ label, mine: mine[field], theirs: theirs[field] }))
   const names = [...new Set([...mine.parameters.keys(), ...theirs.parameters.keys()])]
   const parameters = names.map(name => ({
     label: `Parameter ${name}`,

@@ -5,6 +5,7 @@ import { MAX_JSON_DEPTH } from '../../lib/kernel/limits.ts'
 import { readTemplate } from '../../templates/compile.ts'
 import type { Tool, ToolAnnotations, ToolDefinition } from '../../tools/tool.ts'
 import { CreateTool } from '../../tools/toolkits.schema.ts'
+import { linesOf } from '../frame/lines-of.ts'
 import { readResponse, readTypedNumber } from './response-rules-form.ts'
 import type { HeaderLine } from './tool-editor-errors.ts'
 import type { ToolForm } from './tool-editor-form.ts'
@@ -113,7 +114,7 @@ export const readToolForm = (form: ToolForm, stored: Tool | undefined): ReadForm
   const input = readSchema('inputSchema', form.inputSchema)
   const output = readSchema('outputSchema', form.outputSchema)
   const { response, errors: responseErrors } = readResponse(form)
-  const origins = form.allowedOrigins.split('\n').flatMap(line => undefinedIfBlank(line.trim()) ?? [])
+  const origins = linesOf(form.allowedOrigins)
   const templateErrors = template.errors
     .filter(({ field }) => field !== 'url' || url !== '')
     .map(({ field, line, column, message }) => ({

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { formText, parseForm } from '../../lib/http/pages/forms.ts'
+import { formLines, formText, parseForm } from '../../lib/http/pages/forms.ts'
 import type { Tool, ToolDefinition } from '../../tools/tool.ts'
 import { RESPONSE_FIELDS, typedResponse } from './response-rules-form.ts'
 import { type ParameterTexts, textsOfMeta } from './tool-editor-parameters.ts'
@@ -8,17 +8,17 @@ import { type ParameterTexts, textsOfMeta } from './tool-editor-parameters.ts'
 const FIELDS = {
   name: formText,
   title: formText,
-  description: formText,
+  description: formLines,
   method: formText,
   url: formText,
-  headers: formText,
-  body: formText,
+  headers: formLines,
+  body: formLines,
   timeoutMs: formText,
   cacheSeconds: formText,
   cacheShared: formText,
-  allowedOrigins: formText,
-  inputSchema: formText,
-  outputSchema: formText,
+  allowedOrigins: formLines,
+  inputSchema: formLines,
+  outputSchema: formLines,
   readOnlyHint: formText,
   destructiveHint: formText,
   idempotentHint: formText,
@@ -48,19 +48,6 @@ const Everything = z.record(z.string(), z.unknown()).catch({})
 const PARAMETER_FIELD = /^parameter:([^:]+):(description|default|enum|example|minimum|maximum|pattern)$/
 const VALUE_FIELD = /^value:([^:]+)$/
 
-/** Browsers send line breaks as CR LF. */
-const withLineFeeds = (text: string): string => text.replaceAll('\r\n', '\n')
-const LINES = formText.transform(withLineFeeds)
-const Shape = {
-  ...FIELDS,
-  description: LINES,
-  headers: LINES,
-  body: LINES,
-  allowedOrigins: LINES,
-  inputSchema: LINES,
-  outputSchema: LINES,
-}
-
 /** Never fails; the input is validated later. */
 export const parseToolForm = (body: unknown): ToolForm => {
   const parameters = new Map<string, ParameterTexts>()
@@ -70,21 +57,19 @@ export const parseToolForm = (body: unknown): ToolForm => {
     if (typeof text !== 'string') continue
     const [, name, key] = PARAMETER_FIELD.exec(field) ?? []
     if (name !== undefined && key !== undefined) {
-      parameters.set(name, { ...parameters.get(name), [key]: withLineFeeds(text) })
+      parameters.set(name, { ...parameters.get(name), [key]: formLines.parse(text) })
     }
     const [, valueName] = VALUE_FIELD.exec(field) ?? []
-    if (valueName !== undefined) values.set(valueName, withLineFeeds(text))
+    if (valueName !== undefined) values.set(valueName, formLines.parse(text))
   }
-  return { ...parseForm(Shape, sent), parameters, values }
+  return { ...parseForm(FIELDS, sent), parameters, values }
 }
-
-const TOOLKIT_TITLE = 'My tools'
 
 export const emptyToolForm = (): ToolForm => ({
   ...parseToolForm({}),
   method: 'GET',
   transformLanguage: 'jsonata',
-  toolkitTitle: TOOLKIT_TITLE,
+  toolkitTitle: 'My tools',
 })
 
 const textOfHint = (hint: boolean | undefined): string => (hint === undefined ? '' : hint ? 'yes' : 'no')

@@ -15,7 +15,7 @@ import { CALLBACK_PATH } from '../../upstreams/oauth-client/patchbay-client.ts'
 import type { PendingAuthorizations } from '../../upstreams/oauth-client/pending-authorizations.ts'
 import type { Connectable, UpstreamAccounts } from '../../upstreams/oauth-client/upstream-accounts.ts'
 import type { Upstream } from '../../upstreams/upstream.ts'
-import { userRoute } from '../frame/user-page.ts'
+import { queryOf, userRoute } from '../frame/user-page.ts'
 import { OWN_ACCOUNTS_PATH } from './own-upstream-accounts.pages.ts'
 import { upstreamPath } from './upstream-path.ts'
 
@@ -28,8 +28,6 @@ const notBegun = (): AppError =>
     'invalid_request',
     'This connection was not started in this browser, is already complete, or took more than ten minutes. Start again.',
   )
-
-const queryOf = ({ url }: FastifyRequest): URLSearchParams => new URLSearchParams(url.split('?').slice(1).join('?'))
 
 /** Returns the page that shows the connected account. */
 const homeOf = ({ upstream, holder }: Pick<Connectable, 'upstream' | 'holder'>): string =>

@@ -1,15 +1,10 @@
 import type { FieldError } from '../../lib/kernel/errors.ts'
 import { parseJson } from '../../lib/kernel/json.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
+import { linesOf } from '../frame/lines-of.ts'
 
 /** One line read, or what is wrong with it. */
 type Read<T> = Result<T, string>
-
-const linesOf = (typed: string): string[] =>
-  typed
-    .split(/\r\n|\r|\n/)
-    .map(line => line.trim())
-    .filter(line => line !== '')
 
 /** Writes a text as a line: as a JSON string if it would be read differently without quotes. */
 const toLine = (text: string): string =>

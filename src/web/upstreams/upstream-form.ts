@@ -1,10 +1,9 @@
-import { formText } from '../../lib/http/pages/forms.ts'
+import { formText, parseForm } from '../../lib/http/pages/forms.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import { AppError, type FieldError } from '../../lib/kernel/errors.ts'
 import { readWholeNumber } from '../../lib/kernel/whole-number.ts'
 import type { Upstream, UpstreamConfig } from '../../upstreams/upstream.ts'
 import { CreateUpstream, type UpstreamChange, type UpstreamInput } from '../../upstreams/upstreams.schema.ts'
-
 import { AUTH_LABELS, AuthForm, NEW_AUTH, readAuth, typedAuthOf } from './auth-form.ts'
 import {
   HEADER_LINES,
@@ -87,20 +86,13 @@ export const typedPlaceOf = (config: UpstreamConfig) => ({ transport: config.tra
 
 /** The form for a new upstream. */
 export const NEW_UPSTREAM: TypedUpstream = {
-  ...NO_PLACE,
-  name: '',
-  description: '',
+  ...parseForm(UpstreamForm, {}),
+  ...NEW_AUTH,
   transport: 'http',
   tools: 'on',
   resources: 'on',
   prompts: 'on',
-  allow: '',
-  deny: '',
-  prefix: '',
-  timeoutMs: '',
-  eager: '',
   enabled: 'on',
-  version: '',
 }
 
 /** Returns the form of an existing upstream. */

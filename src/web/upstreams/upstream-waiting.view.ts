@@ -97,12 +97,9 @@ export const toWaitingTool = ({ name, hash, before, after }: PendingTool) => ({
 
 const summaryOf = (waiting: readonly PendingTool[]): string => {
   const added = waiting.filter(({ before }) => before === undefined).length
-  const changed = waiting.length - added
-  const parts = [
-    ...(added === 0 ? [] : [`${formatNumber(added)} new`]),
-    ...(changed === 0 ? [] : [`${formatNumber(changed)} changed`]),
-  ]
-  return parts.join(', ')
+  return Object.entries({ new: added, changed: waiting.length - added })
+    .flatMap(([what, count]) => (count === 0 ? [] : `${formatNumber(count)} ${what}`))
+    .join(', ')
 }
 
 /** Summarizes an upstream's tools that wait for approval; undefined if there are none. */

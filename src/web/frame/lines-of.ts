@@ -1,0 +1,6 @@
+/** Splits a typed text into its lines, trimmed and without the empty ones. */
+export const linesOf = (typed: string): string[] =>
+  typed
+    .split(/\r\n|\r|\n/)
+    .map(line => line.trim())
+    .filter(line => line !== '')
