@@ -1,9 +1,18 @@
 import { shownTime } from '../../lib/http/pages/time-text.ts'
+import type { McpScope } from '../../lib/kernel/mcp-scopes.ts'
 import type { AuthMethod, OAuthClient } from '../../oauth/clients/oauth-client.ts'
 import type { Grant } from '../../oauth/grants/grants.store.ts'
 import { ACCESS_TIERS, type AccessTier } from '../../servers/server.ts'
 import type { ServerFrame } from '../frame/server-frame.ts'
-import { SCOPE_LABELS } from './scope-labels.ts'
+
+/** User-facing descriptions of the OAuth scopes. */
+export const SCOPE_LABELS: Record<McpScope, { title: string; text: string }> = {
+  'mcp:read': {
+    title: 'List tools and call read-only tools',
+    text: 'See names, descriptions and parameters, and call tools marked as read-only.',
+  },
+  'mcp:call': { title: 'Call all tools as you', text: 'Each call is recorded under your name.' },
+}
 
 /** The user viewing the page, and what they may do on it. */
 export type Viewer = {

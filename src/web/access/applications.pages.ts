@@ -10,7 +10,7 @@ import type { GrantService } from '../../oauth/grants/grants.service.ts'
 import type { Grant } from '../../oauth/grants/grants.store.ts'
 import { accountFrame } from '../account/account-tabs.ts'
 import { doneText, idOf, idRoute, readList, userRoute } from '../frame/user-page.ts'
-import { SCOPE_LABELS } from './scope-labels.ts'
+import { SCOPE_LABELS } from './access.view.ts'
 
 const PATH = '/account/applications'
 

@@ -4,7 +4,7 @@ import type { McpScope } from '../../lib/kernel/mcp-scopes.ts'
 import { checkRedirectUri, destinationOf } from '../../oauth/clients/redirects.ts'
 import { cleanName } from '../../oauth/clients/registration.ts'
 import type { ResourceServer } from '../../oauth/resource-servers.store.ts'
-import { SCOPE_LABELS } from './scope-labels.ts'
+import { SCOPE_LABELS } from './access.view.ts'
 
 export type ConsentFacts = {
   /** Form action of the decision. */

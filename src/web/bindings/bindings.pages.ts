@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { listQuery } from '../../lib/http/list-query.ts'
 import { formatCount } from '../../lib/http/pages/format.ts'
-import { formPage, formText, formValues } from '../../lib/http/pages/forms.ts'
+import { formPage } from '../../lib/http/pages/forms.ts'
 import { pageNumber, takePage } from '../../lib/http/pages/pager.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { WantedBinding } from '../../servers/bindings/binding-checks.ts'
@@ -13,7 +13,14 @@ import type { GlobalService } from '../../servers/globals/globals.service.ts'
 import type { ServerFrame, ServerFrameParts } from '../frame/server-frame.ts'
 import { createServerTab, type DoneTexts, doneNote, serverRoute } from '../frame/server-tab.ts'
 import { findCells, selectedSockets, toMatrix } from './matrix.ts'
-import { type BindingForm, EMPTY_FORM, matrixAddress, TOOLS_PER_PAGE, toMatrixPage } from './matrix.view.ts'
+import {
+  BindingFields,
+  type BindingForm,
+  EMPTY_FORM,
+  matrixAddress,
+  TOOLS_PER_PAGE,
+  toMatrixPage,
+} from './matrix.view.ts'
 import { toShortError } from './socket.view.ts'
 
 const MAX_ERRORS = 20
@@ -26,15 +33,6 @@ const Query = listQuery.extend({
     .catch(undefined),
 })
 
-const BindingFields = {
-  row: formValues,
-  cell: formValues,
-  scope: formText,
-  from: z.enum(['global', 'fixed', 'exposed']).catch('global'),
-  global: formText,
-  fixed: formText,
-}
-
 const DONE: DoneTexts = { wired: count => `${formatCount(count, 'parameter')} bound` }
 
 const toWantedBinding = ({ from, global, fixed }: BindingForm): WantedBinding => {
@@ -42,7 +40,7 @@ const toWantedBinding = ({ from, global, fixed }: BindingForm): WantedBinding =>
     case 'exposed':
       return { source: 'exposed' }
     case 'fixed':
-      return { source: 'fixed', text: fixed.replaceAll('\r\n', '\n') }
+      return { source: 'fixed', text: fixed }
     case 'global':
       if (global === '') throw new AppError('invalid_request', 'Choose a global.')
       return { source: 'global', key: global }

@@ -4,15 +4,7 @@ import type { Socket, SocketSource } from '../../servers/bindings/sockets.ts'
 /** `missing`: bound to a global that does not exist. */
 export type SourceFilter = SocketSource | 'missing'
 
-export type MatrixSearch = { search: string; source: SourceFilter | undefined }
-
-/** A parameter name and type; several tools can have it. */
-export type MatrixRow = { key: string; parameter: string; type: Socket['type'] }
-
 export type MatrixCell = Socket & SocketAddress & { tool: string }
-
-/** Rows that many tools have come first. */
-export type Matrix = { rows: readonly MatrixRow[]; panels: readonly WiredPanel[]; cells: readonly MatrixCell[] }
 
 export const rowKeyOf = ({ parameter, type }: Pick<Socket, 'parameter' | 'type'>): string => `${type}:${parameter}`
 
@@ -23,7 +15,10 @@ const isOfSource = ({ source, missing }: Socket, wanted: SourceFilter | undefine
 const matches = ({ parameter, text, tool }: MatrixCell, wanted: string): boolean =>
   wanted === '' || [parameter, text, tool].some(one => one.toLowerCase().includes(wanted))
 
-export const findCells = (panels: readonly WiredPanel[], { search, source }: MatrixSearch): MatrixCell[] => {
+export const findCells = (
+  panels: readonly WiredPanel[],
+  { search, source }: { search: string; source: SourceFilter | undefined },
+): MatrixCell[] => {
   const wanted = search.toLowerCase()
   return panels.flatMap(({ id, name, sockets }) =>
     sockets
@@ -34,8 +29,11 @@ export const findCells = (panels: readonly WiredPanel[], { search, source }: Mat
 
 const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** Builds a matrix of these cells, without tools that have none. */
-export const toMatrix = (panels: readonly WiredPanel[], cells: readonly MatrixCell[]): Matrix => {
+/**
+ * Builds a matrix of these cells, without tools that have none. A row is a parameter name and type, which several tools
+ * can have; rows that many tools have come first.
+ */
+export const toMatrix = (panels: readonly WiredPanel[], cells: readonly MatrixCell[]) => {
   const byRow = Map.groupBy(cells, rowKeyOf)
   const rows = [...byRow]
     .flatMap(([key, [first, ...others]]) =>
@@ -43,7 +41,7 @@ export const toMatrix = (panels: readonly WiredPanel[], cells: readonly MatrixCe
     )
     .sort((a, b) => b.count - a.count || compareTexts(a.parameter, b.parameter) || compareTexts(a.type, b.type))
   const withCells = new Set(cells.map(({ instanceId }) => instanceId))
-  return { rows, cells, panels: panels.filter(({ id }) => withCells.has(id)) }
+  return { rows, panels: panels.filter(({ id }) => withCells.has(id)) }
 }
 
 const CELL_KEY = /^([0-9a-f-]{36}):(.+)$/s

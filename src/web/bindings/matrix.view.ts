@@ -1,19 +1,13 @@
+import { z } from 'zod'
 import { addressOf } from '../../lib/http/list-query.ts'
 import { formatCount } from '../../lib/http/pages/format.ts'
+import { formLines, formText, formValues } from '../../lib/http/pages/forms.ts'
 import { takePage } from '../../lib/http/pages/pager.ts'
 import type { WiredPanel } from '../../servers/bindings/bindings.service.ts'
 import type { Global } from '../../servers/server.ts'
 import { type ServerFrame, serverTabPath } from '../frame/server-frame.ts'
 import { instancePath } from '../server-tools/tools.pages.ts'
-import {
-  cellKeyOf,
-  findCells,
-  type MatrixCell,
-  type MatrixRow,
-  rowKeyOf,
-  type SourceFilter,
-  toMatrix,
-} from './matrix.ts'
+import { cellKeyOf, findCells, type MatrixCell, rowKeyOf, type SourceFilter, toMatrix } from './matrix.ts'
 import { toChip } from './socket.view.ts'
 
 export const TOOLS_PER_PAGE = 20
@@ -31,14 +25,15 @@ const FILTERS: readonly { value: SourceFilter | ''; text: string }[] = [
 /** The query of the page's address. */
 export type MatrixQuery = { q: string; source?: SourceFilter | undefined; page: number }
 
-export type BindingForm = {
-  row: readonly string[]
-  cell: readonly string[]
-  scope: string
-  from: 'global' | 'fixed' | 'exposed'
-  global: string
-  fixed: string
+export const BindingFields = {
+  row: formValues,
+  cell: formValues,
+  scope: formText,
+  from: z.enum(['global', 'fixed', 'exposed']).catch('global'),
+  global: formText,
+  fixed: formLines,
 }
+export type BindingForm = z.output<z.ZodObject<typeof BindingFields>>
 
 export const EMPTY_FORM: BindingForm = { row: [], cell: [], scope: 'page', from: 'global', global: '', fixed: '' }
 
@@ -54,7 +49,7 @@ type RowContext = { serverId: string; form: BindingForm; tools: readonly WiredPa
 
 /** `cells` are by tool and row. A tool without the parameter has no cell. */
 const toRow = (
-  { key, parameter, type }: MatrixRow,
+  { key, parameter, type }: ReturnType<typeof toMatrix>['rows'][number],
   cells: ReadonlyMap<string, MatrixCell>,
   { serverId, form, tools }: RowContext,
 ) => ({

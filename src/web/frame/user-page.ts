@@ -12,7 +12,7 @@ export const userRoute = { config: { access: 'user' } } as const
 /** A page for signed-in users with an `id` in its address. */
 export const idRoute = { ...userRoute, schema: { params: uuidParams } } as const
 export const idOf = ({ params }: FastifyRequest): string => uuidParams.parse(params).id
-/** Returns the query as it was sent: an authorization server's response may repeat parameters. */
+/** Returns the query of the address as it was sent. */
 export const queryOf = ({ url }: FastifyRequest): URLSearchParams =>
   new URLSearchParams(url.split('?').slice(1).join('?'))
 /** A form that concerns only the signed-in user. */

@@ -6,14 +6,11 @@ import { toLiveState } from '../frame/server-frame.ts'
 import { firstCallText, toCallView, toFigureTexts } from '../overview/overview.view.ts'
 import type { LiveStream } from './live-stream.ts'
 import { createLiveStreams, type Viewer } from './live-streams.ts'
-import { createServerWatches, type WatchEvent } from './server-watch.ts'
+import { createServerWatches, type ServerWatchParts, type WatchEvent } from './server-watch.ts'
 
-export type LiveParts = {
+type LiveParts = Pick<ServerWatchParts, 'openStreams' | 'upstreamStates' | 'onTrouble'> & {
   db: Database
   bus: EventBus
-  openStreams: (serverId: string) => number
-  upstreamStates: (serverId: string) => string
-  onTrouble: (error: unknown, serverId: string) => void
 }
 
 /** Calls read each time. If more arrive within a second, the rest appear only in the history. */

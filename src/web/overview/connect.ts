@@ -66,21 +66,16 @@ const claude = ({ url, isOpen, slug }: Known): ClientGuide => {
 
 const claudeCode = ({ url, isOpen, slug }: Known): ClientGuide => {
   const add = `claude mcp add --transport http ${slug} ${url}`
+  const plain = { label: 'Command', code: add }
+  const withToken = {
+    label: 'Without a browser, with a personal access token',
+    code: `${add} --header "Authorization: Bearer $PATCHBAY_TOKEN"`,
+  }
   return {
     id: 'connect-claude-code',
     title: 'Claude Code, on the command line',
     steps: isOpen ? [] : [`Then type /mcp in Claude Code and choose ${slug}. ${SIGN_IN}`],
-    snippets: [
-      { label: 'Command', code: add },
-      ...(isOpen
-        ? []
-        : [
-            {
-              label: 'Without a browser, with a personal access token',
-              code: `${add} --header "Authorization: Bearer $PATCHBAY_TOKEN"`,
-            },
-          ]),
-    ],
+    snippets: isOpen ? [plain] : [plain, withToken],
   }
 }
 
@@ -111,31 +106,21 @@ const vscode = (known: Known): ClientGuide => ({
   ],
 })
 
-const anyOther = ({ slug, url, isOpen }: Known): ClientGuide => ({
-  id: 'connect-other',
-  title: 'Any other client',
-  steps: [
-    'Add the address as a “Streamable HTTP” server. For a client that supports only SSE, append /sse to the address.',
-    ...(isOpen
-      ? []
-      : [
-          'Clients with OAuth discover the rest automatically. Others send a personal access token with the mcp scope.',
-        ]),
-  ],
-  snippets: [
-    { label: 'For most configuration files', code: toJson({ mcpServers: { [slug]: { type: 'http', url } } }) },
-    ...(isOpen
-      ? []
-      : [
-          {
-            label: 'With a token',
-            code: toJson({
-              mcpServers: { [slug]: { type: 'http', url, headers: { Authorization: 'Bearer YOUR_TOKEN' } } },
-            }),
-          },
-        ]),
-  ],
-})
+const anyOther = ({ slug, url, isOpen }: Known): ClientGuide => {
+  const address =
+    'Add the address as a “Streamable HTTP” server. For a client that supports only SSE, append /sse to the address.'
+  const access =
+    'Clients with OAuth discover the rest automatically. Others send a personal access token with the mcp scope.'
+  const configure = (more: object) => toJson({ mcpServers: { [slug]: { type: 'http', url, ...more } } })
+  const plain = { label: 'For most configuration files', code: configure({}) }
+  const withToken = { label: 'With a token', code: configure({ headers: { Authorization: 'Bearer YOUR_TOKEN' } }) }
+  return {
+    id: 'connect-other',
+    title: 'Any other client',
+    steps: isOpen ? [address] : [address, access],
+    snippets: isOpen ? [plain] : [plain, withToken],
+  }
+}
 
 const claudeLink = ({ name, url }: Known): string =>
   isReachableFromAfar(url)

@@ -66,7 +66,7 @@ export const instancePages: FastifyPluginAsync<Parts> = async (
   }
 
   const show = async (
-    { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+    reply: FastifyReply,
     server: ServerFrame,
     {
       opened,
@@ -75,6 +75,7 @@ export const instancePages: FastifyPluginAsync<Parts> = async (
       ...outcome
     }: FormOutcome & { opened: OpenInstance; typed: InstanceForm; status?: number },
   ): Promise<FastifyReply> => {
+    const { request } = reply
     const draft = { draftOwner: actorOf(request).userId, isUnsaved: request.method === 'POST' }
     const page = await toInstancePage(server, opened, typed, { ...outcome, ...draft }, countTokens)
     return reply.page('server-tools/instance', page, { status })
@@ -84,7 +85,7 @@ export const instancePages: FastifyPluginAsync<Parts> = async (
     const server = await tab.frameOf(request)
     const opened = await open(request, server)
     const typed = toInstanceForm(opened.instance, opened.compiled.parameters)
-    return show({ request, reply }, server, { opened, typed, done: doneNote(request, server, DONE) })
+    return show(reply, server, { opened, typed, done: doneNote(request, server, DONE) })
   })
 
   const save = async (
@@ -124,7 +125,7 @@ export const instancePages: FastifyPluginAsync<Parts> = async (
       const current = isConflict ? await open(request, server) : opened
       // Only a user who was shown the other version may overwrite it.
       const version = isConflict ? current.instance.updatedAt : parseVersion(typed.version)
-      return show({ request, reply }, server, {
+      return show(reply, server, {
         opened: current,
         typed,
         status: error.status,
@@ -139,8 +140,7 @@ export const instancePages: FastifyPluginAsync<Parts> = async (
     const server = await tab.frameForChange(request)
     const opened = await open(request, server)
     const typed = readInstanceForm(request.body, opened.compiled.parameters)
-    if (!isFragmentRequest(request))
-      return show({ request, reply }, server, { opened, typed, version: parseVersion(typed.version) })
+    if (!isFragmentRequest(request)) return show(reply, server, { opened, typed, version: parseVersion(typed.version) })
     const page = await toInstancePage(server, opened, typed, {}, countTokens)
     return reply.fragment('server-tools/instance-preview', page)
   })

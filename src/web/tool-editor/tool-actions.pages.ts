@@ -14,7 +14,8 @@ import { createToolEditor } from './tool-editor.ts'
 import { formOfTool } from './tool-editor-form.ts'
 import { createEditorSubjects, type EditorSubject } from './tool-editor-subject.ts'
 
-const OfferForm = { server: formText, serverName: formText }
+const OfferFields = { server: formText, serverName: formText }
+type OfferForm = Record<keyof typeof OfferFields, string>
 
 type ToolSubject = EditorSubject & { kind: 'tool' }
 
@@ -70,11 +71,7 @@ export const toolActionPages: FastifyPluginAsync<ToolPageParts & { instances: In
   })
 
   /** Returns the chosen server, or creates one. A form submitted twice creates only one. */
-  const findServerId = async (
-    actor: Actor,
-    { toolkit, offers }: ToolSubject,
-    form: { server: string; serverName: string },
-  ) => {
+  const findServerId = async (actor: Actor, { toolkit, offers }: ToolSubject, form: OfferForm) => {
     if (form.server !== '' && form.server !== 'new') return form.server
     const name = form.serverName.trim()
     const existing = offers.find(offer => offer.serverName === name && offer.ownerId === actor.userId)
@@ -84,11 +81,7 @@ export const toolActionPages: FastifyPluginAsync<ToolPageParts & { instances: In
     return (await servers.createServer(actor, input)).id
   }
 
-  const offer = async (
-    actor: Actor,
-    subject: ToolSubject,
-    form: { server: string; serverName: string },
-  ): Promise<string> => {
+  const offer = async (actor: Actor, subject: ToolSubject, form: OfferForm): Promise<string> => {
     const serverId = await findServerId(actor, subject, form)
     const isOffered = subject.offers.some(known => known.serverId === serverId)
     const { id: toolId, name } = subject.tool
@@ -97,27 +90,27 @@ export const toolActionPages: FastifyPluginAsync<ToolPageParts & { instances: In
   }
 
   const showOfferError = (
-    request: { actor: Actor; reply: FastifyReply },
+    reply: FastifyReply,
     subject: ToolSubject,
-    form: { server: string; serverName: string },
+    form: OfferForm,
     error: AppError,
   ): Promise<FastifyReply> => {
     const isNewServer = form.server === '' || form.server === 'new'
     const [first] = error.errors ?? []
     const message = isNewServer && first?.path === 'name' ? `The name ${first.message}.` : error.message
     const offerForm = { ...form, error: message }
-    return editor.show(request, subject, formOfTool(subject.tool), { status: error.status, extra: { offerForm } })
+    return editor.show(reply, subject, formOfTool(subject.tool), { status: error.status, extra: { offerForm } })
   }
 
   app.post('/tools/:id/offer', idRoute, async (request, reply) => {
     const actor = actorOf(request)
     const subject = await openForChange(request)
-    const form = parseForm(OfferForm, request.body)
+    const form = parseForm(OfferFields, request.body)
     try {
       return reply.redirect(`${serverTabPath(await offer(actor, subject, form), 'overview')}?done=offered`, 303)
     } catch (error) {
       if (!(error instanceof AppError) || ['internal', 'not_found', 'forbidden'].includes(error.code)) throw error
-      return showOfferError({ actor, reply }, subject, form, error)
+      return showOfferError(reply, subject, form, error)
     }
   })
 }

@@ -90,20 +90,8 @@ const warnOfInvalidJson = (body: string, bodyKind: string): string | undefined =
   return fault && `Sent as text because it is not valid JSON: ${describeJsonFault(fault)}.`
 }
 
-export type ReadForm = {
-  definition: ToolDefinition
-  template: ReturnType<typeof readTemplate>
-  /** Errors in the form and its template. */
-  errors: readonly FieldError[]
-  /** Errors in the response rules. They do not prevent a preview of the request. */
-  responseErrors: readonly FieldError[]
-  /** Position of each header in the text of its field. */
-  headerLines: readonly HeaderLine[]
-  bodyWarning: string | undefined
-}
-
 /** Reads the tool from the form as far as possible, and returns all errors. */
-export const readToolForm = (form: ToolForm, stored: Tool | undefined): ReadForm => {
+export const readToolForm = (form: ToolForm, stored: Tool | undefined) => {
   const { headers, lines, errors: headerErrors } = readHeaders(form.headers)
   const body = undefinedIfBlank(form.body)
   const url = form.url.trim()
@@ -121,26 +109,28 @@ export const readToolForm = (form: ToolForm, stored: Tool | undefined): ReadForm
       path: field,
       message: `line ${line}, column ${column}: ${message}`,
     }))
+  const definition: ToolDefinition = {
+    name: form.name.trim(),
+    title: undefinedIfBlank(form.title.trim()),
+    description: undefinedIfBlank(form.description.trim()),
+    method: form.method.trim().toUpperCase(),
+    url,
+    headers,
+    body,
+    timeoutMs: timeout.number,
+    parameters: metas,
+    inputSchema: input.schema,
+    outputSchema: output.schema,
+    annotations: readAnnotations(form, stored?.annotations),
+    allowedOrigins: origins.length === 0 ? undefined : origins,
+    cacheSeconds: cache.number,
+    cacheShared: cache.number !== undefined && form.cacheShared === 'yes' ? true : undefined,
+    response,
+  }
   return {
-    definition: {
-      name: form.name.trim(),
-      title: undefinedIfBlank(form.title.trim()),
-      description: undefinedIfBlank(form.description.trim()),
-      method: form.method.trim().toUpperCase(),
-      url,
-      headers,
-      body,
-      timeoutMs: timeout.number,
-      parameters: metas,
-      inputSchema: input.schema,
-      outputSchema: output.schema,
-      annotations: readAnnotations(form, stored?.annotations),
-      allowedOrigins: origins.length === 0 ? undefined : origins,
-      cacheSeconds: cache.number,
-      cacheShared: cache.number !== undefined && form.cacheShared === 'yes' ? true : undefined,
-      response,
-    },
+    definition,
     template,
+    /** Errors in the form and its template. */
     errors: [
       ...templateErrors,
       ...headerErrors,
@@ -150,8 +140,11 @@ export const readToolForm = (form: ToolForm, stored: Tool | undefined): ReadForm
       ...input.errors,
       ...output.errors,
     ],
+    /** Errors in the response rules. They do not prevent a preview of the request. */
     responseErrors,
+    /** Position of each header in the text of its field. */
     headerLines: lines,
     bodyWarning: warnOfInvalidJson(form.body, template.bodyKind),
   }
 }
+export type ReadForm = ReturnType<typeof readToolForm>

@@ -78,7 +78,7 @@ export const toolEditorPages: FastifyPluginAsync<ToolPageParts> = async (app, pa
 
   /** Runs `work`. If it is rejected, shows the form again with its input and the errors. */
   const submit = async (
-    request: { actor: Actor; reply: FastifyReply },
+    reply: FastifyReply,
     subject: EditorSubject,
     form: ToolForm,
     work: () => Promise<FastifyReply>,
@@ -87,7 +87,7 @@ export const toolEditorPages: FastifyPluginAsync<ToolPageParts> = async (app, pa
       return await work()
     } catch (error) {
       if (!(error instanceof AppError) || UNFIXABLE.has(error.code)) throw error
-      return editor.show(request, subject, form, {
+      return editor.show(reply, subject, form, {
         rejected: error,
         status: error.status,
         extra: { isUnsaved: true },
@@ -96,18 +96,17 @@ export const toolEditorPages: FastifyPluginAsync<ToolPageParts> = async (app, pa
   }
 
   app.get('/toolkits/new-tool', userRoute, async (request, reply) => {
-    const actor = actorOf(request)
     const { server } = NewQuery.parse(request.query)
-    const subject = await subjects.openNew(actor, '')
+    const subject = await subjects.openNew(actorOf(request), '')
     const serverId = subject.servers.find(({ value }) => value === server)?.value ?? ''
-    return editor.show({ actor, reply }, subject, { ...emptyToolForm(), serverId })
+    return editor.show(reply, subject, { ...emptyToolForm(), serverId })
   })
 
   app.post('/toolkits/new-tool', { ...userRoute, bodyLimit: TOOL_BODY_LIMIT }, async (request, reply) => {
     const actor = actorOf(request)
     const form = parseToolForm(request.body)
     const subject = await subjects.openNew(actor, form.organizationId)
-    return submit({ actor, reply }, subject, form, async () => {
+    return submit(reply, subject, form, async () => {
       const toolkitErrors = errorsOf(() => parseInput(ToolkitInput, { title: form.toolkitTitle }))
       const errors = [
         ...errorsOf(() => definitionOf(form, undefined)),
@@ -121,9 +120,8 @@ export const toolEditorPages: FastifyPluginAsync<ToolPageParts> = async (app, pa
   })
 
   app.get('/toolkits/:id/tools/new', options, async (request, reply) => {
-    const actor = actorOf(request)
-    const subject = await subjects.openToolkit(actor, idOf(request))
-    return editor.show({ actor, reply }, subject, emptyToolForm())
+    const subject = await subjects.openToolkit(actorOf(request), idOf(request))
+    return editor.show(reply, subject, emptyToolForm())
   })
 
   /** Returns the new tool, or the one that the same form created before. */
@@ -141,15 +139,14 @@ export const toolEditorPages: FastifyPluginAsync<ToolPageParts> = async (app, pa
     const actor = actorOf(request)
     const subject = await subjects.openToolkit(actor, idOf(request))
     const form = parseToolForm(request.body)
-    return submit({ actor, reply }, subject, form, async () => {
+    return submit(reply, subject, form, async () => {
       const tool = await createOnce(actor, subject.toolkit.id, definitionOf(form, undefined))
       return reply.redirect(createdPath(tool, form), 303)
     })
   })
 
   app.get('/tools/:id', options, async (request, reply) => {
-    const actor = actorOf(request)
-    const subject = await subjects.openTool(actor, idOf(request))
+    const subject = await subjects.openTool(actorOf(request), idOf(request))
     const { done, as } = Query.parse(request.query)
     const serverId = subject.servers.find(({ value }) => value === as)?.value ?? subject.offers[0]?.serverId ?? ''
     const notes: ReadonlyMap<string, string> = new Map([
@@ -160,7 +157,7 @@ export const toolEditorPages: FastifyPluginAsync<ToolPageParts> = async (app, pa
     const offerForm =
       done === 'created' && as !== '' && as === serverId ? { server: serverId, serverName: '' } : undefined
     const extra = { done: notes.get(done), draftsDone: doneDrafts(done, subject), offerForm }
-    return editor.show({ actor, reply }, subject, { ...formOfTool(subject.tool), serverId }, { extra })
+    return editor.show(reply, subject, { ...formOfTool(subject.tool), serverId }, { extra })
   })
 
   app.post('/tools/:id', options, async (request, reply) => {
@@ -168,24 +165,24 @@ export const toolEditorPages: FastifyPluginAsync<ToolPageParts> = async (app, pa
     const id = idOf(request)
     const subject = await subjects.openTool(actor, id)
     const form = parseToolForm(request.body)
-    return submit({ actor, reply }, subject, form, async () => {
+    return submit(reply, subject, form, async () => {
       const definition = definitionOf(form, subject.tool)
       try {
         await tools.updateTool(actor, id, toPatch(definition), { ifUnchangedSince: versionOf(form) })
       } catch (error) {
         if (!isStale(error)) throw error
-        return showConflict({ actor, reply }, id, form)
+        return showConflict(reply, id, form)
       }
       return reply.redirect(`/tools/${id}?done=saved`, 303)
     })
   })
 
   /** Shows both versions. Saving from there overwrites the other one. */
-  const showConflict = async (request: { actor: Actor; reply: FastifyReply }, id: string, form: ToolForm) => {
-    const subject = await subjects.openTool(request.actor, id)
+  const showConflict = async (reply: FastifyReply, id: string, form: ToolForm) => {
+    const subject = await subjects.openTool(actorOf(reply.request), id)
     const conflict = toConflictView(form, subject.tool)
     const newest = { ...form, version: String(subject.tool.updatedAt.getTime()) }
-    return editor.show(request, subject, newest, { status: 409, extra: { conflict, isUnsaved: true } })
+    return editor.show(reply, subject, newest, { status: 409, extra: { conflict, isUnsaved: true } })
   }
 }
 

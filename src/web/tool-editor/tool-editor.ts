@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify'
+import { actorOf } from '../../lib/http/access.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError, type FieldError } from '../../lib/kernel/errors.ts'
@@ -143,14 +144,14 @@ export const createToolEditor = ({
 
   return {
     show: async (
-      request: { actor: Actor; reply: FastifyReply },
+      reply: FastifyReply,
       subject: EditorSubject,
       form: ToolForm,
       more: Outcome & { status?: number; extra?: Record<string, unknown> } = {},
     ): Promise<FastifyReply> => {
-      const state = await buildState(request.actor, subject, form, more)
+      const state = await buildState(actorOf(reply.request), subject, form, more)
       const problem = more.rejected && problemOf(more.rejected, state.placed)
-      return request.reply.page(
+      return reply.page(
         'tool-editor/tool',
         { ...toEditorPage(state), problem, ...more.extra },
         more.status === undefined ? {} : { status: more.status },
@@ -158,14 +159,14 @@ export const createToolEditor = ({
     },
 
     showPreview: async (
-      request: { actor: Actor; reply: FastifyReply },
+      reply: FastifyReply,
       subject: EditorSubject,
       form: ToolForm,
       more: Outcome = {},
     ): Promise<FastifyReply> =>
-      request.reply.fragment(
+      reply.fragment(
         'tool-editor/tool-preview',
-        toPreviewView(await buildState(request.actor, subject, form, more)),
+        toPreviewView(await buildState(actorOf(reply.request), subject, form, more)),
       ),
 
     /** Sends the request. Throws `invalid_request` with the errors that prevent it. */

@@ -1,10 +1,9 @@
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { signalOf } from '../../lib/http/gone.ts'
 import { formText } from '../../lib/http/pages/forms.ts'
 import { isFragmentRequest } from '../../lib/http/pages/views.ts'
-import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { userRoute } from '../frame/user-page.ts'
 import { TOOL_BODY_LIMIT, type ToolPageParts } from './tool-editor.pages.ts'
@@ -26,40 +25,35 @@ export const toolPreviewPages: FastifyPluginAsync<ToolPageParts> = async (app, p
   const subjects = createEditorSubjects(parts)
   const editor = createToolEditor(parts)
 
-  const open = (
-    actor: Actor,
-    { tool, toolkit }: z.infer<typeof EditorParams>,
-    form: ToolForm,
-  ): Promise<EditorSubject> => {
+  const open = (request: FastifyRequest, form: ToolForm): Promise<EditorSubject> => {
+    const actor = actorOf(request)
+    const { tool, toolkit } = EditorParams.parse(request.body ?? {})
     if (Id.safeParse(tool).success) return subjects.openTool(actor, tool)
     if (Id.safeParse(toolkit).success) return subjects.openToolkit(actor, toolkit)
     return subjects.openNew(actor, form.organizationId)
   }
 
   app.post('/tool-preview', options, async (request, reply) => {
-    const actor = actorOf(request)
-    const params = EditorParams.parse(request.body ?? {})
+    const { placedUrl } = EditorParams.parse(request.body ?? {})
     const typed = parseToolForm(request.body)
-    const form = params.placedUrl === '' ? typed : { ...typed, url: params.placedUrl }
-    const subject = await open(actor, params, form)
-    if (isFragmentRequest(request)) return editor.showPreview({ actor, reply }, subject, form)
-    return editor.show({ actor, reply }, subject, form, { extra: { isUnsaved: true } })
+    const form = placedUrl === '' ? typed : { ...typed, url: placedUrl }
+    const subject = await open(request, form)
+    if (isFragmentRequest(request)) return editor.showPreview(reply, subject, form)
+    return editor.show(reply, subject, form, { extra: { isUnsaved: true } })
   })
 
   app.post('/tool-send', options, async (request, reply) => {
-    const actor = actorOf(request)
-    const params = EditorParams.parse(request.body ?? {})
     const form = parseToolForm(request.body)
-    const subject = await open(actor, params, form)
+    const subject = await open(request, form)
     try {
-      const test = await editor.send(actor, subject, form, signalOf(reply))
-      if (isFragmentRequest(request)) return editor.showPreview({ actor, reply }, subject, form, { test })
-      return editor.show({ actor, reply }, subject, form, { test, extra: { isUnsaved: true } })
+      const test = await editor.send(actorOf(request), subject, form, signalOf(reply))
+      if (isFragmentRequest(request)) return editor.showPreview(reply, subject, form, { test })
+      return editor.show(reply, subject, form, { test, extra: { isUnsaved: true } })
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'invalid_request') throw error
-      if (isFragmentRequest(request)) return editor.showPreview({ actor, reply }, subject, form, { rejected: error })
+      if (isFragmentRequest(request)) return editor.showPreview(reply, subject, form, { rejected: error })
       const rejection = { rejected: error, status: error.status, extra: { isUnsaved: true } }
-      return editor.show({ actor, reply }, subject, form, rejection)
+      return editor.show(reply, subject, form, rejection)
     }
   })
 }

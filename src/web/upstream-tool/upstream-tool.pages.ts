@@ -88,7 +88,7 @@ export const upstreamToolPages: FastifyPluginAsync<Parts> = async (
   }
 
   const show = async (
-    { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+    reply: FastifyReply,
     opened: OpenTool,
     typed: TypedUpstreamTool,
     {
@@ -97,6 +97,7 @@ export const upstreamToolPages: FastifyPluginAsync<Parts> = async (
       called,
     }: { refused?: AppError; done?: string | undefined; called?: UpstreamToolState['called'] } = {},
   ): Promise<FastifyReply> => {
+    const { request } = reply
     const read = readUpstreamTool(typed, opened.declared)
     const state = { opened, typed, read, preview: await preview(request, opened, typed, read), refused, called }
     return reply.page(
@@ -110,7 +111,7 @@ export const upstreamToolPages: FastifyPluginAsync<Parts> = async (
   app.get(path, options, async (request, reply) => {
     const opened = await open(request)
     const done = doneNote(request, opened.server, DONE)
-    return show({ request, reply }, opened, typedUpstreamTool(opened.upstream, opened.tool), { done })
+    return show(reply, opened, typedUpstreamTool(opened.upstream, opened.tool), { done })
   })
 
   app.post(path, options, async (request, reply) => {
@@ -127,7 +128,7 @@ export const upstreamToolPages: FastifyPluginAsync<Parts> = async (
       if (!(error instanceof AppError) || !['invalid_request', 'conflict'].includes(error.code)) throw error
       // The form is shown with the new version, so that saving it again overwrites the other change.
       const version = error.code === 'conflict' ? upstream.updatedAt.toISOString() : typed.version
-      return show({ request, reply }, opened, { ...typed, version }, { refused: error })
+      return show(reply, opened, { ...typed, version }, { refused: error })
     }
   })
 
@@ -152,15 +153,15 @@ export const upstreamToolPages: FastifyPluginAsync<Parts> = async (
     const opened = await open(request)
     const typed = parseForm(UpstreamToolForm, request.body)
     const called = await callTool(request, opened, typed, signalOf(reply))
-    if ('sample' in called) return show({ request, reply }, opened, { ...typed, sample: called.sample })
-    return show({ request, reply }, opened, typed, { called })
+    if ('sample' in called) return show(reply, opened, { ...typed, sample: called.sample })
+    return show(reply, opened, typed, { called })
   })
 
   /** Previews the settings without saving them. */
   app.post(`${path}/preview`, options, async (request, reply) => {
     const opened = await open(request)
     const typed = parseForm(UpstreamToolForm, request.body)
-    if (!isFragmentRequest(request)) return show({ request, reply }, opened, typed)
+    if (!isFragmentRequest(request)) return show(reply, opened, typed)
     const read = readUpstreamTool(typed, opened.declared)
     const state = { opened, typed, read, preview: await preview(request, opened, typed, read), refused: undefined }
     return reply.fragment('upstream-tool/upstream-tool-live', toUpstreamToolLive(state))

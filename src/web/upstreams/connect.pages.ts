@@ -4,7 +4,6 @@ import { actorOf } from '../../lib/http/access.ts'
 import { addressOf } from '../../lib/http/list-query.ts'
 import { shorten } from '../../lib/http/pages/format.ts'
 import { formPage, formText } from '../../lib/http/pages/forms.ts'
-import { shownTime } from '../../lib/http/pages/time-text.ts'
 import { uuidParam } from '../../lib/http/schemas.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
@@ -17,6 +16,7 @@ import type { Connectable, UpstreamAccounts } from '../../upstreams/oauth-client
 import type { Upstream } from '../../upstreams/upstream.ts'
 import { queryOf, userRoute } from '../frame/user-page.ts'
 import { OWN_ACCOUNTS_PATH } from './own-upstream-accounts.pages.ts'
+import { toConnected } from './upstream-page.view.ts'
 import { upstreamPath } from './upstream-path.ts'
 
 const Params = z.object({ upstreamId: uuidParam })
@@ -48,7 +48,7 @@ const toConnectView = ({ upstream, server, holder, account }: Connectable, { ema
   serverName: server.name,
   email,
   isShared: holder === EVERYBODY,
-  connected: account && { since: shownTime(account.connectedAt), isBroken: account.brokenAt !== undefined },
+  connected: toConnected(account),
 })
 
 const wordsOfScope = (scope: string | undefined): readonly string[] => scope?.split(' ') ?? []

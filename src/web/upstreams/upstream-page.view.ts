@@ -1,12 +1,17 @@
 import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
-import { timeText } from '../../lib/http/pages/time-text.ts'
+import { shownTime, timeText } from '../../lib/http/pages/time-text.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
 import { DEFAULT_UPSTREAM_TIMEOUT_MS } from '../../upstreams/limits.ts'
-import type {
-  Upstream,
-  UpstreamConfig,
-  UpstreamFeatures,
-  UpstreamState,
-  UpstreamTransport,
+import type { AccountInfo } from '../../upstreams/oauth-client/account.ts'
+import { connectPath } from '../../upstreams/oauth-client/account-messages.ts'
+import type { UpstreamAccounts } from '../../upstreams/oauth-client/upstream-accounts.ts'
+import {
+  isPerCaller,
+  type Upstream,
+  type UpstreamConfig,
+  type UpstreamFeatures,
+  type UpstreamState,
+  type UpstreamTransport,
 } from '../../upstreams/upstream.ts'
 import type { UpstreamWithGlobals } from '../../upstreams/upstreams.service.ts'
 import { toAuthText } from './auth-form.ts'
@@ -126,3 +131,27 @@ export const toFacts = (upstream: Upstream): Fact[] => {
     { term: 'In use', text: upstream.isEnabled ? 'yes' : 'no' },
   ]
 }
+
+export const toConnected = (account: AccountInfo | undefined) =>
+  account && { since: shownTime(account.connectedAt), isBroken: account.brokenAt !== undefined }
+
+/** Returns what an upstream's page shows about its account; undefined if the upstream needs none. */
+export const readAccountPart = async (
+  accounts: Pick<UpstreamAccounts, 'findOwn' | 'countConnectedCallers'>,
+  actor: Actor,
+  { upstream: { id, config }, account }: UpstreamWithGlobals,
+) => {
+  if (config.auth.type === 'none') return undefined
+  const path = connectPath(id)
+  if (!isPerCaller(config)) return { isShared: true, connected: toConnected(account), path }
+  const [own, count] = await Promise.all([accounts.findOwn(actor, id), accounts.countConnectedCallers(id)])
+  const callers =
+    count === 0
+      ? 'No caller has connected an account yet. Its tools appear once the first one has.'
+      : `${formatCount(count, 'caller')} connected.`
+  return { isShared: false, connected: toConnected(own), callers, path }
+}
+
+/** Returns the note beside the field of a secret that is already set. */
+export const toSecretNote = ({ clientSecretSetAt }: UpstreamWithGlobals): string | undefined =>
+  clientSecretSetAt && `Set ${timeText(clientSecretSetAt)}. Left empty, it stays.`

@@ -14,7 +14,7 @@ import type { UpstreamService, UpstreamWithGlobals } from '../../upstreams/upstr
 import { removalPage } from '../frame/removal-page.ts'
 import { type ServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
 import { createServerTab, doneNote, donePath, newGlobalPath, serverRoute } from '../frame/server-tab.ts'
-import { readAccountPart, toSecretNote } from './account-part.view.ts'
+import { doneText } from '../frame/user-page.ts'
 import { toAuthChoices } from './auth-form.ts'
 import {
   isSameForm,
@@ -29,10 +29,12 @@ import {
   UpstreamForm,
 } from './upstream-form.ts'
 import {
+  readAccountPart,
   TIMEOUT_HINT,
   toFacts,
   toFeatureChoices,
   toPlaceFacts,
+  toSecretNote,
   toStateView,
   toTransportChoices,
 } from './upstream-page.view.ts'
@@ -57,7 +59,6 @@ const DONE = {
   approved: (count: number) => `${formatCount(count, 'tool')} approved`,
 }
 
-const DoneQuery = z.object({ done: formText })
 type Parts = UpstreamSectionsParts & {
   upstreamAccounts: Pick<UpstreamAccounts, 'findOwn' | 'countConnectedCallers'>
   upstreams: UpstreamService
@@ -162,7 +163,7 @@ export const upstreamPages: FastifyPluginAsync<Parts> = async (
         version: now.version,
         ...toFormData(request, typed ?? now),
         done: doneNote(request, server, DONE),
-        doneTone: DoneQuery.parse(request.query).done === 'unasked' ? 'warn' : undefined,
+        doneTone: doneText(request, { unasked: 'warn' }),
       },
       labels: LABELS,
     }
