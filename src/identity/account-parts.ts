@@ -1,17 +1,12 @@
-import type { Database, Transaction } from '../lib/db/client.ts'
+import type { Transaction } from '../lib/db/client.ts'
 import type { Changes } from '../lib/events/changes.ts'
 import type { Mailer } from '../lib/mail/mailer.ts'
 import type { MailQueue } from './mail/mail-queue.ts'
-import type { OwnPassword } from './own-password.ts'
-import type { Passwords } from './passwords.ts'
-import type { Throttle } from './sign-in/throttle.ts'
+import type { OwnPassword, OwnPasswordParts } from './own-password.ts'
 
 /** Dependencies of the operations on accounts. */
-export type AccountParts = {
-  db: Database
+export type AccountParts = OwnPasswordParts & {
   changes: Changes
-  throttle: Throttle
-  passwords: Passwords
   ownPassword: OwnPassword
   /** Origin of the links in emails. */
   baseUrl: string

@@ -23,9 +23,8 @@ import { createExternalSignIn } from './external/external-sign-in.ts'
 import { createEmailChange } from './mail/email-change.ts'
 import { createEmailVerification } from './mail/email-verification.ts'
 import { createMailQueue } from './mail/mail-queue.ts'
-import { createPasswordReset } from './mail/password-reset.ts'
+import { createPasswordChanges } from './mail/password-changes.ts'
 import { createOwnPassword, createSelfProof } from './own-password.ts'
-import { createPasswordChange } from './password-change.ts'
 import { createPasswords, type HashingCost } from './passwords.ts'
 import { createSecondFactors } from './second-factor/second-factor.service.ts'
 import { createOwnSessions } from './sign-in/own-sessions.ts'
@@ -68,42 +67,27 @@ export type SignUpInput = z.infer<typeof SignUp> & { address: string }
 
 export type NewUserInput = z.input<typeof NewUser>
 
-const ALL_SCOPES: ReadonlySet<(typeof SCOPES)[number]> = new Set(SCOPES)
+const ALL_SCOPES: Actor['scopes'] = new Set(SCOPES)
 
-export const createAccountService = ({
-  db,
-  changes,
-  bus,
-  counters,
-  sealing,
-  mailer,
-  logger,
-  policy,
-  externalProvider,
-  invitations,
-  endGrantsOf,
-  baseUrl,
-  hashingCost,
-}: AccountServiceParts) => {
+export const createAccountService = (needs: AccountServiceParts) => {
+  const { db, changes, bus, counters, mailer, logger, policy, externalProvider, invitations, hashingCost } = needs
   const passwords = createPasswords(undefined, hashingCost)
   const throttle = createThrottle(counters)
   bus.subscribe('resync', throttle.forgetBlocks)
   const ownPassword = createOwnPassword({ db, passwords, throttle })
-  const parts = { db, changes, passwords, throttle, ownPassword, baseUrl }
-  const secondFactors = createSecondFactors({ ...parts, sealing })
+  const parts = { ...needs, passwords, throttle, ownPassword }
+  const secondFactors = createSecondFactors(parts)
   const signIns = createSignIn({ ...parts, secondFactors })
   const provider = externalProvider && createExternalProvider({ settings: externalProvider, logger })
-  const external = createExternalSignIn({ ...parts, provider, signIns, secondFactors, policy })
+  const external = createExternalSignIn({ ...parts, provider, signIns, secondFactors })
   const mailQueue = createMailQueue(logger)
-  const mailParts = { ...parts, mailer, mailQueue, endGrantsOf }
+  const mailParts = { ...parts, mailQueue }
   const { welcome, ...emailVerification } = createEmailVerification(mailParts)
-  const { close: closeTokenChecks, ...tokenChecks } = createTokenChecks({ db, bus, logger })
+  const { close: closeTokenChecks, ...tokenChecks } = createTokenChecks(parts)
 
   const findActorByUserId = async (userId: string): Promise<Actor | undefined> => {
-    const member = await store.findMember(db, userId)
-    if (member === undefined) return undefined
-    const { user, memberships } = member
-    return { userId: user.id, email: user.email, isOperator: user.isOperator, scopes: ALL_SCOPES, memberships }
+    const user = await store.findActingUser(db, userId)
+    return user && { ...user, userId, scopes: ALL_SCOPES }
   }
 
   const homeOf = (invitation: string | undefined, address: string): Home =>
@@ -125,8 +109,7 @@ export const createAccountService = ({
     ...createExternalIdentities({ ...parts, external }),
     ...secondFactors,
     ...emailVerification,
-    ...createPasswordReset(mailParts),
-    ...createPasswordChange(mailParts),
+    ...createPasswordChanges(mailParts),
     ...createEmailChange(mailParts),
     /** Whether emails are delivered, or only saved to the outbox for the operator. */
     isMailDelivered: mailer.isDelivering,

@@ -1,4 +1,5 @@
 import type { Rows, Transaction } from '../lib/db/client.ts'
+import type { Actor } from '../lib/kernel/actor.ts'
 import { mapFound, withoutNulls } from '../lib/kernel/missing.ts'
 import type { Role } from '../lib/kernel/roles.ts'
 import type { OwnOrganization, User } from './account.ts'
@@ -68,20 +69,27 @@ export const updateEmail = async (tx: Transaction, userId: string, email: string
   await tx.user.updateMany({ where: { id: userId }, data: { email, emailVerifiedAt: verifiedAt } })
 }
 
-export const findMember = async (
-  tx: Transaction,
-  userId: string,
-): Promise<{ user: User; memberships: ReadonlyMap<string, Role> } | undefined> => {
-  const row = await tx.user.findUnique({
-    where: { id: userId },
-    include: { memberships: { select: { organizationId: true, role: true } } },
-  })
-  if (row === null) return undefined
-  return {
-    user: toUser(row),
-    memberships: new Map(row.memberships.map(({ organizationId, role }) => [organizationId, role])),
-  }
+/** The part of an actor that is read from the user's row. */
+export type ActingUser = Pick<Actor, 'email' | 'isOperator' | 'memberships'>
+
+/** Selects what `toActingUser` needs. */
+export const ACTING_USER = {
+  email: true,
+  isOperator: true,
+  memberships: { select: { organizationId: true, role: true } },
+} as const
+
+type ActingUserRow = Pick<Rows.User, 'email' | 'isOperator'> & {
+  memberships: Pick<Rows.Membership, 'organizationId' | 'role'>[]
 }
+
+export const toActingUser = ({ memberships, ...row }: ActingUserRow): ActingUser => ({
+  ...row,
+  memberships: new Map(memberships.map(({ organizationId, role }) => [organizationId, role])),
+})
+
+export const findActingUser = async (tx: Transaction, id: string): Promise<ActingUser | undefined> =>
+  mapFound(await tx.user.findUnique({ where: { id }, select: ACTING_USER }), toActingUser)
 
 export const listOrganizationsOf = async (tx: Transaction, userId: string): Promise<OwnOrganization[]> => {
   const rows = await tx.membership.findMany({

@@ -1,11 +1,13 @@
+import type { Database } from '../lib/db/client.ts'
 import type { Actor } from '../lib/kernel/actor.ts'
 import { AppError } from '../lib/kernel/errors.ts'
 import { orThrow } from '../lib/kernel/missing.ts'
 import { accountGone, type User } from './account.ts'
-import type { AccountParts } from './account-parts.ts'
 import * as store from './accounts.store.ts'
+import type { Passwords } from './passwords.ts'
+import type { Throttle } from './sign-in/throttle.ts'
 
-export type OwnPasswordParts = Pick<AccountParts, 'db' | 'passwords' | 'throttle'>
+export type OwnPasswordParts = { db: Database; passwords: Passwords; throttle: Throttle }
 
 const noPassword = (path: string): AppError =>
   new AppError('conflict', 'This account has no password yet. Set one first, using “Forgot your password?”.', {
@@ -57,7 +59,7 @@ const assertConfirmed = (actor: Actor, confirm: string | undefined): void => {
 }
 
 /** Makes signed-in users prove their identity again before irreversible operations. */
-export const createSelfProof = ({ db, ownPassword }: AccountParts) => {
+export const createSelfProof = ({ db, ownPassword }: { db: Database; ownPassword: OwnPassword }) => {
   const hasPassword = async ({ userId }: Actor): Promise<boolean> => {
     const { passwordHash } = orThrow(await store.findCredentials(db, { id: userId }), accountGone)
     return passwordHash !== undefined

@@ -1,33 +1,13 @@
+import type { Rows } from '../lib/db/client.ts'
 import type { Role } from '../lib/kernel/roles.ts'
 
 /** An organization as one of its members sees it. */
-export type Organization = {
-  id: string
-  name: string
-  role: Role
-  createdAt: Date
-  updatedAt: Date
-}
+export type Organization = Rows.Organization & { role: Role }
 
-export type Member = {
-  /** ID of the membership. */
-  id: string
-  userId: string
-  email: string
-  role: Role
-  createdAt: Date
-  updatedAt: Date
-}
+/** A membership, whose ID it has, with the user's email. */
+export type Member = Rows.Membership & { email: string }
 
-export type Invitation = {
-  id: string
-  organizationId: string
-  email: string
-  role: Role
-  expiresAt: Date
-  createdAt: Date
-  updatedAt: Date
-}
+export type Invitation = Omit<Rows.Invitation, 'tokenHash'>
 
 /** An invitation as shown to the holder of its link. */
 export type OpenInvitation = Invitation & { organizationName: string; invitedBy: string | undefined }

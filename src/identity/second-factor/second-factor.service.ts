@@ -131,7 +131,7 @@ export const createSecondFactors = ({ db, changes, sealing, ownPassword, throttl
         const parsed = parseCode(code)
         const step = parsed?.kind === 'time' ? findStep(openSecret(actor.userId, factor), parsed.code) : undefined
         if (step === undefined) throw wrongCode('forbidden')
-        await store.confirmSecondFactor(tx, actor.userId, { ...factor, confirmedAt: new Date(), step })
+        await store.confirmSecondFactor(tx, actor.userId, { ...factor, step })
         const codes = await makeRecoveryCodes(tx, actor.userId)
         await removeSessions(tx, actor.userId, keptSid)
         await writeAudit(tx, { action: 'user.second_factor_added', actor, target: selfTarget(actor) })

@@ -16,17 +16,16 @@ export const setUnconfirmed = async (tx: Transaction, userId: string, sealed: Se
   await tx.secondFactor.create({ data: { userId, secret: sealed.text, keyId: sealed.keyId } })
 }
 
-/** Confirms this second factor, identified by its encrypted secret. Returns whether it was there to confirm. */
+/** Confirms this second factor, identified by its encrypted secret, which uses up the time step. */
 export const confirmSecondFactor = async (
   tx: Transaction,
   userId: string,
-  { sealed, confirmedAt, step }: { sealed: Sealed; confirmedAt: Date; step: number },
-): Promise<boolean> => {
-  const { count } = await tx.secondFactor.updateMany({
+  { sealed, step }: { sealed: Sealed; step: number },
+): Promise<void> => {
+  await tx.secondFactor.updateMany({
     where: { userId, confirmedAt: null, secret: sealed.text },
-    data: { confirmedAt, lastStep: step },
+    data: { confirmedAt: new Date(), lastStep: step },
   })
-  return count > 0
 }
 
 /** Uses up a time step. Returns false if it or a later one was used before. Atomic, as it is a single statement. */

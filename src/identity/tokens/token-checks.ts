@@ -44,10 +44,10 @@ export const createTokenChecks = ({ db, bus, logger }: TokenChecksParts) => {
       if (!isToken(text)) return undefined
       const holder = await store.findTokenHolder(db, hashToken(text))
       if (holder === undefined || holder.token.expiresAt.getTime() <= Date.now()) return undefined
-      const { token, email, isOperator, memberships } = holder
+      const { token, ...user } = holder
       verifier.noteUse(token.id)
       const { userId, scopes, expiresAt } = token
-      return { userId, email, isOperator, scopes: new Set(scopes), expiresAt, memberships }
+      return { ...user, userId, scopes: new Set(scopes), expiresAt }
     },
 
     /** Returns who may call MCP servers with a token, from a cache of a few seconds. */

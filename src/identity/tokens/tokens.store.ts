@@ -2,8 +2,8 @@ import type { Rows, Transaction } from '../../lib/db/client.ts'
 import { type IdPage, idPageQuery } from '../../lib/http/id-paging.ts'
 import { SCOPES, type Scope } from '../../lib/kernel/actor.ts'
 import { mapFound, withoutNulls } from '../../lib/kernel/missing.ts'
-import type { Role } from '../../lib/kernel/roles.ts'
 import type { AccessToken } from '../account.ts'
+import { ACTING_USER, type ActingUser, toActingUser } from '../accounts.store.ts'
 import { NOTE_USE_EVERY_MS } from './token-verifier.ts'
 
 /** Ignores stored scopes that no longer exist. */
@@ -37,25 +37,11 @@ export const removeTokensOf = async (tx: Transaction, userId: string): Promise<n
   (await tx.accessToken.deleteMany({ where: { userId } })).count
 
 /** A token with its holder, read in one query by the indexed hash. */
-export type TokenHolder = {
-  token: AccessToken
-  email: string
-  isOperator: boolean
-  memberships: ReadonlyMap<string, Role>
-}
+export type TokenHolder = ActingUser & { token: AccessToken }
 
 export const findTokenHolder = async (tx: Transaction, tokenHash: string): Promise<TokenHolder | undefined> => {
-  const row = await tx.accessToken.findUnique({
-    where: { tokenHash },
-    include: {
-      user: {
-        select: { email: true, isOperator: true, memberships: { select: { organizationId: true, role: true } } },
-      },
-    },
-  })
-  if (row === null) return undefined
-  const memberships = new Map(row.user.memberships.map(({ organizationId, role }) => [organizationId, role]))
-  return { token: toAccessToken(row), email: row.user.email, isOperator: row.user.isOperator, memberships }
+  const row = await tx.accessToken.findUnique({ where: { tokenHash }, include: { user: { select: ACTING_USER } } })
+  return mapFound(row, ({ user, ...token }) => ({ ...toActingUser(user), token: toAccessToken(token) }))
 }
 
 /** Records a use, unless the token is gone or another process has just recorded one. */

@@ -2,7 +2,6 @@ import { removeInBatches } from '../../lib/db/batches.ts'
 import type { Database, Rows, Transaction } from '../../lib/db/client.ts'
 import { type IdPage, idPageQuery } from '../../lib/http/id-paging.ts'
 import { mapFound } from '../../lib/kernel/missing.ts'
-import type { Role } from '../../lib/kernel/roles.ts'
 import type { Invitation, OpenInvitation } from '../organization.ts'
 
 const toInvitation = ({ tokenHash: _, ...row }: Rows.Invitation): Invitation => row
@@ -44,14 +43,7 @@ export const countOpenInvitations = (tx: Transaction, organizationId: string, bu
 /** Stores an invitation. Replaces an earlier one to the same email, whose link stops working. */
 export const putInvitation = async (
   tx: Transaction,
-  data: {
-    organizationId: string
-    email: string
-    role: Role
-    invitedById: string
-    tokenHash: string
-    expiresAt: Date
-  },
+  data: Omit<Rows.Invitation, 'id' | 'acceptedAt' | 'createdAt' | 'updatedAt'>,
 ): Promise<Invitation> => {
   const { organizationId, email } = data
   return toInvitation(

@@ -1,19 +1,38 @@
 import type { Transaction } from '../../lib/db/client.ts'
 import type { Announce } from '../../lib/events/changes.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
 import type { User } from '../account.ts'
 import type { MailFlowParts } from '../account-parts.ts'
 import * as userStore from '../accounts.store.ts'
 import { writeAudit } from '../audit/audit.store.ts'
-import { userActor, userTarget } from '../audit/audit-entry.ts'
+import { selfTarget, userActor, userTarget } from '../audit/audit-entry.ts'
 import { DEMO_EMAIL } from '../demo-account.ts'
-import { endEverythingOf } from '../sign-in/end-everything.ts'
+import { removeSessions } from '../sign-in/sessions.store.ts'
 import { removeTokensOf } from '../tokens/tokens.store.ts'
 import { passwordChangedEmail, passwordResetEmail } from './emails.ts'
 import { checkLink, issueLink, takeLinkOfUser } from './mailed-links.service.ts'
+import { removeMailedLinks } from './mailed-links.store.ts'
 
-/** Operations that reset a forgotten password through a link sent by email. */
-export const createPasswordReset = (parts: MailFlowParts) => {
-  const { db, changes, mailer, mailQueue, throttle, passwords, endGrantsOf, baseUrl } = parts
+/** Operations that change a known password, or reset a forgotten one through a link sent by email. */
+export const createPasswordChanges = (parts: MailFlowParts) => {
+  const { db, changes, mailer, mailQueue, throttle, passwords, ownPassword, endGrantsOf, baseUrl } = parts
+
+  /**
+   * Ends everything that a holder of the old password may have opened: sessions, application grants and emailed links.
+   * Personal access tokens stay, as they are for scripts and revoked individually (a password reset that first verifies
+   * the email revokes them too). Returns the counts for the audit log.
+   */
+  const endEverythingOf = async (tx: Transaction, userId: string) => {
+    const sessionsEnded = await removeSessions(tx, userId, undefined)
+    await removeMailedLinks(tx, userId)
+    return { sessionsEnded, grantsEnded: await endGrantsOf(tx, userId) }
+  }
+
+  const notify = (email: string, address: string | undefined): void => {
+    const letter = passwordChangedEmail(email, { baseUrl, address })
+    mailQueue.post('password changed', () => mailer.send(letter))
+  }
 
   const sendLink = async (email: string, address: string): Promise<void> => {
     const user = await userStore.findUserByEmail(db, email)
@@ -34,7 +53,7 @@ export const createPasswordReset = (parts: MailFlowParts) => {
     // account, so their tokens must stop working too.
     const isFirstProof = await userStore.markEmailVerified(tx, userId, new Date())
     const tokensRemoved = isFirstProof ? await removeTokensOf(tx, userId) : 0
-    const change = { ...(await endEverythingOf(tx, userId, endGrantsOf)), tokensRemoved }
+    const change = { ...(await endEverythingOf(tx, userId)), tokensRemoved }
     const actor = userActor(user, address)
     await writeAudit(tx, { action: 'user.password_reset', actor, target: userTarget(user), change })
     announce({ type: 'access_changed', userId })
@@ -62,8 +81,27 @@ export const createPasswordReset = (parts: MailFlowParts) => {
       )
       // Lifts the block that failed attempts with the forgotten password caused.
       await throttle.forgiveSignIn({ email, address })
-      const letter = passwordChangedEmail(email, { baseUrl, address })
-      mailQueue.post('password changed', () => mailer.send(letter))
+      notify(email, address)
     },
+
+    /** Ends every session, including the current one, which the caller must start again. Throws like `prove`. */
+    changePassword: (actor: Actor, input: { currentPassword: string; password: string }): Promise<void> =>
+      ownPassword.prove(
+        actor,
+        input.currentPassword,
+        async ({ id, email }, from) => {
+          const to = await passwords.hashPassword(input.password)
+          await changes.commit(async (tx, announce) => {
+            if (!(await userStore.replacePasswordHash(tx, id, { from, to }))) {
+              throw new AppError('conflict', 'The password was changed by another request in the meantime.')
+            }
+            const change = await endEverythingOf(tx, id)
+            await writeAudit(tx, { action: 'user.password_changed', actor, target: selfTarget(actor), change })
+            announce({ type: 'access_changed', userId: id })
+          })
+          notify(email, actor.address)
+        },
+        'currentPassword',
+      ),
   }
 }
