@@ -115,7 +115,7 @@ const resolveConfig = async (resolve: UpstreamConnectionOptions['resolve']): Pro
 export const createUpstreamConnection = (options: UpstreamConnectionOptions): UpstreamConnection => {
   const { parts, timeoutMs, isEager, setup = {}, authorizer } = options
   const limits: ConnectionLimits = { ...CONNECTION_LIMITS, ...parts.limits }
-  const log = createOutputLog({ now: () => new Date() })
+  const log = createOutputLog()
   const notifications = createListeners<[Notification]>()
   const progress = createProgressTokens()
   let secrets: readonly string[] = []

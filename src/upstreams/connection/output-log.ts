@@ -30,7 +30,7 @@ export const maskSecrets = (text: string, secrets: readonly string[]): string =>
     .reduce((masked, secret) => masked.replaceAll(secret, '…'), text)
 
 /** The latest lines of an upstream, without escape sequences, control characters and secrets. */
-export const createOutputLog = ({ now }: { now: () => Date }) => {
+export const createOutputLog = () => {
   let lines: LogLine[] = []
   let secrets: readonly string[] = []
   return {
@@ -42,7 +42,7 @@ export const createOutputLog = ({ now }: { now: () => Date }) => {
       const plain = stripVTControlCharacters(line.slice(0, 2 * MAX_LOG_LINE_CHARS)).replace(/\t/g, '  ')
       const text = maskSecrets(stripHidden(plain), secrets).slice(0, MAX_LOG_LINE_CHARS)
       if (text.trim() === '') return
-      lines.push({ at: now(), source, text })
+      lines.push({ at: new Date(), source, text })
       if (lines.length > 2 * MAX_LINES) lines = lines.slice(-MAX_LINES)
     },
     list: (): readonly LogLine[] => lines.slice(-MAX_LINES),

@@ -42,17 +42,6 @@ const watchStream = (response: Response, limits: OutputLimits, onEnd: (cause: un
   return new Response(body, response)
 }
 
-/** Errors that mean the whole upstream is unreachable. */
-const OUT_OF_REACH: ReadonlySet<OutboundFault> = new Set([
-  'dns',
-  'refused',
-  'connect_timeout',
-  'blocked',
-  'too_many_redirects',
-  'tls',
-  'unreachable',
-])
-
 const KINDS: Readonly<Record<OutboundFault, UpstreamFault>> = {
   dns: 'refused',
   refused: 'refused',
@@ -111,8 +100,9 @@ export const createRemoteFetch = ({ fetch, isSse, limits, onLost }: RemoteFetchO
     if (!(error instanceof OutboundError)) return
     lastFault = toRemoteError(error)
     if (isGet) failedStreams++
-    if (!isGet && OUT_OF_REACH.has(error.fault)) onLost(lastFault)
-    else if (failedStreams >= MAX_FAILED_STREAMS) onLost(lastFault)
+    // The whole upstream is unreachable.
+    const isOutOfReach = lastFault.kind === 'refused' || lastFault.kind === 'blocked'
+    if ((!isGet && isOutOfReach) || failedStreams >= MAX_FAILED_STREAMS) onLost(lastFault)
   }
 
   const recordStreamEnd = (cause: unknown, isTheStream: boolean): void => {

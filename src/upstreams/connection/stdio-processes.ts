@@ -167,7 +167,7 @@ export const createStdioProcesses = (options: StdioProcessesOptions) => {
       return started
     },
     /** Kills what an earlier Patchbay left behind and returns how many. Call it once, before the first start. */
-    reap: (): number => pidFiles.reap(),
+    reap: pidFiles.reap,
     count: (): number => running.size,
     /** Ends all processes. None can be started afterwards. */
     close: async (): Promise<void> => {

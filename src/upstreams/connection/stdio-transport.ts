@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/client'
+import { isJsonObject } from '../../lib/kernel/json.ts'
 import { createLineReader } from '../../lib/kernel/line-reader.ts'
 import { MAX_LOG_LINE_CHARS, type OutputLog } from './output-log.ts'
 import { createOutputMeter, describeOutputLimit, type OutputLimits } from './output-meter.ts'
@@ -40,13 +41,10 @@ export type StdioTransportOptions = {
   onActivity: () => void
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** Checks only the frame; the reader validates the content. */
 const isMessage = (value: unknown): value is JSONRPCMessage => {
-  if (!isRecord(value) || value.jsonrpc !== '2.0') return false
-  return typeof value.method === 'string' || 'result' in value || isRecord(value.error)
+  if (!isJsonObject(value) || value.jsonrpc !== '2.0') return false
+  return typeof value.method === 'string' || 'result' in value || isJsonObject(value.error)
 }
 
 const parseLine = (line: string): readonly JSONRPCMessage[] | undefined => {
