@@ -7,7 +7,7 @@ const TEXTS: ReadonlyMap<string, string> = new Map([
   ['&quot;', '"'],
   ['&#39;', "'"],
 ])
-const unescapeHtml = (html: string): string =>
+export const unescapeHtml = (html: string): string =>
   html.replace(/&(?:amp|lt|gt|quot|#39);/g, found => TEXTS.get(found) ?? '')
 
 /** Returns the values of the page's inputs by name. */

@@ -4,13 +4,19 @@ import { createPageBrowser } from '../support/page-browser.ts'
 
 const PASSWORD = 'correct horse battery staple'
 
+/** Signs up as the first user of a new installation. */
+const begin = async () => {
+  const app = await startTestApp()
+  onTestFinished(() => app.close())
+  const browser = createPageBrowser(app.origin)
+  await browser.get('/sign-up')
+  await browser.submit('/sign-up', { email: 'ada@example.com', password: PASSWORD })
+  return { app, browser }
+}
+
 describe('the first run', () => {
   it('adds the sample only once, however often it is requested', async () => {
-    const app = await startTestApp()
-    onTestFinished(() => app.close())
-    const browser = createPageBrowser(app.origin)
-    await browser.get('/sign-up')
-    await browser.submit('/sign-up', { email: 'ada@example.com', password: PASSWORD })
+    const { app, browser } = await begin()
     expect(await browser.get('/')).toMatchObject({ status: 303, location: '/first-run' })
     await browser.get('/first-run')
     const answers = await Promise.all([1, 2, 3].map(() => browser.submit('/first-run/sample', {})))
@@ -20,11 +26,7 @@ describe('the first run', () => {
   })
 
   it('ends if someone has created a toolkit or server another way', async () => {
-    const app = await startTestApp()
-    onTestFinished(() => app.close())
-    const browser = createPageBrowser(app.origin)
-    await browser.get('/sign-up')
-    await browser.submit('/sign-up', { email: 'ada@example.com', password: PASSWORD })
+    const { app, browser } = await begin()
     const { id: organizationId } = await app.services.db.organization.findFirstOrThrow()
     await app.services.db.toolkit.create({ data: { organizationId, title: 'Mine' } })
     expect(await browser.get('/')).toMatchObject({ status: 303, location: '/servers' })

@@ -163,9 +163,12 @@ describe('a URL without a page', () => {
   it('returns a problem document to programs and below /api, and a page to browsers', async () => {
     const problem = { status: 404, type: 'application/problem+json' }
     expect(await ask('GET', '/nowhere', 'application/json')).toMatchObject(problem)
-    expect(await ask('GET', '/nowhere', '*/*')).toMatchObject(problem)
+    for (const method of ['GET', 'POST', 'DELETE']) {
+      expect(await ask(method, '/nowhere', '*/*')).toMatchObject(problem)
+    }
     expect(await ask('GET', '/api/v1/nowhere', BROWSER)).toMatchObject(problem)
-    expect(await ask('GET', '/nowhere', BROWSER)).toMatchObject({ status: 404, type: 'text/html' })
+    const page = { status: 404, type: 'text/html', text: expect.stringContaining('There is nothing at this address.') }
+    expect(await ask('GET', '/nowhere', BROWSER)).toMatchObject(page)
     expect(await ask('POST', '/nowhere', BROWSER)).toMatchObject({ status: 404, type: 'text/html' })
   })
 

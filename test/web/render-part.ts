@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { Eta } from 'eta'
+import { unescapeHtml } from '../support/page-browser.ts'
 
 const eta = new Eta({ views: join(import.meta.dirname, '../../views'), cache: true, autoEscape: true, autoTrim: false })
 
@@ -8,12 +9,4 @@ export const renderPart = (name: string, data: object): string => eta.render(`/p
 
 /** Returns the text of the list below the diagram, in one line. */
 export const wiringText = (html: string): string =>
-  html
-    .slice(html.indexOf('<div class="wiring">'))
-    .replace(/<[^>]+>/g, ' ')
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&quot;', '"')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&amp;', '&')
-    .replace(/\s+/g, ' ')
+  unescapeHtml(html.slice(html.indexOf('<div class="wiring">')).replace(/<[^>]+>/g, ' ')).replace(/\s+/g, ' ')

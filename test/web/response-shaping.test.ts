@@ -1,18 +1,11 @@
 import { expect, it } from 'vitest'
-import { signUp } from '../support/api-client.ts'
-import { signInToPages } from '../support/signed-in.ts'
 import { runFakeApi, runPatchbay } from '../support/world.ts'
+import { noteOf, openEditor } from './editor-page.ts'
 
 const HOSTILE = '"><script>alert(1)</script>'
 const patchbay = runPatchbay()
 const fake = runFakeApi()
 
-const openEditor = async () => {
-  const { email } = await signUp(patchbay.origin)
-  const browser = await signInToPages(patchbay.origin, email)
-  await browser.get('/toolkits/new-tool')
-  return browser
-}
 const form = (fields: Record<string, string> = {}) => ({
   name: 'echo',
   method: 'GET',
@@ -26,11 +19,9 @@ const side = (html: string, title: 'Before' | 'After'): string | undefined =>
     .exec(html)?.[1]
     ?.replaceAll(/<[^>]+>/g, '')
 const sampleIn = (html: string): string => /name="sample" value="([^"]*)"/.exec(html)?.[1] ?? ''
-const noteOf = (html: string, field: string): string =>
-  (new RegExp(`id="note-${field}"[^>]*>(.*?)</div>`, 's').exec(html)?.[1] ?? '').replaceAll(/<[^>]+>/g, '').trim()
 
 it('a stored response is previewed with other rules for its user, and for nobody else', async () => {
-  const person = await openEditor()
+  const { browser: person } = await openEditor(patchbay.origin)
   const sent = await person.submit('/tool-send', form())
   const sample = sampleIn(sent.html)
   expect(sample).toMatch(/^[0-9a-f-]{36}$/)
@@ -41,7 +32,7 @@ it('a stored response is previewed with other rules for its user, and for nobody
   expect(side(looked.html, 'Before')).toContain('/things')
   expect(fake.seen).toHaveLength(requests)
 
-  const stranger = await openEditor()
+  const { browser: stranger } = await openEditor(patchbay.origin)
   for (const id of [sample, 'made-up', HOSTILE]) {
     const { html } = await stranger.submit('/tool-preview', form({ sample: id, ...transform }))
     expect(side(html, 'After')).toBeUndefined()
@@ -51,7 +42,7 @@ it('a stored response is previewed with other rules for its user, and for nobody
 })
 
 it('invalid rules show errors beside their fields, and all input is kept', async () => {
-  const person = await openEditor()
+  const { browser: person } = await openEditor(patchbay.origin)
   const typed = {
     transformLanguage: 'jsonata',
     transform: `a ] ${HOSTILE}`,
@@ -76,7 +67,7 @@ it('invalid rules show errors beside their fields, and all input is kept', async
 })
 
 it('saved rules are shown in the form, and removed by clearing it', async () => {
-  const person = await openEditor()
+  const { browser: person } = await openEditor(patchbay.origin)
   const rules = {
     transformLanguage: 'jmespath',
     transform: 'a.\r\nb',
@@ -102,7 +93,7 @@ it('saved rules are shown in the form, and removed by clearing it', async () => 
 })
 
 it('a response is stored with the secrets of its tool masked', async () => {
-  const person = await openEditor()
+  const { browser: person } = await openEditor(patchbay.origin)
   const server = await person.submit('/servers/new', { name: 'Desk', access: 'private' })
   const serverId = server.location?.split('/')[2]?.split('?')[0] ?? ''
   const row = await patchbay.services.db.server.findUniqueOrThrow({ where: { id: serverId } })

@@ -1,14 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { signUp } from '../support/api-client.ts'
 import { inputsOf } from '../support/page-browser.ts'
-import { signInToPages } from '../support/signed-in.ts'
 import { runFakeApi, runPatchbay } from '../support/world.ts'
+import { noteOf, openEditor } from './editor-page.ts'
 
-const noteOf = (html: string, field: string): string =>
-  (new RegExp(`id="note-${field}"[^>]*>(.*?)</div>`, 's').exec(html)?.[1] ?? '')
-    .replaceAll(/<[^>]+>/g, '')
-    .replaceAll('&quot;', '"')
-    .trim()
 const selectedOption = (html: string, id: string): string | undefined =>
   /<option value="([^"]*)" selected/.exec(html.slice(html.indexOf(`id="${id}"`)).split('</select>', 1)[0] ?? '')?.[1]
 
@@ -16,12 +10,6 @@ describe('the cache settings of a tool, in the editor', () => {
   const patchbay = runPatchbay()
   const fake = runFakeApi()
 
-  const openEditor = async () => {
-    const { email } = await signUp(patchbay.origin)
-    const browser = await signInToPages(patchbay.origin, email)
-    await browser.get('/toolkits/new-tool')
-    return browser
-  }
   const form = (more: Record<string, string> = {}) => ({
     name: 'look_up',
     method: 'GET',
@@ -34,7 +22,7 @@ describe('the cache settings of a tool, in the editor', () => {
   })
 
   it('are saved, shown again, and removed', async () => {
-    const browser = await openEditor()
+    const { browser } = await openEditor(patchbay.origin)
     const { location = '' } = await browser.submit('/toolkits/new-tool', form({ cacheSeconds: '3,600' }))
     const [path = ''] = location.split('?')
     const { html } = await browser.get(path)
@@ -61,7 +49,7 @@ describe('the cache settings of a tool, in the editor', () => {
       'The cache time must be a whole number of seconds from 1 to 86,400, a day.',
     ],
   ])('show an error beside the field and keep the input: %j', async (wrong, sentence) => {
-    const browser = await openEditor()
+    const { browser } = await openEditor(patchbay.origin)
     const typed = form(wrong)
     const { status, html } = await browser.submit('/toolkits/new-tool', typed)
     expect(status).toBe(400)

@@ -1,30 +1,13 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { Role } from '../../src/lib/kernel/roles.ts'
-import { signUp } from '../support/api-client.ts'
 import { createPageBrowser, inputsOf, type PageResponse } from '../support/page-browser.ts'
-import { signInToPages } from '../support/signed-in.ts'
 import { runFakeApi, runPatchbay } from '../support/world.ts'
+import { noteOf, openEditor, textareaOf } from './editor-page.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
 
 const HOSTILE = `"><script>alert(1)</script>'<%= 1 %>&amp;`
 const FRAGMENT = { 'hx-request': 'true' }
-
-/** Returns the value of a textarea. */
-const textOf = (html: string, id: string): string =>
-  (new RegExp(`<textarea[^>]* id="${id}"[^>]*>\\n([^<]*)</textarea>`).exec(html)?.[1] ?? '')
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&quot;', '"')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&amp;', '&')
-
-/** Returns the messages below a field, without markup. */
-const noteOf = (html: string, field: string): string =>
-  (new RegExp(`id="note-${field}"[^>]*>(.*?)</div>`, 's').exec(html)?.[1] ?? '')
-    .replaceAll(/<[^>]+>/g, '')
-    .replaceAll('&quot;', '"')
-    .trim()
 
 describe('the tool editor without scripts', () => {
   const patchbay = runPatchbay()
@@ -32,16 +15,15 @@ describe('the tool editor without scripts', () => {
 
   /** Signs up a user, and adds them to an organization if one is given. */
   const makeUser = async (role?: Role, organizationId?: string) => {
-    const { email, userId } = await signUp(patchbay.origin)
-    const browser = await signInToPages(patchbay.origin, email)
+    const { browser, email, userId } = await openEditor(patchbay.origin)
     const { db } = patchbay.services
     const own = await db.membership.findFirstOrThrow({ where: { userId } })
     if (role !== undefined && organizationId !== undefined) {
       await db.membership.create({ data: { organizationId, userId, role } })
     }
-    await browser.get('/toolkits/new-tool')
     return { browser, userId, organizationId: own.organizationId, email }
   }
+  const serverIdIn = ({ location = '' }: PageResponse): string => /\/servers\/([0-9a-f-]+)/.exec(location)?.[1] ?? ''
   const toolIdIn = ({ location = '' }: PageResponse): string => /\/tools\/([0-9a-f-]{36})/.exec(location)?.[1] ?? ''
   const makeTool = async (
     browser: Awaited<ReturnType<typeof makeUser>>['browser'],
@@ -54,7 +36,7 @@ describe('the tool editor without scripts', () => {
   it('a tool started from the page of a server preselects that server after saving', async () => {
     const { browser } = await makeUser()
     const server = await browser.submit('/servers/new', { name: 'Desk', access: 'private' })
-    const serverId = server.location?.split('/')[2]?.split('?')[0] ?? ''
+    const serverId = serverIdIn(server)
     const { html } = await browser.get(`/toolkits/new-tool?server=${serverId}`)
     expect(html).toContain(`<option value="${serverId}" selected>Desk</option>`)
     const made = await browser.submit('/toolkits/new-tool', {
@@ -167,7 +149,7 @@ describe('the tool editor without scripts', () => {
     expect(html).toContain('value="https://a.example/{{id}}/{{other}}"')
     await browser.get('/toolkits/new-tool')
     const placed = await browser.submit('/tool-preview', { ...typed, placedUrl: 'https://a.example/{{id}}/{{other}}' })
-    expect(textOf(placed.html, 'url')).toBe('https://a.example/{{id}}/{{other}}')
+    expect(textareaOf(placed.html, 'url')).toBe('https://a.example/{{id}}/{{other}}')
   })
 
   it('saves edited fields, keeps others, and shows which servers use it', async () => {
@@ -176,13 +158,13 @@ describe('the tool editor without scripts', () => {
     const { db, tools } = patchbay.services
     const page = await browser.get(`/tools/${id}`)
     const inputs = Object.fromEntries(inputsOf(page.html))
-    expect(textOf(page.html, 'parameter:id:enum')).toBe('a\nb')
+    expect(textareaOf(page.html, 'parameter:id:enum')).toBe('a\nb')
     const saved = await browser.submit(`/tools/${id}`, {
       ...inputs,
       method: 'PUT',
-      url: textOf(page.html, 'url'),
+      url: textareaOf(page.html, 'url'),
       headers: 'Accept: application/json\r\nX-A:b',
-      'parameter:id:enum': textOf(page.html, 'parameter:id:enum'),
+      'parameter:id:enum': textareaOf(page.html, 'parameter:id:enum'),
       readOnlyHint: 'no',
       timeoutMs: '1,500',
       outputSchema: '{"type": "object"}',
@@ -262,8 +244,8 @@ describe('the tool editor without scripts', () => {
     const answer = await browser.submit('/toolkits/new-tool', typed)
     expect(answer.status).toBe(400)
     expect(noteOf(answer.html, field)).toMatch(sentence)
-    expect(textOf(answer.html, 'description')).toBe(HOSTILE)
-    expect(textOf(answer.html, 'url')).toBe(typed.url)
+    expect(textareaOf(answer.html, 'description')).toBe(HOSTILE)
+    expect(textareaOf(answer.html, 'url')).toBe(typed.url)
     expect(answer.html).not.toContain('<script>alert')
     expect(answer.html).toContain('data-unsaved')
   })
@@ -274,7 +256,7 @@ describe('the tool editor without scripts', () => {
     const body = await browser.submit('/toolkits/new-tool', { ...form, body: 'x'.repeat(262_145) })
     expect(body.status).toBe(400)
     expect(noteOf(body.html, 'body')).toBe('Line 1, column 1: this is longer than 262144 characters.')
-    expect(textOf(body.html, 'body')).toHaveLength(262_145)
+    expect(textareaOf(body.html, 'body')).toHaveLength(262_145)
     const whole = await browser.submit('/toolkits/new-tool', { ...form, body: 'x'.repeat(262_100) })
     expect(whole.status).toBe(400)
     expect(whole.html).toContain('A tool can have at most 262144 bytes as JSON in total.')
@@ -355,7 +337,7 @@ describe('the tool editor without scripts', () => {
     expect(answer.html).toContain('The minimum must be a number, such as 100.')
     expect(answer.html).toContain('The example is not valid JSON: line 1, column 8: delete this comma: } follows.')
     expect(answer.html).toMatch(/<details class="fold" id="more:n" open>/)
-    expect(textOf(answer.html, 'parameter:n:default')).toBe('many')
+    expect(textareaOf(answer.html, 'parameter:n:default')).toBe('many')
     const ofType = await browser.submit('/tool-preview', {
       method: 'GET',
       url: 'https://a.example/?n={{integer:n}}',
@@ -398,7 +380,7 @@ describe('the tool editor without scripts', () => {
       expect(html).not.toContain('<script>alert')
     }
     expect(sent.html).toContain('200 OK')
-    expect(textOf(page.html, 'description')).toBe(`${HOSTILE} ${name}`)
+    expect(textareaOf(page.html, 'description')).toBe(`${HOSTILE} ${name}`)
   })
 
   it('creates one tool if a form is submitted twice, and reports a name that is taken', async () => {
@@ -429,7 +411,7 @@ describe('the tool editor without scripts', () => {
     const formOf = ({ html }: PageResponse, description: string) => ({
       ...Object.fromEntries([...inputsOf(html)].filter(([name]) => name !== '_csrf')),
       method: 'GET',
-      url: textOf(html, 'url'),
+      url: textareaOf(html, 'url'),
       description,
     })
     expect((await second.browser.submit(`/tools/${id}`, formOf(theirs, 'Theirs'))).status).toBe(303)
@@ -439,7 +421,7 @@ describe('the tool editor without scripts', () => {
     expect(refused.html).toContain('<del>Theirs</del>')
     expect(refused.html).toMatch(/<ins>Mine &quot;&gt;&lt;script&gt;/)
     expect(refused.html).toContain('The same in both: Name, Method, URL.')
-    expect(textOf(refused.html, 'description')).toBe(`Mine ${HOSTILE}`)
+    expect(textareaOf(refused.html, 'description')).toBe(`Mine ${HOSTILE}`)
     const { db } = patchbay.services
     expect(await db.tool.findUniqueOrThrow({ where: { id } })).toMatchObject({ description: 'Theirs' })
     expect((await first.browser.submit(`/tools/${id}`, formOf(refused, 'Mine'))).status).toBe(303)
@@ -467,7 +449,7 @@ describe('the tool editor without scripts', () => {
     expect(page.html).toContain('in Desk')
     expect(page.html).toContain('<b>echo_here</b>')
     expect(page.html).toMatch(/Hidden from the model.*data-source="secret".*<code>key<\/code>.*data-source="fixed"/s)
-    const typed = { tool: id, method: 'GET', url: textOf(page.html, 'url'), serverId: server.id, 'value:id': '7' }
+    const typed = { tool: id, method: 'GET', url: textareaOf(page.html, 'url'), serverId: server.id, 'value:id': '7' }
     const before = fake.seen.length
     const sent = await browser.submit('/tool-send', typed)
     expect(fake.seen.slice(before)).toMatchObject([{ url: '/7?key=sk-secret-0123456789&fixed=fix' }])
@@ -486,7 +468,7 @@ describe('the tool editor without scripts', () => {
     const { browser } = await makeUser()
     const id = await makeTool(browser)
     const offered = await browser.submit(`/tools/${id}/offer`, { server: 'new', serverName: 'Desk' })
-    const serverId = /\/servers\/([0-9a-f-]+)/.exec(offered.location ?? '')?.[1] ?? ''
+    const serverId = serverIdIn(offered)
     await patchbay.services.db.server.update({ where: { id: serverId }, data: { access: 'public' } })
     const stream = await fetch(`${patchbay.origin}/s/${serverId}/sse`, { headers: { accept: 'text/event-stream' } })
     expect(stream.status).toBe(200)
@@ -540,10 +522,10 @@ describe('the tool editor without scripts', () => {
       server: 'new',
       serverName: 'Theirs',
     })
-    const theirServer = /\/servers\/([0-9a-f-]+)/.exec(theirs.location ?? '')?.[1] ?? ''
+    const theirServer = serverIdIn(theirs)
     expect((await browser.submit(`/tools/${id}/offer`, { server: theirServer })).status).toBe(404)
     const offered = await browser.submit(`/tools/${id}/offer`, { server: 'new', serverName: 'Desk' })
-    const desk = /\/servers\/([0-9a-f-]+)/.exec(offered.location ?? '')?.[1] ?? ''
+    const desk = serverIdIn(offered)
     const namesake = await makeTool(browser, { toolkitTitle: 'Other' })
     const taken = await browser.submit(`/tools/${namesake}/offer`, { server: desk })
     expect(taken.status).toBe(409)
@@ -590,7 +572,7 @@ describe('the tool editor without scripts', () => {
       server: 'new',
       serverName: 'Desk',
     })
-    const serverId = /\/servers\/([0-9a-f-]+)/.exec(offered.location ?? '')?.[1] ?? ''
+    const serverId = serverIdIn(offered)
     const draft = { method: 'GET', url: `${fake.origin}/?key={{key?}}`, serverId, organizationId: both.organizationId }
     const before = fake.seen.length
     expect((await both.browser.submit('/tool-send', draft)).status).toBe(404)

@@ -1,4 +1,4 @@
-import type { ExposedRow, Panel, Source, WiredRow } from './diagram-content.ts'
+import type { Panel, Source } from './diagram-content.ts'
 import {
   FRAME,
   GROUP_GAP,
@@ -15,15 +15,6 @@ import {
 /** `y` is the middle of the row. */
 export type Placed<R> = { row: R; y: number }
 
-export type PlacedPanel = {
-  panel: Panel
-  box: Rect
-  left: readonly Placed<WiredRow>[]
-  right: readonly Placed<ExposedRow>[]
-  /** Middle of the row that counts the remaining rows. */
-  moreY: number | undefined
-}
-
 export type PlacedSource = {
   source: Source
   box: Rect
@@ -32,7 +23,7 @@ export type PlacedSource = {
   panels: readonly PlacedPanel[]
 }
 
-const placePanel = (panel: Panel, y: number): PlacedPanel => {
+const placePanel = (panel: Panel, y: number) => {
   const yOf = (index: number): number => y + PANEL.head + PANEL.beforeRows + index * ROW + ROW / 2
   const place = <R>(row: R, index: number): Placed<R> => ({ row, y: yOf(index) })
   const { left, right, hiddenRows } = panel
@@ -42,9 +33,11 @@ const placePanel = (panel: Panel, y: number): PlacedPanel => {
     box: { ...TOOLS, y, height: PANEL.head + (rows === 0 ? 0 : PANEL.beforeRows + rows * ROW + PANEL.foot) },
     left: left.map(place),
     right: right.map(place),
+    /** Middle of the row that counts the remaining rows. */
     moreY: hiddenRows > 0 ? yOf(left.length) : undefined,
   }
 }
+export type PlacedPanel = ReturnType<typeof placePanel>
 
 /** Height of the edges that show below a stack. */
 const stackDepth = ({ isStack }: Panel): number => (isStack ? 2 * STACK_OFFSET : 0)

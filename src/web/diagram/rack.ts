@@ -1,15 +1,7 @@
 import { globalKeyOf, type Rack, type WiredRow } from './diagram-content.ts'
-import { meanOf, RACK, RADIUS, type Rect, ROW, rightOf, SOURCES } from './dimensions.ts'
+import { meanOf, RACK, RADIUS, ROW, rightOf, SOURCES } from './dimensions.ts'
 import type { PatchGlobal } from './patch.ts'
 import type { Placed, PlacedSource } from './placement.ts'
-
-export type PlacedRack = {
-  rack: Rack
-  box: Rect
-  rows: readonly Placed<PatchGlobal>[]
-  /** Middle of the row that counts the remaining globals. */
-  moreY: number | undefined
-}
 
 /** A free part of the left column that is high enough for the rack; `to` is the lowest y for its top. */
 type Stretch = { from: number; to: number }
@@ -91,7 +83,7 @@ const bestHeight = (stretches: readonly Stretch[], scoreOf: (y: number) => numbe
 }
 
 /** Places the rack where its cables are straightest. Undefined without globals. */
-export const placeRack = (rack: Rack, sources: readonly PlacedSource[], end: number): PlacedRack | undefined => {
+export const placeRack = (rack: Rack, sources: readonly PlacedSource[], end: number) => {
   if (rack.rows.length === 0) return undefined
   const height = rackHeight(rack)
   const sockets = socketsOf(rack, sources)
@@ -104,8 +96,11 @@ export const placeRack = (rack: Rack, sources: readonly PlacedSource[], end: num
     rack,
     box: { ...SOURCES, y, height },
     rows: rack.rows.map((row, index) => ({ row, y: y + rowOffset(index) })),
+    /** Middle of the row that counts the remaining globals. */
     moreY: rack.hiddenGlobals > 0 ? y + rowOffset(rack.rows.length) : undefined,
   }
 }
+
+export type PlacedRack = NonNullable<ReturnType<typeof placeRack>>
 
 export const RACK_EDGE = rightOf(SOURCES)

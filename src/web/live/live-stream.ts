@@ -5,16 +5,8 @@ const MAX_UNSENT_BYTES = 256 * 1_024
 /** How long browsers wait before they reconnect. */
 const RETRY_MS = 3_000
 
-export type LiveStream = {
-  /** Sends an event with `data` as JSON. */
-  send: (event: string, data: object) => void
-  /** Sends a comment that keeps proxies from closing an idle connection. */
-  beat: () => void
-  end: () => void
-}
-
 /** Responds with server-sent events (HTML, §9.2). `onClose` is called once, whichever side closes the stream. */
-export const openLiveStream = (reply: FastifyReply, onClose: () => void): LiveStream => {
+export const openLiveStream = (reply: FastifyReply, onClose: () => void) => {
   const { raw } = reply
   reply.hijack()
   // If the client has already disconnected, no further close event follows.
@@ -36,10 +28,13 @@ export const openLiveStream = (reply: FastifyReply, onClose: () => void): LiveSt
   }
   write(`retry: ${RETRY_MS}\n\n`)
   return {
-    send: (event, data) => write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`),
-    beat: () => write(': keep-alive\n\n'),
-    end: () => {
+    /** Sends an event with `data` as JSON. */
+    send: (event: string, data: object): void => write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`),
+    /** Sends a comment that keeps proxies from closing an idle connection. */
+    beat: (): void => write(': keep-alive\n\n'),
+    end: (): void => {
       if (!raw.writableEnded) raw.end()
     },
   }
 }
+export type LiveStream = ReturnType<typeof openLiveStream>

@@ -24,7 +24,7 @@ export type Viewer = {
 
 type Entry = Viewer & { stream: LiveStream }
 
-export type LiveStreamsParts = { bus: EventBus; onChanged: (serverId: string, send: LiveStream['send']) => void }
+type LiveStreamsParts = { bus: EventBus; onChanged: (serverId: string, send: LiveStream['send']) => void }
 
 /**
  * Manages the open streams of pages. Limits their number, keeps them alive, and closes them when the viewer loses

@@ -31,15 +31,8 @@ const HEADER = /^headers\[(\d+)\]\.(name|value)$/
 const POSITION = /^line (\d+), column (\d+): /
 const ELSEWHERE = /\b(url|body|headers\[\d+\]\.(?:name|value)), line (\d+), column (\d+)/g
 
-type FormPosition = { field: string; line: number; column: number }
-
 /** Converts a position in the template to one in the form, where all headers share a field. */
-const toFormPosition = (
-  path: string,
-  line: number,
-  column: number,
-  headerLines: readonly HeaderLine[],
-): FormPosition => {
+const toFormPosition = (path: string, line: number, column: number, headerLines: readonly HeaderLine[]) => {
   const [, index = '', part] = HEADER.exec(path) ?? []
   const header = headerLines[Number(index)]
   if (part === undefined || header === undefined) return { field: path, line, column }

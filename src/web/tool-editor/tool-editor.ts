@@ -154,7 +154,7 @@ export const createToolEditor = ({
       return reply.page(
         'tool-editor/tool',
         { ...toEditorPage(state), problem, ...more.extra },
-        more.status === undefined ? {} : { status: more.status },
+        { status: more.status ?? 200 },
       )
     },
 

@@ -1,24 +1,13 @@
 import { describe, expect, it, vi } from 'vitest'
 import { createPageBrowser } from '../../support/page-browser.ts'
-import { runPatchbay } from '../../support/world.ts'
+import { PASSWORD, runPeople } from './people.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
 
-const PASSWORD = 'correct horse battery staple'
 const HOSTILE = `"><script>alert(1)</script>`
 
 describe('the account tabs', () => {
-  const patchbay = runPatchbay({ env: { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' } })
-  let userCount = 0
-  const person = async () => {
-    const email = `person${++userCount}@example.com`
-    const browser = createPageBrowser(patchbay.origin, { address: `198.51.100.${userCount}` })
-    await browser.submit('/sign-up', { email, password: PASSWORD })
-    const { db } = patchbay.services
-    const { id: userId } = await db.user.findUniqueOrThrow({ where: { email } })
-    const { organizationId } = await db.membership.findFirstOrThrow({ where: { userId } })
-    return { email, browser, userId, organizationId }
-  }
+  const { patchbay, person } = runPeople()
   /** Signs up first, so that no other user is the only operator. */
   const operator = person
   const signIn = async (browser: ReturnType<typeof createPageBrowser>, email: string) =>

@@ -1,19 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { signUp } from '../../support/api-client.ts'
-import { createPageBrowser } from '../../support/page-browser.ts'
+import { signInToPages } from '../../support/signed-in.ts'
 import { runPatchbay } from '../../support/world.ts'
 
-const PASSWORD = 'correct horse battery staple'
 const SERVER = { name: 'Night desk', access: 'private' }
 
 const patchbay = runPatchbay()
 
 /** Returns a signed-in user with the form for a new server open. */
 const openForm = async () => {
-  const email = `${crypto.randomUUID()}@example.com`
-  const { userId } = await signUp(patchbay.origin, email)
-  const browser = createPageBrowser(patchbay.origin)
-  await browser.submit('/sign-in', { email, password: PASSWORD })
+  const { email, userId } = await signUp(patchbay.origin)
+  const browser = await signInToPages(patchbay.origin, email)
   await browser.get('/servers/new')
   const countServers = () => patchbay.services.db.server.count({ where: { ownerId: userId } })
   return { browser, countServers }

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { signUp } from '../../support/api-client.ts'
-import { createPageBrowser } from '../../support/page-browser.ts'
+import { signInToPages } from '../../support/signed-in.ts'
 import { runPatchbay } from '../../support/world.ts'
-
-const PASSWORD = 'correct horse battery staple'
 
 const patchbay = runPatchbay()
 
@@ -24,10 +22,8 @@ describe('a field error', () => {
     ['/account/email', { email: 'a@b.example', password: 'x'.repeat(2_000) }, 'longer than 1,024 characters.'],
     ['/servers/new', { name: 'n', access: 'everyone' }, 'The tier must be one of public, organization, private.'],
   ])('of %s is a readable sentence for %j', async (path, typed, sentence) => {
-    const email = `${crypto.randomUUID()}@example.com`
-    await signUp(patchbay.origin, email)
-    const browser = createPageBrowser(patchbay.origin)
-    await browser.submit('/sign-in', { email, password: PASSWORD })
+    const { email } = await signUp(patchbay.origin)
+    const browser = await signInToPages(patchbay.origin, email)
     await browser.get('/account')
     const answer = await browser.submit(path, typed)
     const sentences = sentencesOf(answer.html)

@@ -1,26 +1,18 @@
 import { describe, expect, it, vi } from 'vitest'
 import { turnOn } from '../../identity/second-factor.ts'
 import { createBrowser } from '../../support/browser.ts'
-import { createPageBrowser, inputsOf } from '../../support/page-browser.ts'
+import { inputsOf } from '../../support/page-browser.ts'
 import { runPatchbay } from '../../support/world.ts'
+import { PASSWORD, runPeople } from './people.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
 
-const PASSWORD = 'correct horse battery staple'
 const HOSTILE = `"><script>alert(1)</script>\r\nمكتب 🚚`
 const NEW_TOKEN = { name: HOSTILE, scopes: 'read', expiresInDays: '30' }
 const PATH = '/account/tokens'
 
 describe('a form submitted after the session has ended', () => {
-  const patchbay = runPatchbay({ env: { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' } })
-  let userCount = 0
-  const person = async () => {
-    const email = `person${++userCount}@example.com`
-    const browser = createPageBrowser(patchbay.origin, { address: `198.51.100.${userCount}` })
-    await browser.submit('/sign-up', { email, password: PASSWORD })
-    const { id: userId } = await patchbay.services.db.user.findUniqueOrThrow({ where: { email } })
-    return { email, browser, userId }
-  }
+  const { patchbay, person } = runPeople()
   const endSessions = (userId: string) => patchbay.services.db.session.deleteMany({ where: { userId } })
   const tokensOf = (userId: string) => patchbay.services.db.accessToken.findMany({ where: { userId } })
   /** Returns a user whose session has ended while the tokens page was open. */
@@ -208,18 +200,6 @@ describe('a form submitted after the session has ended', () => {
 
 describe('an unknown URL', () => {
   const patchbay = runPatchbay()
-  it('responds with a page to browsers and a problem document to programs', async () => {
-    const ask = (accept: string, method = 'GET') =>
-      fetch(`${patchbay.origin}/nowhere`, { method, headers: { accept, 'content-type': 'application/json' } })
-    const page = await ask('text/html,*/*')
-    expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
-    expect(await page.text()).toContain('There is nothing at this address.')
-    for (const method of ['GET', 'POST', 'DELETE']) {
-      const problem = await ask('*/*', method)
-      expect([problem.status, problem.headers.get('content-type')]).toEqual([404, 'application/problem+json'])
-    }
-  })
-
   it.each(['none.css?v=0123456789', '.env', 'htmx/htmx.js', '..%2f..%2fpackage.json', 'css/', ''])(
     'among the files of pages is not found, and is not kept: %s',
     async file => {
