@@ -177,12 +177,11 @@ export const createCallFigureStore = (db: Database) => ({
   /** Returns the counts of each server, including those without calls, in two queries for every four servers. */
   countOfServers: async (serverIds: readonly string[], now: Date): Promise<Map<string, ServerCallCounts>> => {
     const from = startOf(now)
-    const counts = new Map<string, ServerCallCounts>()
+    const counts: [serverId: string, counts: ServerCallCounts][] = []
     for (let first = 0; first < serverIds.length; first += SERVERS_AT_ONCE) {
-      const some = await countOfSome(db, serverIds.slice(first, first + SERVERS_AT_ONCE), from)
-      for (const [id, own] of some) counts.set(id, own)
+      counts.push(...(await countOfSome(db, serverIds.slice(first, first + SERVERS_AT_ONCE), from)))
     }
-    return counts
+    return new Map(counts)
   },
 
   /** Returns the figures of one server, in total and by hour, with durations. */

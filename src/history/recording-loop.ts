@@ -15,19 +15,17 @@ const MAX_BATCH_TOKENS = 256
 /** What a flush waits for: numbers of released records, reported gaps and written token counts. */
 type FlushGoal = { released: number; reported: number; counted: number; resolve: () => void }
 
-/** A timer that can be armed repeatedly but runs at most once at a time, and does not keep the process alive. */
-const createDueTimer = (afterMs: number, onDue: () => void) => {
+/** Returns a function that arms a timer, unless it is armed already. The timer does not keep the process alive. */
+const createDueTimer = (afterMs: number, onDue: () => void): (() => void) => {
   let isArmed = false
   const fire = (): void => {
     isArmed = false
     onDue()
   }
-  return {
-    arm: (): void => {
-      if (isArmed) return
-      isArmed = true
-      setTimeout(fire, afterMs).unref()
-    },
+  return () => {
+    if (isArmed) return
+    isArmed = true
+    setTimeout(fire, afterMs).unref()
   }
 }
 
@@ -41,7 +39,7 @@ export const createRecordingLoop = (options: {
   delivery: BatchDelivery
   flushIntervalMs: number
 }) => {
-  const { queue, missing, delivery } = options
+  const { queue, missing, delivery, flushIntervalMs } = options
   let areRecordsDue = false
   let areGapsDue = false
   let sending: Promise<void> | undefined
@@ -89,7 +87,7 @@ export const createRecordingLoop = (options: {
     queue.release(executions)
     releasedTokens += counts.length
     if (!isEnded) missing.report(gaps)
-    if (!missing.isEmpty()) gapTimer.arm()
+    if (!missing.isEmpty()) armGapTimer()
     endFlushes()
   }
 
@@ -108,35 +106,35 @@ export const createRecordingLoop = (options: {
     if (sending === undefined && isWorkDue()) sending = sendAll()
   }
 
-  const recordTimer = createDueTimer(options.flushIntervalMs, () => {
+  const armRecordTimer = createDueTimer(flushIntervalMs, () => {
     areRecordsDue = true
     send()
   })
-  const batchTimer = createDueTimer(0, send)
-  const gapTimer = createDueTimer(GAP_INTERVAL_MS, () => {
+  const armBatchTimer = createDueTimer(0, send)
+  const armGapTimer = createDueTimer(GAP_INTERVAL_MS, () => {
     areGapsDue = true
     send()
   })
 
   return {
     noteRecord: (): void => {
-      recordTimer.arm()
-      if (sending === undefined && queue.hasFullBatch()) batchTimer.arm()
+      armRecordTimer()
+      if (sending === undefined && queue.hasFullBatch()) armBatchTimer()
     },
     addTokens: (counted: ExecutionTokens): void => {
       if (tokens.length >= MAX_WAITING_TOKENS) return
       acceptedTokens++
       tokens.push(toTokensRow(counted))
-      recordTimer.arm()
+      armRecordTimer()
     },
     countBeforeWrite: (count: () => Promise<void>): void => {
       countTokens = count
     },
     noteUncounted: (): void => {
       hasUncounted = true
-      recordTimer.arm()
+      armRecordTimer()
     },
-    noteMissing: gapTimer.arm,
+    noteMissing: armGapTimer,
     /** Resolves once everything in the queue and all missing records are written, or the loop has ended. */
     flush: async (): Promise<void> => {
       const goal = { released: queue.accepted(), reported: missing.total(), counted: acceptedTokens }

@@ -12,8 +12,10 @@ export type AccountParts = OwnPasswordParts & {
   baseUrl: string
 }
 
-/** Removes a user's application grants and returns how many there were. Supplied by the OAuth module. */
-export type EndGrantsOf = (tx: Transaction, userId: string) => Promise<number>
-
 /** Dependencies of the operations that send emails. */
-export type MailFlowParts = AccountParts & { mailer: Mailer; mailQueue: MailQueue; endGrantsOf: EndGrantsOf }
+export type MailFlowParts = AccountParts & {
+  mailer: Mailer
+  mailQueue: MailQueue
+  /** Removes a user's application grants and returns how many there were. Supplied by the OAuth module. */
+  endGrantsOf: (tx: Transaction, userId: string) => Promise<number>
+}

@@ -1,17 +1,14 @@
 import { z } from 'zod'
-import type { Database } from '../lib/db/client.ts'
 import type { Counters } from '../lib/db/counters.ts'
-import type { Changes } from '../lib/events/changes.ts'
 import type { EventBus } from '../lib/events/event-bus.ts'
 import { parseInput } from '../lib/http/validation.ts'
 import { type Actor, SCOPES } from '../lib/kernel/actor.ts'
 import { AppError } from '../lib/kernel/errors.ts'
 import { orThrow } from '../lib/kernel/missing.ts'
-import type { Mailer } from '../lib/mail/mailer.ts'
 import type { Logger } from '../lib/process/logger.ts'
 import type { Sealing } from '../lib/process/sealing.ts'
 import { accountGone, type OwnOrganization, type User } from './account.ts'
-import type { EndGrantsOf } from './account-parts.ts'
+import type { MailFlowParts } from './account-parts.ts'
 import { Email, NewToken, NewTokenView, NewUser, type SignUp, UserView } from './accounts.schema.ts'
 import * as store from './accounts.store.ts'
 import { writeAudit } from './audit/audit.store.ts'
@@ -43,21 +40,15 @@ import { createThrottle } from './sign-in/throttle.ts'
 import { createAccessTokens, issueToken } from './tokens/access-tokens.ts'
 import { createTokenChecks } from './tokens/token-checks.ts'
 
-export type AccountServiceParts = {
-  db: Database
-  changes: Changes
+export type AccountServiceParts = Pick<MailFlowParts, 'db' | 'changes' | 'mailer' | 'endGrantsOf' | 'baseUrl'> & {
   bus: EventBus
   counters: Counters
   sealing: Pick<Sealing, 'seal' | 'open'>
-  mailer: Mailer
   logger: Logger
   policy: SignUpPolicy
   /** The external sign-in provider, if one is configured. */
   externalProvider: ExternalProviderSettings | undefined
   invitations: Invitations
-  endGrantsOf: EndGrantsOf
-  /** Origin of the links in emails. */
-  baseUrl: string
   /** Overrides the cost of password hashing, for tests that are not about hashing. */
   hashingCost?: HashingCost | undefined
 }

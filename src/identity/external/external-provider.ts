@@ -1,4 +1,5 @@
 import * as openid from 'openid-client'
+import { createSingleFlight } from '../../lib/cache/single-flight.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { createTrustedFetch } from '../../lib/outbound/bounded-fetch.ts'
 import type { Logger } from '../../lib/process/logger.ts'
@@ -80,8 +81,8 @@ export const createExternalProvider = ({ settings, logger }: ExternalProviderPar
   const net = createTrustedFetch({ timeoutMs: REQUEST_TIMEOUT_MS, maxResponseBytes: MAX_ANSWER_BYTES })
   const clientAuthentication = authenticateWith(clientSecret)
   const isInsecure = issuer.startsWith('http:')
+  const discovery = createSingleFlight<openid.Configuration>()
   let known: { config: openid.Configuration; at: number } | undefined
-  let underWay: Promise<openid.Configuration> | undefined
 
   const cannotBeUsed = (): AppError =>
     new AppError('unavailable', `${name} is not responding correctly. Try again later, or sign in another way.`)
@@ -130,13 +131,8 @@ export const createExternalProvider = ({ settings, logger }: ExternalProviderPar
     })
 
   /** Loads metadata on the first sign-in, so that an unavailable provider affects nothing else. */
-  const discover = (): Promise<openid.Configuration> => {
-    if (known !== undefined && Date.now() - known.at < METADATA_FRESH_MS) return Promise.resolve(known.config)
-    underWay ??= load().finally(() => {
-      underWay = undefined
-    })
-    return underWay
-  }
+  const discover = async (): Promise<openid.Configuration> =>
+    known !== undefined && Date.now() - known.at < METADATA_FRESH_MS ? known.config : discovery.run('metadata', load)
 
   const findVerifiedEmail = async (
     config: openid.Configuration,
