@@ -45,13 +45,15 @@ export const createSignIn = ({ db, passwords, throttle, secondFactors }: SignInP
     throw wrongCredentials()
   }
 
-  /** Records the sign-in. Fails if the password was changed while it was being checked. */
-  const noteSignIn = ({ user, passwordHash }: Proven, address: string): Promise<void> =>
-    transact(db, async tx => {
+  /** Records the sign-in and forgives the attempts. Fails if the password was changed while it was being checked. */
+  const complete = async ({ user, passwordHash }: Proven, credentials: Credentials): Promise<void> => {
+    await transact(db, async tx => {
       const found = await store.findCredentials(tx, { id: user.id })
       if (found?.passwordHash !== passwordHash) throw wrongCredentials()
-      await auditSignIn(tx, user, address)
+      await auditSignIn(tx, user, credentials.address)
     })
+    await throttle.forgiveSignIn(credentials)
+  }
 
   return {
     /**
@@ -61,8 +63,7 @@ export const createSignIn = ({ db, passwords, throttle, secondFactors }: SignInP
     signIn: async ({ code, ...credentials }: SignInInput): Promise<User> => {
       const proven = await checkCredentials(credentials)
       await secondFactors.assertSecondFactor(proven.user, code, credentials.address)
-      await noteSignIn(proven, credentials.address)
-      await throttle.forgiveSignIn(credentials)
+      await complete(proven, credentials)
       return proven.user
     },
 
@@ -76,8 +77,7 @@ export const createSignIn = ({ db, passwords, throttle, secondFactors }: SignInP
         await throttle.uncountSignIn(credentials)
         return { user, secondStep }
       }
-      await noteSignIn(proven, credentials.address)
-      await throttle.forgiveSignIn(credentials)
+      await complete(proven, credentials)
       return { user, secondStep }
     },
 

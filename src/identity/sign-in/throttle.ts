@@ -56,6 +56,7 @@ export const createThrottle = (counters: Counters, now: () => number = Date.now)
     blockedUntil.set(key, now() + resetsInMs)
     throw tooMany(resetsInMs)
   }
+  const countBy = (limit: Limit, ...parts: string[]): Promise<void> => count(limit, keyOf(limit, ...parts))
   const keysOf = ({ email, address = '' }: Attempt) => ({
     here: keyOf(SIGN_IN_HERE, email, networkOf(address)),
     anywhere: keyOf(SIGN_IN_ANYWHERE, email),
@@ -86,14 +87,13 @@ export const createThrottle = (counters: Counters, now: () => number = Date.now)
     },
     /** Counts each kind of email separately, also for emails without an account, which must not be revealed. */
     countMail: async (kind: string, { email, address = '' }: Attempt): Promise<void> => {
-      await count(MAIL_ADDRESS, keyOf(MAIL_ADDRESS, networkOf(address)))
-      await count(MAIL_ACCOUNT, keyOf(MAIL_ACCOUNT, kind, email))
+      await countBy(MAIL_ADDRESS, networkOf(address))
+      await countBy(MAIL_ACCOUNT, kind, email)
     },
-    countExternal: (address: string): Promise<void> =>
-      count(EXTERNAL_ADDRESS, keyOf(EXTERNAL_ADDRESS, networkOf(address))),
+    countExternal: (address: string): Promise<void> => countBy(EXTERNAL_ADDRESS, networkOf(address)),
     /** Makes the counters decide again, for everyone. */
     forgetBlocks: () => blockedUntil.clear(),
-    countSignUp: (address: string): Promise<void> => count(SIGN_UP_ADDRESS, keyOf(SIGN_UP_ADDRESS, networkOf(address))),
+    countSignUp: (address: string): Promise<void> => countBy(SIGN_UP_ADDRESS, networkOf(address)),
   }
 }
 export type Throttle = ReturnType<typeof createThrottle>
