@@ -224,5 +224,3 @@ export const createCallFigureStore = (db: Database) => ({
       .sort((a, b) => b.calls - a.calls)
   },
 })
-
-export type CallFigureStore = ReturnType<typeof createCallFigureStore>
