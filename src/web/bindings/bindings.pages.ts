@@ -4,7 +4,7 @@ import { actorOf } from '../../lib/http/access.ts'
 import { listQuery } from '../../lib/http/list-query.ts'
 import { formatCount } from '../../lib/http/pages/format.ts'
 import { formPage } from '../../lib/http/pages/forms.ts'
-import { pageNumber, takePage } from '../../lib/http/pages/pager.ts'
+import { pageNumber } from '../../lib/http/pages/pager.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { WantedBinding } from '../../servers/bindings/binding-checks.ts'
 import type { RewiringService, SocketAddress } from '../../servers/bindings/bindings.service.ts'
@@ -12,13 +12,13 @@ import { SOCKET_SOURCES } from '../../servers/bindings/sockets.ts'
 import type { GlobalService } from '../../servers/globals/globals.service.ts'
 import type { ServerFrame, ServerFrameParts } from '../frame/server-frame.ts'
 import { createServerTab, type DoneTexts, doneNote, serverRoute } from '../frame/server-tab.ts'
-import { findCells, selectedSockets, toMatrix } from './matrix.ts'
+import { selectedSockets } from './matrix.ts'
 import {
   BindingFields,
   type BindingForm,
   EMPTY_FORM,
   matrixAddress,
-  TOOLS_PER_PAGE,
+  searchMatrix,
   toMatrixPage,
 } from './matrix.view.ts'
 import { toShortError } from './socket.view.ts'
@@ -71,13 +71,9 @@ export const bindingsPages: FastifyPluginAsync<Parts> = async (app, { frames, re
     server: ServerFrame,
     form: BindingForm,
   ): Promise<SocketAddress[]> => {
-    const { q, source, page } = Query.parse(request.query)
     const panels = await rewiring.listPanels(actorOf(request), server.id)
-    const found = findCells(panels, { search: q, source })
-    const all = toMatrix(panels, found).panels
-    const { shown } = takePage(all, { page, perPage: TOOLS_PER_PAGE, path: '', query: {} })
-    const ids = new Set((form.scope === 'all' ? all : shown).map(({ id }) => id))
-    const inScope = found.filter(({ instanceId }) => ids.has(instanceId))
+    const { found, here } = searchMatrix(panels, server.id, Query.parse(request.query))
+    const inScope = form.scope === 'all' ? found : here
     const sockets = selectedSockets(inScope, { rows: new Set(form.row), cells: form.cell })
     if (sockets.length > 0) return sockets
     throw new AppError('invalid_request', 'Nothing is selected. Select rows or cells first.')

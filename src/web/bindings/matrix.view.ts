@@ -10,7 +10,7 @@ import { instancePath } from '../server-tools/tools.pages.ts'
 import { cellKeyOf, findCells, type MatrixCell, rowKeyOf, type SourceFilter, toMatrix } from './matrix.ts'
 import { toChip } from './socket.view.ts'
 
-export const TOOLS_PER_PAGE = 20
+const TOOLS_PER_PAGE = 20
 const MAX_ROWS = 200
 
 const FILTERS: readonly { value: SourceFilter | ''; text: string }[] = [
@@ -76,6 +76,17 @@ const scopeOptions = (tools: number) => [
   { value: 'all', text: `all ${formatCount(tools, 'tool')} found` },
 ]
 
+/** Returns what the search finds: all of it, and the tools and cells on this page. */
+export const searchMatrix = (panels: readonly WiredPanel[], serverId: string, { q, source, page }: MatrixQuery) => {
+  const found = findCells(panels, { search: q, source })
+  const all = toMatrix(panels, found)
+  const path = serverTabPath(serverId, 'bindings')
+  const paging = { page, perPage: TOOLS_PER_PAGE, path, query: { q, source: source ?? '' } }
+  const { shown: tools, pager } = takePage(all.panels, paging)
+  const ids = new Set(tools.map(({ id }) => id))
+  return { found, all, tools, pager, here: found.filter(({ instanceId }) => ids.has(instanceId)) }
+}
+
 /** Builds the page with the search results, and the form as it was filled in. */
 export const toMatrixPage = (
   server: ServerFrame,
@@ -83,24 +94,17 @@ export const toMatrixPage = (
   query: MatrixQuery,
   form: BindingForm,
 ) => {
-  const { q, source, page } = query
-  const found = findCells(panels, { search: q, source })
-  const all = toMatrix(panels, found)
-  const path = serverTabPath(server.id, 'bindings')
-  const paging = { page, perPage: TOOLS_PER_PAGE, path, query: { q, source: source ?? '' } }
-  const { shown: tools, pager } = takePage(all.panels, paging)
-  const ids = new Set(tools.map(({ id }) => id))
-  const here = found.filter(({ instanceId }) => ids.has(instanceId))
+  const { all, tools, pager, here } = searchMatrix(panels, server.id, query)
   const { rows } = toMatrix(tools, here)
   const cells = new Map(here.map(cell => [`${cell.instanceId} ${rowKeyOf(cell)}`, cell]))
   return {
     title: `Bindings of ${server.name}`,
     server,
     scripts: ['matrix'],
-    path,
+    path: serverTabPath(server.id, 'bindings'),
     action: matrixAddress(server.id, query),
-    search: q,
-    source: source ?? '',
+    search: query.q,
+    source: query.source ?? '',
     filters: FILTERS,
     hasTools: panels.length > 0,
     heading: `${formatCount(all.rows.length, 'parameter')} in ${formatCount(all.panels.length, 'tool')}`,

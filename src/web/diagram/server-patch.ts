@@ -3,9 +3,8 @@ import { timeText } from '../../lib/http/pages/time-text.ts'
 import type { BoundParameter, ServerWiring } from '../../servers/bindings/server-wiring.ts'
 import type { PresentedUpstream } from '../../upstreams/catalogue/upstream-offers.ts'
 import type { UpstreamState } from '../../upstreams/upstream.ts'
-import { serverTabPath } from '../frame/server-frame.ts'
+import { serverTabPath, upstreamPath } from '../frame/server-frame.ts'
 import { failedInWords, type ToolFigures, toHealth } from '../live/server-health.ts'
-import { upstreamPath } from '../upstreams/upstream-path.ts'
 import type { Patch, PatchCaller, PatchGlobal, PatchGroup, PatchParameter, PatchState, PatchTool } from './patch.ts'
 
 export type UpstreamWiring = PresentedUpstream & { state: UpstreamState }

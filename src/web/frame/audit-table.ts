@@ -1,12 +1,12 @@
 import { AuditQuery } from '../../identity/audit/audit.schema.ts'
 import { AUDIT_ACTIONS, type AuditEntry, type AuditScope } from '../../identity/audit/audit-entry.ts'
 import type { AuditLog } from '../../identity/audit/audit-log.ts'
-import { idPageOf, toIdPage } from '../../lib/http/id-paging.ts'
-import { addressOf, nextAddressOf } from '../../lib/http/list-query.ts'
+import { addressOf } from '../../lib/http/list-query.ts'
 import { shorten } from '../../lib/http/pages/format.ts'
 import { formText, parseForm } from '../../lib/http/pages/forms.ts'
 import { shownTime } from '../../lib/http/pages/time-text.ts'
 import { isJsonObject, type JsonValue } from '../../lib/kernel/json.ts'
+import { readList } from './user-page.ts'
 
 const ENTRIES_PER_PAGE = 50
 const DAY_MS = 24 * 60 * 60 * 1_000
@@ -92,8 +92,8 @@ export const readAuditTable = async (log: AuditLog, { scope, query, path, filePa
     const errors = Object.fromEntries([...names].map(name => [name, REFUSALS.get(name) ?? 'Invalid value.']))
     return { ...shown, isBad: true, errors, entries: [], next: undefined, fileHref: undefined, who: undefined }
   }
-  const page = idPageOf({ ...parsed.data, limit: ENTRIES_PER_PAGE })
   const toRow = (entry: AuditEntry) => ({
+    id: entry.id,
     at: shownTime(entry.at),
     who: entry.actorEmail ?? (entry.actorId === undefined ? undefined : 'Unknown user'),
     whoHref: entry.actorId && addressOf(path, { ...filters, actorId: entry.actorId }),
@@ -102,16 +102,14 @@ export const readAuditTable = async (log: AuditLog, { scope, query, path, filePa
     target: entry.target.name ?? entry.target.id,
     change: changeText(entry.change),
   })
-  const { items, nextCursor } = toIdPage(await log.list(scope, parsed.data, page), page, entry => ({
-    id: entry.id,
-    ...toRow(entry),
-  }))
+  const place = { path, cursor: parsed.data.cursor, query: filters, limit: ENTRIES_PER_PAGE }
+  const { items, next } = await readList(place, page => log.list(scope, parsed.data, page), toRow)
   return {
     ...shown,
     isBad: false,
     errors: {},
     entries: items,
-    next: nextAddressOf(path, nextCursor, { ...filters }),
+    next,
     fileHref: addressOf(filePath, { ...criteria, format: 'ndjson' }),
     /** The user that the list is filtered by, and the link that removes the filter. */
     who:

@@ -1,4 +1,5 @@
 import type { Database } from '../../lib/db/client.ts'
+import { addressOf } from '../../lib/http/list-query.ts'
 import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
 import { type Actor, may, organizationIdsOf } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
@@ -30,6 +31,14 @@ export type ServerFrameParts = {
 /** Returns the path of a tab of a server's page. */
 export const serverTabPath = (serverId: string, tab: ServerTab): string =>
   tab === 'overview' ? `/servers/${serverId}` : `/servers/${serverId}/${tab}`
+
+/** Returns the path of an upstream's page. */
+export const upstreamPath = (serverId: string, upstreamId: string): string =>
+  `/servers/${serverId}/sources/upstreams/${upstreamId}`
+
+/** Returns the path of the page for one tool's results. `tool` is the upstream's own name for it. */
+export const upstreamToolPath = ({ id, serverId }: { id: string; serverId: string }, tool: string): string =>
+  addressOf(`${upstreamPath(serverId, id)}/tool`, { name: tool.toWellFormed() })
 
 /** Returns the number of open connections as text, "Online · 3 connections", and the state of its icon. */
 export const toLiveState = (openStreams: number): { text: string; state: 'good' | 'idle' } => ({

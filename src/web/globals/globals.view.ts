@@ -2,9 +2,8 @@ import { formatCount, formatNumber, shorten } from '../../lib/http/pages/format.
 import { shownTime } from '../../lib/http/pages/time-text.ts'
 import type { GlobalUses } from '../../servers/bindings/bindings.service.ts'
 import type { Global } from '../../servers/server.ts'
-import { serverTabPath } from '../frame/server-frame.ts'
+import { serverTabPath, upstreamPath } from '../frame/server-frame.ts'
 import { instancePath } from '../server-tools/tools.pages.ts'
-import { upstreamPath } from '../upstreams/upstream-path.ts'
 
 const MAX_VALUE_CHARACTERS = 60
 const MAX_USES_LISTED = 50

@@ -38,21 +38,12 @@ const optionsOf = (schema: JsonObject): readonly JsonValue[] | undefined => {
 const kindOf = (schema: JsonObject): ArgumentField['kind'] => {
   if (optionsOf(schema) !== undefined) return 'choice'
   if (BRANCHES.some(name => schema[name] !== undefined)) return 'json'
-  switch (typeOf(schema)) {
-    case 'string': {
-      const most = numberOf(schema.maxLength)
-      const isShort = most !== undefined && most <= MAX_LINE_CHARACTERS
-      return isShort || schema.format !== undefined || schema.pattern !== undefined ? 'line' : 'text'
-    }
-    case 'integer':
-      return 'integer'
-    case 'number':
-      return 'number'
-    case 'boolean':
-      return 'boolean'
-    default:
-      return 'json'
-  }
+  const type = typeOf(schema)
+  if (type === 'integer' || type === 'number' || type === 'boolean') return type
+  if (type !== 'string') return 'json'
+  const most = numberOf(schema.maxLength)
+  const isShort = most !== undefined && most <= MAX_LINE_CHARACTERS
+  return isShort || schema.format !== undefined || schema.pattern !== undefined ? 'line' : 'text'
 }
 
 /** Returns the fields for a tool's arguments in order; undefined if the schema does not fit a plain form. */

@@ -55,16 +55,17 @@ const fieldOf = (path: string): string => {
   return first in LABELS ? first : ''
 }
 
-/** Returns the validation errors that `work` throws. Errors without a field have an empty path. */
-export const errorsOf = (work: () => unknown): readonly FieldError[] => {
+/** Returns what `work` returns, or the validation errors that it throws. Errors without a field have an empty path. */
+export const tryInput = <T>(work: () => T): { value: T | undefined; errors: readonly FieldError[] } => {
   try {
-    work()
-    return []
+    return { value: work(), errors: [] }
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'invalid_request') throw error
-    return error.errors ?? [{ path: '', message: error.message }]
+    return { value: undefined, errors: error.errors ?? [{ path: '', message: error.message }] }
   }
 }
+
+export const errorsOf = (work: () => unknown): readonly FieldError[] => tryInput(work).errors
 
 const describe = ({ path, message }: FieldError, headerLines: readonly HeaderLine[]) => {
   const mentioned: string[] = []

@@ -12,7 +12,7 @@ import { typedResponseTokens } from '../../tools/response/response-tokens.ts'
 import { findToolAnswers, ToolAnswersRules } from '../../upstreams/catalogue/tool-answers.ts'
 import type { ToolAnswers, Upstream } from '../../upstreams/upstream.ts'
 import { RESPONSE_FIELDS, readResponse, typedResponse } from '../tool-editor/response-rules-form.ts'
-import { errorsOf } from '../tool-editor/tool-editor-errors.ts'
+import { tryInput } from '../tool-editor/tool-editor-errors.ts'
 
 /** The form for how one tool's results are handled, as typed. An unticked checkbox is empty. */
 export const UpstreamToolForm = {
@@ -71,24 +71,18 @@ const keepingErrors = (answers: ToolAnswers, declared: JsonObject | undefined): 
 
 /** Reads a form and checks it. `declared` is the upstream's definition of the tool, if it has been fetched. */
 export const readUpstreamTool = (form: TypedUpstreamTool, declared: JsonObject | undefined) => {
-  const tokens = Tokens.safeParse(form)
-  const keeping = Keeping.safeParse(form)
+  const tokens = tryInput(() => parseInput(Tokens, form).responseTokens)
+  const keeping = tryInput(() => parseInput(Keeping, form).cacheSeconds)
   const { response, errors: responseErrors } = readResponse(form)
-  const cacheSeconds = keeping.success ? keeping.data.cacheSeconds : undefined
   const answers: ToolAnswers = {
     response,
-    cacheSeconds,
+    cacheSeconds: keeping.value,
     cacheShared: form.cacheShared === 'yes' ? true : undefined,
     readOnly: form.readOnly === 'on' ? true : undefined,
   }
-  const errors = [
-    ...errorsOf(() => parseInput(Tokens, form)),
-    ...errorsOf(() => parseInput(Keeping, form)),
-    ...keepingErrors(answers, declared),
-    ...responseErrors,
-  ]
+  const errors = [...tokens.errors, ...keeping.errors, ...keepingErrors(answers, declared), ...responseErrors]
   return {
-    responseTokens: tokens.success ? tokens.data.responseTokens : undefined,
+    responseTokens: tokens.value,
     answers,
     errors,
     /** The errors of the shaping steps. While there are any, there is no preview. */

@@ -13,10 +13,9 @@ import type { ExecutionService } from '../../runtime/execution.service.ts'
 import { findToolAnswers, hasToolAnswers } from '../../upstreams/catalogue/tool-answers.ts'
 import type { UpstreamOffers } from '../../upstreams/catalogue/upstream-offers.ts'
 import type { UpstreamService } from '../../upstreams/upstreams.service.ts'
-import type { ServerFrameParts } from '../frame/server-frame.ts'
+import { type ServerFrameParts, upstreamToolPath } from '../frame/server-frame.ts'
 import { createServerTab, doneNote } from '../frame/server-tab.ts'
 import { userRoute } from '../frame/user-page.ts'
-import { upstreamToolPath } from '../upstreams/upstream-path.ts'
 import { type OpenTool, toUpstreamToolLive, toUpstreamToolPage, type UpstreamToolState } from './upstream-tool.view.ts'
 import {
   type ReadUpstreamTool,

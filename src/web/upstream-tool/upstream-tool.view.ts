@@ -7,11 +7,10 @@ import { removeHidden } from '../../upstreams/catalogue/hidden-text.ts'
 import type { PresentedTool } from '../../upstreams/catalogue/present-tools.ts'
 import { presentedName } from '../../upstreams/catalogue/present-tools.ts'
 import type { Upstream } from '../../upstreams/upstream.ts'
-import { type ServerFrame, serverTabPath } from '../frame/server-frame.ts'
+import { type ServerFrame, serverTabPath, upstreamPath, upstreamToolPath } from '../frame/server-frame.ts'
 import { RESPONSE_CHOICES, RESPONSE_HINTS } from '../tool-editor/response-rules-form.ts'
 import { toSides } from '../tool-editor/shaping-preview.view.ts'
 import { placeErrors } from '../tool-editor/tool-editor-errors.ts'
-import { upstreamPath, upstreamToolPath } from '../upstreams/upstream-path.ts'
 import { isAsKept, type ReadUpstreamTool, type TypedUpstreamTool } from './upstream-tool-form.ts'
 
 /** An upstream's tool, on a server that the user may edit. */

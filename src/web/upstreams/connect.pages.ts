@@ -14,10 +14,10 @@ import { CALLBACK_PATH } from '../../upstreams/oauth-client/patchbay-client.ts'
 import type { PendingAuthorizations } from '../../upstreams/oauth-client/pending-authorizations.ts'
 import type { Connectable, UpstreamAccounts } from '../../upstreams/oauth-client/upstream-accounts.ts'
 import type { Upstream } from '../../upstreams/upstream.ts'
+import { upstreamPath } from '../frame/server-frame.ts'
 import { queryOf, userRoute } from '../frame/user-page.ts'
 import { OWN_ACCOUNTS_PATH } from './own-upstream-accounts.pages.ts'
 import { toConnected } from './upstream-page.view.ts'
-import { upstreamPath } from './upstream-path.ts'
 
 const Params = z.object({ upstreamId: uuidParam })
 const upstreamRoute = { ...userRoute, schema: { params: Params } }

@@ -9,7 +9,7 @@ import { removeHidden } from '../../upstreams/catalogue/hidden-text.ts'
 import { listAllowedTools, presentedName, type SkippedItem } from '../../upstreams/catalogue/present-tools.ts'
 import { findToolAnswers } from '../../upstreams/catalogue/tool-answers.ts'
 import type { Upstream } from '../../upstreams/upstream.ts'
-import { upstreamToolPath } from './upstream-path.ts'
+import { upstreamToolPath } from '../frame/server-frame.ts'
 
 /** The lists of what an upstream offers: name on the page, member of the catalogue, heading. */
 export const OFFER_LISTS = [

@@ -14,9 +14,9 @@ import {
   type UpstreamTransport,
 } from '../../upstreams/upstream.ts'
 import type { UpstreamWithGlobals } from '../../upstreams/upstreams.service.ts'
+import { upstreamPath } from '../frame/server-frame.ts'
 import { toAuthText } from './auth-form.ts'
 import { typedOf } from './upstream-form.ts'
-import { upstreamPath } from './upstream-path.ts'
 
 const TRANSPORT_WORDS: Readonly<Record<UpstreamTransport, { text: string; hint: string }>> = {
   http: { text: 'Streamable HTTP', hint: 'The current transport of remote MCP servers.' },

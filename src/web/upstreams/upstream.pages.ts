@@ -12,7 +12,7 @@ import type { UpstreamReviews } from '../../upstreams/review/upstream-reviews.ts
 import type { Upstream, UpstreamState } from '../../upstreams/upstream.ts'
 import type { UpstreamService, UpstreamWithGlobals } from '../../upstreams/upstreams.service.ts'
 import { removalPage } from '../frame/removal-page.ts'
-import { type ServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
+import { type ServerFrame, type ServerFrameParts, serverTabPath, upstreamPath } from '../frame/server-frame.ts'
 import { createServerTab, doneNote, donePath, newGlobalPath, serverRoute } from '../frame/server-tab.ts'
 import { doneText } from '../frame/user-page.ts'
 import { toAuthChoices } from './auth-form.ts'
@@ -38,7 +38,6 @@ import {
   toStateView,
   toTransportChoices,
 } from './upstream-page.view.ts'
-import { upstreamPath } from './upstream-path.ts'
 import { createUpstreamSections, SectionsQuery, type UpstreamSectionsParts } from './upstream-sections.ts'
 
 const Params = z.object({ uuid: uuidParam, upstreamId: uuidParam })

@@ -38,6 +38,9 @@ const SHARED = { type: 'oauth' }
 const OWN = { type: 'oauth', per: 'caller' }
 const BROUGHT = { ...SHARED, clientId: 'brought-by-hand', clientSecret: 'kept sealed', scopes: ['parcels:read'] }
 
+const onEdit = (options: Options) => async (world: DashboardWorld) => (await withUpstream(world, options)).path
+const onConnect = (options: Options) => async (world: DashboardWorld) => (await withUpstream(world, options)).connect
+
 let fake: OAuthFake | undefined
 
 const edit = 'GET /servers/:uuid/sources/upstreams/:upstreamId'
@@ -46,20 +49,16 @@ const connect = 'GET /connect/:upstreamId'
 /** Pages that show accounts of MCP servers. */
 export const upstreamAccountPages: Pages = {
   [edit]: [
-    { path: async world => (await withUpstream(world, { auth: SHARED })).path, state: 'no-account' },
-    { path: async world => (await withUpstream(world, { auth: BROUGHT, connected: 'good' })).path, state: 'account' },
-    {
-      path: async world => (await withUpstream(world, { auth: SHARED, connected: 'broken' })).path,
-      state: 'account-broken',
-      who: 'viewer',
-    },
-    { path: async world => (await withUpstream(world, { auth: OWN, connected: 'good' })).path, state: 'own-accounts' },
+    { path: onEdit({ auth: SHARED }), state: 'no-account' },
+    { path: onEdit({ auth: BROUGHT, connected: 'good' }), state: 'account' },
+    { path: onEdit({ auth: SHARED, connected: 'broken' }), state: 'account-broken', who: 'viewer' },
+    { path: onEdit({ auth: OWN, connected: 'good' }), state: 'own-accounts' },
   ],
   [connect]: [
-    { path: async world => (await withUpstream(world, { auth: SHARED })).connect },
-    { path: async world => (await withUpstream(world, { auth: OWN, connected: 'broken' })).connect, state: 'own' },
+    { path: onConnect({ auth: SHARED }) },
+    { path: onConnect({ auth: OWN, connected: 'broken' }), state: 'own' },
     {
-      path: async world => (await withUpstream(world, { auth: SHARED })).connect,
+      path: onConnect({ auth: SHARED }),
       state: 'refused',
       status: 503,
       act: async page => {
