@@ -72,18 +72,11 @@ const AUTH_WORDS: Readonly<Record<AuthMethod, string>> = {
 
 export const AUTH_OPTIONS = Object.entries(AUTH_WORDS).map(([value, text]) => ({ value, text }))
 
-export const toClientView = ({
+export const toClientView = ({ id, name, clientId, redirectUris, ...client }: OAuthClient) => ({
   id,
   name,
   clientId,
   redirectUris,
-  tokenEndpointAuthMethod,
-  createdAt,
-}: OAuthClient) => ({
-  id,
-  name,
-  clientId,
-  redirectUris,
-  hasSecret: tokenEndpointAuthMethod !== 'none',
-  since: shownTime(createdAt),
+  hasSecret: client.tokenEndpointAuthMethod !== 'none',
+  since: shownTime(client.createdAt),
 })

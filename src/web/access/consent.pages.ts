@@ -65,13 +65,9 @@ export const consentPages: FastifyPluginAsync<ConsentPageParts> = async (
   const restart = (reply: FastifyReply, { params }: Interaction): FastifyReply =>
     reply.redirect(`${AUTHORIZE_PATH}?${toParameters(params)}`, 303)
 
-  const finish = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    result: Parameters<Engine['finishInteraction']>[2],
-  ): Promise<FastifyReply> => {
+  const finish = async (reply: FastifyReply, result: Parameters<Engine['finishInteraction']>[2]) => {
     const { finishInteraction } = await loadEngine()
-    return reply.redirect(await finishInteraction(request.raw, reply.raw, result), 303)
+    return reply.redirect(await finishInteraction(reply.request.raw, reply.raw, result), 303)
   }
 
   const readRequest = async (params: unknown) => {
@@ -114,9 +110,7 @@ export const consentPages: FastifyPluginAsync<ConsentPageParts> = async (
     const interaction = await getInteraction(request, reply)
     const actor = browserUserOf(request)
     if (actor === undefined) return restart(reply, interaction)
-    if (interaction.prompt.name === 'login') {
-      return finish(request, reply, { login: { accountId: actor.userId } })
-    }
+    if (interaction.prompt.name === 'login') return finish(reply, { login: { accountId: actor.userId } })
     if (interaction.session?.accountId !== actor.userId) return restart(reply, interaction)
     return show(reply, actor, interaction)
   })
@@ -129,6 +123,6 @@ export const consentPages: FastifyPluginAsync<ConsentPageParts> = async (
     }
     if (interaction.prompt.name !== 'consent') throw over()
     const { answer } = Answer.parse(request.body)
-    return finish(request, reply, answer === 'yes' ? await agree(actor, interaction.params) : DENIED)
+    return finish(reply, answer === 'yes' ? await agree(actor, interaction.params) : DENIED)
   })
 }

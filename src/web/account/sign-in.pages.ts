@@ -1,4 +1,4 @@
-import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { SignIn, SignUp } from '../../identity/accounts.schema.ts'
 import type { AccountService } from '../../identity/accounts.service.ts'
@@ -26,8 +26,6 @@ const Query = z.object({ return_to: z.string().catch('/') })
 const withReturnTo = (path: string, returnTo: string): string =>
   returnTo === '/' ? path : `${path}?${new URLSearchParams({ return_to: returnTo })}`
 
-const returnToOf = (request: FastifyRequest): string => parseReturnTo(Query.parse(request.query).return_to)
-
 /** Registers the sign-in, sign-up and sign-out pages. */
 export const signInPages: FastifyPluginAsync<{ accounts: AccountService }> = async (app, { accounts }) => {
   /** Data of the external provider's button; undefined without a provider. */
@@ -53,16 +51,15 @@ export const signInPages: FastifyPluginAsync<{ accounts: AccountService }> = asy
 
   /** Shows the page, or redirects users who are already signed in. */
   const showToStrangers = async (
-    request: FastifyRequest,
     reply: FastifyReply,
     pageFor: (returnTo: string) => FormPage | Promise<FormPage>,
   ): Promise<FastifyReply> => {
-    const returnTo = returnToOf(request)
-    if (request.signedInBy === 'session') return reply.redirect(returnTo, 303)
+    const returnTo = parseReturnTo(Query.parse(reply.request.query).return_to)
+    if (reply.request.signedInBy === 'session') return reply.redirect(returnTo, 303)
     return showForm(reply, await pageFor(returnTo))
   }
 
-  app.get('/sign-in', { config: STRANGERS }, (request, reply) => showToStrangers(request, reply, signInPage))
+  app.get('/sign-in', { config: STRANGERS }, (_request, reply) => showToStrangers(reply, signInPage))
 
   app.post('/sign-in', { config: STRANGERS }, (request, reply) => {
     const form = parseForm(SignInForm, request.body)
@@ -75,7 +72,7 @@ export const signInPages: FastifyPluginAsync<{ accounts: AccountService }> = asy
     })
   })
 
-  app.get('/sign-up', { config: STRANGERS }, (request, reply) => showToStrangers(request, reply, signUpPage))
+  app.get('/sign-up', { config: STRANGERS }, (_request, reply) => showToStrangers(reply, signUpPage))
 
   app.post('/sign-up', { config: STRANGERS }, async (request, reply) => {
     const { setup_token, ...form } = parseForm(SignUpForm, request.body)

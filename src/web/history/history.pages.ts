@@ -1,4 +1,4 @@
-import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { StoredExecution } from '../../history/executions.store.ts'
 import { actorOf } from '../../lib/http/access.ts'
@@ -57,12 +57,8 @@ export type HistoryPagesParts = { frames: ServerFrameParts; execution: Execution
 /** `/servers/:uuid/history`: the calls of a server, and one of them beside the others. */
 export const historyPages: FastifyPluginAsync<HistoryPagesParts> = async (app, { frames, execution }) => {
   const { frameOf } = createServerTab(frames, 'history')
-  const show = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    server: ServerFrame,
-    call?: StoredExecution,
-  ): Promise<FastifyReply> => {
+  const show = async (reply: FastifyReply, server: ServerFrame, call?: StoredExecution): Promise<FastifyReply> => {
+    const { request } = reply
     const actor = actorOf(request)
     const query = Query.parse(request.query)
     const path = serverTabPath(server.id, 'history')
@@ -100,16 +96,13 @@ export const historyPages: FastifyPluginAsync<HistoryPagesParts> = async (app, {
     return reply.page('history/history', data, { status: isWrong ? 400 : 200 })
   }
 
-  app.get('/servers/:uuid/history', serverRoute, async (request, reply) => {
-    return show(request, reply, await frameOf(request))
-  })
+  app.get('/servers/:uuid/history', serverRoute, async (request, reply) => show(reply, await frameOf(request)))
 
   app.get('/servers/:uuid/history/:id', { ...serverRoute, schema: { params: CallParams } }, async (request, reply) => {
     const { id } = CallParams.parse(request.params)
-    const actor = actorOf(request)
     const server = await frameOf(request)
-    const call = await execution.getExecution(actor, id)
+    const call = await execution.getExecution(actorOf(request), id)
     if (call.serverId !== server.id) throw new AppError('not_found', 'There is no such execution.')
-    return show(request, reply, server, call)
+    return show(reply, server, call)
   })
 }

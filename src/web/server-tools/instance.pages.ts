@@ -68,13 +68,9 @@ export const instancePages: FastifyPluginAsync<Parts> = async (
   const show = async (
     reply: FastifyReply,
     server: ServerFrame,
-    {
-      opened,
-      typed,
-      status = 200,
-      ...outcome
-    }: FormOutcome & { opened: OpenInstance; typed: InstanceForm; status?: number },
+    shown: FormOutcome & { opened: OpenInstance; typed: InstanceForm; status?: number },
   ): Promise<FastifyReply> => {
+    const { opened, typed, status = 200, ...outcome } = shown
     const { request } = reply
     const draft = { draftOwner: actorOf(request).userId, isUnsaved: request.method === 'POST' }
     const page = await toInstancePage(server, opened, typed, { ...outcome, ...draft }, countTokens)

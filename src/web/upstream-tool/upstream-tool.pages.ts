@@ -90,12 +90,9 @@ export const upstreamToolPages: FastifyPluginAsync<Parts> = async (
     reply: FastifyReply,
     opened: OpenTool,
     typed: TypedUpstreamTool,
-    {
-      refused,
-      done,
-      called,
-    }: { refused?: AppError; done?: string | undefined; called?: UpstreamToolState['called'] } = {},
+    more: { refused?: AppError; done?: string | undefined; called?: UpstreamToolState['called'] } = {},
   ): Promise<FastifyReply> => {
+    const { refused, done, called } = more
     const { request } = reply
     const read = readUpstreamTool(typed, opened.declared)
     const state = { opened, typed, read, preview: await preview(request, opened, typed, read), refused, called }

@@ -51,15 +51,10 @@ const toConnectView = ({ upstream, server, holder, account }: Connectable, { ema
   connected: toConnected(account),
 })
 
-const wordsOfScope = (scope: string | undefined): readonly string[] => scope?.split(' ') ?? []
+type Started = Connectable & { authorization: PendingAuthorization; authorizationUrl: string }
 
 /** Returns the data of the page that says where the browser is about to go, and why. */
-const toLeaveView = ({
-  upstream,
-  server,
-  authorization,
-  authorizationUrl,
-}: Connectable & { authorization: PendingAuthorization; authorizationUrl: string }) => ({
+const toLeaveView = ({ upstream, server, authorization, authorizationUrl }: Started) => ({
   name: upstream.name,
   shortName: shorten(upstream.name, SHORT_CHARS),
   serverName: server.name,
@@ -67,7 +62,7 @@ const toLeaveView = ({
   issuer: authorization.server.issuer,
   isOtherHost: new URL(authorizationUrl).host !== new URL(authorization.url).host,
   upstreamHost: new URL(authorization.url).host,
-  scopes: wordsOfScope(authorization.scope),
+  scopes: authorization.scope?.split(' ') ?? [],
   authorizationUrl,
 })
 
@@ -103,11 +98,8 @@ export const connectPages: FastifyPluginAsync<Parts> = async (
     save: async (request, actor, _typed, reply) => {
       const started = await upstreamAccounts.start(actor, idOf(request))
       const { state, authorization, upstream, holder } = started
-      pendingAuthorizations.save(
-        request,
-        { state, userId: actor.userId, upstreamId: upstream.id, holder },
-        authorization,
-      )
+      const pending = { state, userId: actor.userId, upstreamId: upstream.id, holder }
+      pendingAuthorizations.save(request, pending, authorization)
       // Not a redirect: browsers apply `form-action` to redirects after a form. The page also says where this leads.
       return reply.page('upstreams/connect-leave', {
         title: `Connect ${upstream.name}`,

@@ -103,13 +103,9 @@ const toAnswersLink = (upstream: Upstream, tool: string) => {
 export const toOfferedRows = async (
   upstream: Upstream,
   stored: StoredCatalogue,
-  {
-    list,
-    items,
-    fates,
-    countTokens,
-  }: { list: OfferList; items: readonly CatalogueItem[]; fates: OfferFates; countTokens: TokenCounter },
+  shown: { list: OfferList; items: readonly CatalogueItem[]; fates: OfferFates; countTokens: TokenCounter },
 ) => {
+  const { list, items, fates, countTokens } = shown
   const stateOf = createStates(upstream, stored, fates)
   const hasPrefix = list === 'tools' || list === 'prompts'
   const rows = []

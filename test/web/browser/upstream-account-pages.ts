@@ -43,18 +43,15 @@ const onConnect = (options: Options) => async (world: DashboardWorld) => (await 
 
 let fake: OAuthFake | undefined
 
-const edit = 'GET /servers/:uuid/sources/upstreams/:upstreamId'
-const connect = 'GET /connect/:upstreamId'
-
 /** Pages that show accounts of MCP servers. */
 export const upstreamAccountPages: Pages = {
-  [edit]: [
+  'GET /servers/:uuid/sources/upstreams/:upstreamId': [
     { path: onEdit({ auth: SHARED }), state: 'no-account' },
     { path: onEdit({ auth: BROUGHT, connected: 'good' }), state: 'account' },
     { path: onEdit({ auth: SHARED, connected: 'broken' }), state: 'account-broken', who: 'viewer' },
     { path: onEdit({ auth: OWN, connected: 'good' }), state: 'own-accounts' },
   ],
-  [connect]: [
+  'GET /connect/:upstreamId': [
     { path: onConnect({ auth: SHARED }) },
     { path: onConnect({ auth: OWN, connected: 'broken' }), state: 'own' },
     {

@@ -61,8 +61,6 @@ const withConnected = async ({ owner, organizationId }: DashboardWorld, { tools 
   return { serverId, path, first: `${path}/upstreams/${id}`, second: `${path}/upstreams/${second}` }
 }
 
-const route = 'GET /servers/:uuid/sources/upstreams/:upstreamId'
-
 /** A command that does not exist, after one attempt. */
 const withFailed = async ({ owner, organizationId }: DashboardWorld): Promise<string> => {
   const { id: serverId } = await owner.create('/servers', { name: 'Night desk', organizationId })
@@ -83,7 +81,6 @@ const onPassing =
     return `/servers/${serverId}${tab}`
   }
 
-const toolRoute = 'GET /servers/:uuid/sources/upstreams/:upstreamId/tool'
 const SAMPLE = JSON.stringify({ gate: 7, trucks: [{ plate: HOSTILE_NAME, links: ['a', 'b'] }], note: 'x'.repeat(200) })
 
 /** The response settings of a tool. */
@@ -97,7 +94,7 @@ const onTool =
 
 /** Pages of MCP servers that are connected or have failed. */
 export const upstreamStatePages: Pages = {
-  [route]: [
+  'GET /servers/:uuid/sources/upstreams/:upstreamId': [
     { path: async world => (await withConnected(world)).first, state: 'offered' },
     { path: async world => (await withConnected(world)).second, state: 'names-taken' },
     { path: async world => `${(await withConnected(world)).first}?q=zzz`, state: 'nothing-found' },
@@ -125,7 +122,7 @@ export const upstreamStatePages: Pages = {
       },
     },
   ],
-  [toolRoute]: [
+  'GET /servers/:uuid/sources/upstreams/:upstreamId/tool': [
     {
       path: onTool('read_gate', {
         read_gate: { response: { dropFields: ['trucks[].links'] }, cacheSeconds: 60, readOnly: true },
