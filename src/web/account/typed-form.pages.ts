@@ -47,15 +47,9 @@ const offerAgain = (reply: FastifyReply, typed: TypedForm, status: number): Fast
 export const offerTyped = async (reply: FastifyReply, typed: TypedForm, userId: string): Promise<FastifyReply> => {
   await goOnSignedIn(reply.request)
   if (typed.userId === userId) return offerAgain(reply, typed, 200)
-  return reply.page(
-    'account/done',
-    {
-      title: 'Signed in as another user',
-      text: 'The pending changes belong to another account. They have been discarded, and nothing was saved.',
-      next: { href: '/', text: 'Continue' },
-    },
-    { status: 200 },
-  )
+  const title = 'Signed in as another user'
+  const text = 'The pending changes belong to another account. They have been discarded, and nothing was saved.'
+  return reply.page('account/done', { title, text, next: { href: '/', text: 'Continue' } }, { status: 200 })
 }
 
 /** Handlers for forms whose session has ended. */

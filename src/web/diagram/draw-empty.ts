@@ -31,9 +31,9 @@ type Part = { shapes: readonly Shape[]; end: number }
 
 const drawSources = ({ sources, rack }: DiagramContent): Part => {
   if (sources.length === 0 && rack.rows.length === 0) {
-    const y = GHOST_SOURCE.y + GHOST_SOURCE.height / 2
+    const [x, y] = [rightOf(GHOST_SOURCE), GHOST_SOURCE.y + GHOST_SOURCE.height / 2]
     const box = ghost(GHOST_SOURCE, 'An API or MCP server', 'what your tools call')
-    return { shapes: [...box, ...looseCable(rightOf(GHOST_SOURCE), y, 'left'), hole(rightOf(GHOST_SOURCE), y)], end: 0 }
+    return { shapes: [...box, ...looseCable(x, y, 'left'), hole(x, y)], end: 0 }
   }
   const placed = sources.map((source, index) => {
     const box = { ...SOURCES, y: index * (SOURCE_HEIGHT + PANEL.gap), height: SOURCE_HEIGHT }

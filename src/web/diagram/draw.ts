@@ -39,36 +39,33 @@ const drawGap = ({ text, y }: Gap): readonly Shape[] => [
   label(TOOLS.x - STUB - 6, y + 4, 'fault end', text),
 ]
 
-export const drawSource = ({
-  source: { name, href, health, state },
-  box: { x, y, width, height },
-}: PlacedSource): Shape =>
-  link(href, name, [
-    box({ x, y, width, height }),
+export const drawSource = ({ source: { name, href, health, state }, box: bounds }: PlacedSource): Shape => {
+  const { x, y, width } = bounds
+  return link(href, name, [
+    box(bounds),
     cutLabel(x + 16, y + 27, 'head', name, width - 32),
     lamp(x + 20, y + 45, state),
     cutLabel(x + 31, y + 49, 'soft', health, width - 45),
   ])
+}
 
-export const drawCallers = ({
-  callers,
-  box: { x, y, width, height },
-  jackY,
-  rows,
-}: PlacedCallers): readonly Shape[] => [
-  link(callers.href, 'Callers', [
-    box({ x, y, width, height }),
-    label(x + 22, y + 29, 'head', 'Callers'),
-    label(x + width - 16, y + 29, 'soft end', callers.tier),
-  ]),
-  path('rule', `M${x + 1} ${y + CALLER.head}h${width - 2}`),
-  ...rows.flatMap(({ row: { name, activity, state }, y: middle }) => [
-    lamp(x + 26, middle, state),
-    cutLabel(x + 40, middle + 4, 'head', name, width - 50),
-    cutLabel(x + 40, middle + 20, 'soft', activity, width - 50),
-  ]),
-  ...(jackY === undefined ? [circle('hole', x, y + CALLER.jack, 5)] : [jack(x, jackY, 'exposed')]),
-]
+export const drawCallers = ({ callers, box: bounds, jackY, rows }: PlacedCallers): readonly Shape[] => {
+  const { x, y, width } = bounds
+  return [
+    link(callers.href, 'Callers', [
+      box(bounds),
+      label(x + 22, y + 29, 'head', 'Callers'),
+      label(x + width - 16, y + 29, 'soft end', callers.tier),
+    ]),
+    path('rule', `M${x + 1} ${y + CALLER.head}h${width - 2}`),
+    ...rows.flatMap(({ row: { name, activity, state }, y: middle }) => [
+      lamp(x + 26, middle, state),
+      cutLabel(x + 40, middle + 4, 'head', name, width - 50),
+      cutLabel(x + 40, middle + 20, 'soft', activity, width - 50),
+    ]),
+    jackY === undefined ? circle('hole', x, y + CALLER.jack, 5) : jack(x, jackY, 'exposed'),
+  ]
+}
 
 const PANEL_MARGIN = 20
 /** Widest text to the right of the name. */

@@ -13,13 +13,7 @@ export const statusPages: FastifyPluginAsync<{ db: Database; isStopping: () => b
   app.get('/status', { config: { access: 'anyone' } }, async (_request, reply) => {
     const isDatabaseWell = await isAnswering(db)
     const isWell = isDatabaseWell && !isStopping()
-    const data = {
-      title: 'System status',
-      width: 'narrow',
-      isWell,
-      isDatabaseWell,
-      isStopping: isStopping(),
-    } as const
-    return reply.page('operator/status', data, { status: isWell ? 200 : 503 })
+    const data = { title: 'System status', isWell, isDatabaseWell, isStopping: isStopping() }
+    return reply.page('operator/status', { ...data, width: 'narrow' }, { status: isWell ? 200 : 503 })
   })
 }

@@ -159,27 +159,24 @@ export const settingsPages: FastifyPluginAsync<SettingsPagesParts> = async (
     },
   })
 
-  postForm(app, `${PATH}/review`, {
-    ...serverRoute,
-    fields: { review: formFlag },
-    load: tab.frameForChange,
-    page: (request, server) => settingsPage(request, server),
-    save: async (request, server, { review }) => {
-      await servers.updateServer(actorOf(request), server.id, { reviewUpstreamChanges: review })
-      return doneAt(server, review ? 'reviewed' : 'unreviewed')
-    },
-  })
-
-  postForm(app, `${PATH}/tables`, {
-    ...serverRoute,
-    fields: { tables: formFlag },
-    load: tab.frameForChange,
-    page: (request, server) => settingsPage(request, server),
-    save: async (request, server, { tables }) => {
-      await servers.updateServer(actorOf(request), server.id, { compactTables: tables })
-      return doneAt(server, tables ? 'tabled' : 'untabled')
-    },
-  })
+  /** Adds the form of a switch, whose field has the same name. `done` names its messages. */
+  const addSwitch = (
+    name: string,
+    setting: 'reviewUpstreamChanges' | 'compactTables',
+    done: { on: string; off: string },
+  ) =>
+    postForm(app, `${PATH}/${name}`, {
+      ...serverRoute,
+      fields: { [name]: formFlag },
+      load: tab.frameForChange,
+      page: (request, server) => settingsPage(request, server),
+      save: async (request, server, { [name]: isOn = false }) => {
+        await servers.updateServer(actorOf(request), server.id, { [setting]: isOn })
+        return doneAt(server, isOn ? done.on : done.off)
+      },
+    })
+  addSwitch('review', 'reviewUpstreamChanges', { on: 'reviewed', off: 'unreviewed' })
+  addSwitch('tables', 'compactTables', { on: 'tabled', off: 'untabled' })
 
   postForm(app, `${PATH}/limits`, {
     ...serverRoute,

@@ -17,10 +17,7 @@ export const landingPages: FastifyPluginAsync<Parts> = async (app, parts) => {
       return reply.redirect((await firstRun.isDue(actorOf(request))) ? '/first-run' : '/servers', 303)
     }
     const { closed } = await parts.accounts.getSignUpTerms()
-    return reply.page('start/landing', {
-      title: 'Host your APIs as MCP servers',
-      patch,
-      mayJoin: closed === undefined,
-    })
+    const title = 'Host your APIs as MCP servers'
+    return reply.page('start/landing', { title, patch, mayJoin: closed === undefined })
   })
 }
