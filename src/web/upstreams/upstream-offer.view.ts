@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { formatCount, formatNumber, shorten } from '../../lib/http/pages/format.ts'
+import { formatNumber, shorten } from '../../lib/http/pages/format.ts'
 import { shownTime } from '../../lib/http/pages/time-text.ts'
 import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
 import type { TokenCounter } from '../../lib/tokens/token-counter.ts'
@@ -147,7 +147,7 @@ export const toFetched = ({ fetchedAt, catalogue: { serverInfo } }: StoredCatalo
 
 const shownOf = <T>(items: readonly T[]): { items: readonly T[]; more: string | undefined } => ({
   items: items.slice(0, MAX_FINDINGS),
-  more: items.length > MAX_FINDINGS ? `and ${formatCount(items.length - MAX_FINDINGS, 'more')}` : undefined,
+  more: items.length > MAX_FINDINGS ? `and ${formatNumber(items.length - MAX_FINDINGS)} more` : undefined,
 })
 
 /** Returns what a builder should check: items that were left out, cut or cleaned, or that have no name. */
