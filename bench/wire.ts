@@ -76,7 +76,7 @@ const openSocket = (port: number): Promise<Socket> =>
     })
   })
 
-/** Rejects when nothing listens. A request rejects when the connection closes before the response is complete. */
+/** Rejects if nothing is listening. A request rejects if the connection closes before the response is complete. */
 export const openConnection = async (port: number): Promise<Connection> => {
   const socket = await openSocket(port)
   let read = createReader()

@@ -3,7 +3,10 @@ import { join } from 'node:path'
 import { readVariable } from '../lib/process/settings.ts'
 import type { Machine } from './config-files/config-tools.ts'
 
-/** Returns the folders of this machine in which tools keep their files. The project is the working folder. */
+/**
+ * Returns the folders in which MCP clients keep their configuration on this machine. The project is the working
+ * directory.
+ */
 export const thisMachine = (): Machine => {
   const home = readVariable('HOME') ?? homedir()
   return {

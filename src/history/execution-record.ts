@@ -60,7 +60,9 @@ export type Recorder = {
    * or throws; may drop some under load.
    */
   recordTokens: (tokens: ExecutionTokens) => void
-  /** Sets what records the tokens of calls before each batch is written. It takes a bounded time. */
+  /**
+   * Sets a callback that counts the tokens of calls before each batch is written. The callback takes a bounded time.
+   */
   countBeforeWrite: (count: () => Promise<void>) => void
   /** Tells the recorder that tokens of a recorded call wait to be counted. */
   noteUncounted: () => void

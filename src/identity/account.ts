@@ -20,7 +20,7 @@ export const accountGone = (): AppError => new AppError('unauthenticated', 'This
 /** An organization as one of its members sees it. */
 export type OwnOrganization = { id: string; name: string; role: Role }
 
-/** A personal access token, without the token. */
+/** A personal access token's metadata, without its value. */
 export type AccessToken = {
   id: string
   userId: string

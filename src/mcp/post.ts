@@ -52,7 +52,7 @@ export const createPost = (options: PostOptions) => {
     return lacking && challenges.insufficientScope(http, lacking)
   }
 
-  /** Steps 8 and 9 in the stateless era, whose version is one that we speak. */
+  /** Runs steps 8 and 9 of a stateless-era request whose protocol version we support. */
   const dispatchStateless = (request: ServerRequest, message: StatelessMessage): Reply => {
     // This era has no notifications from clients over HTTP: they are accepted and dropped.
     if (message.kind === 'notification') return 'accepted'

@@ -28,8 +28,8 @@ const assertOtherOwner = async (tx: Transaction, organizationId: string, { userI
 }
 
 /**
- * Returns the member who gets the servers of a leaving member. Throws `invalid_request` if their role does not allow
- * building.
+ * Returns the member who takes over a departing member's servers. Throws `invalid_request` if that member's role does
+ * not allow building.
  */
 const getHeir = async (
   tx: Transaction,
@@ -74,7 +74,7 @@ export const giveRole = async (
   return changed
 }
 
-/** Returns a member whom the actor may remove, or the actor, who may leave. */
+/** Returns the member to remove. Members can always remove themselves; removing anyone else requires permission. */
 const getForRemoval = async (
   tx: Transaction,
   actor: Actor,

@@ -127,6 +127,6 @@ export const restingState = ({ isEnabled }: Pick<Upstream, 'isEnabled'>): Upstre
 
 /** `UpstreamConfig` with every `{{global}}` replaced, for connections only. Never stored or shown. */
 export type ResolvedConfig = UpstreamConfig & {
-  /** The secrets in it, to be masked wherever text of the upstream is shown. */
+  /** Secrets in this configuration. They are masked wherever text from the upstream is shown. */
   secrets: readonly string[]
 }

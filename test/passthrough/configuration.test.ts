@@ -59,7 +59,7 @@ describe.each(databasesOfRun)('the presentation passthrough on $kind', kind => {
         body: { detail: expect.stringMatching(/passthrough server|passes its requests on/i) },
       })
     }
-    // Once it is not a passthrough server, it accepts them.
+    // It accepts them once it is no longer a passthrough server.
     expect((await change(serverId, 'flat')).status).toBe(200)
     expect((await api.send('PUT', `/servers/${serverId}/toolkits/${toolkitId}`)).status).toBe(204)
   })

@@ -2,7 +2,7 @@ import type { JsonValue } from '../../src/lib/kernel/json.ts'
 import { compileTemplate } from '../../src/templates/compile.ts'
 import type { CompiledTemplate, RenderedRequest, RequestTemplate, TemplateError } from '../../src/templates/template.ts'
 
-/** Returns a template with the given parts and minimal others. */
+/** Returns a template with the given parts and minimal defaults for the rest. */
 export const template = (parts: Partial<RequestTemplate>): RequestTemplate => ({
   method: 'POST',
   url: 'https://api.example.com/',

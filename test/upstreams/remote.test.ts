@@ -142,7 +142,7 @@ describe('an upstream over HTTP', () => {
       api.tellChanged()
       return told.length
     }
-    // Repeats until it arrives, because the request precedes the stream.
+    // Retries until the notification arrives: the API sees the listen request before the stream is open.
     await expect.poll(tell).toBeGreaterThan(0)
     for (const socket of api.open) socket.destroy()
     // Changes during an interruption are announced after it.

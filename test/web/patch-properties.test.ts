@@ -54,7 +54,7 @@ const countEnds = (branches: ReturnType<typeof cablesOf>): ReadonlyMap<string, n
   return ends
 }
 
-/** Drawn without stacks: at most 12 tools and 60 sockets. */
+/** Small enough to be drawn without collapsing tools into stacks: at most 12 tools and 60 sockets. */
 const isSmall = ({ groups }: Patch): boolean => {
   const tools = groups.flatMap(({ tools: own }) => own)
   return tools.length <= 12 && tools.flatMap(({ parameters }) => parameters).length <= 60

@@ -2,7 +2,7 @@ import type { ResultDocument } from './result-document.ts'
 
 type TextFormat = Extract<ResultDocument, { kind: 'text' }>['format']
 
-/** Share of the text, at its end, that is searched for a border. */
+/** Fraction at the end of the text that is searched for a boundary to cut at. */
 const BORDER_SHARE = 0.25
 
 const BORDERS: Record<TextFormat, readonly RegExp[]> = {

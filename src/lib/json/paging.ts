@@ -21,7 +21,7 @@ const arrayOnPath = (root: JsonValue, path: Path): readonly string[] | undefined
   return Array.isArray(at) ? names : undefined
 }
 
-/** Returns the names that lead to the longest array outside of other arrays. */
+/** Returns the path to the longest array that is not nested in another array. */
 const longestArray = (root: JsonValue): readonly string[] | undefined => {
   let longest: { names: readonly string[]; length: number } | undefined
   const look = (value: JsonValue, names: readonly string[]): void => {

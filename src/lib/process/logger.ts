@@ -2,7 +2,7 @@ import { destination, type Logger, pino } from 'pino'
 
 export type { Logger } from 'pino'
 
-/** Fields that are redacted in the first three levels of a log line. */
+/** Fields to redact at the top level of a log entry and up to two levels below. */
 const SECRET_NAMES = [
   'authorization',
   'cookie',

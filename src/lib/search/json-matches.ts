@@ -110,7 +110,10 @@ export const showRecord = (place: Place, count: number, isMatch: IsMatch): JsonV
   return previewOf(ownMembers(place.value), Math.min(MAX_RECORD_CHARS, Math.max(MIN_RECORD_CHARS, share)), isMatch)
 }
 
-/** Returns the context of matches: the sentences of a long text, or the record, once for all matches in it. */
+/**
+ * Returns each match with its context: the surrounding sentences in a long text, otherwise the whole record. A record
+ * with several matches is returned once.
+ */
 export const toContextResults = (
   found: readonly { entry: SearchableText; span: Span | undefined }[],
   sentences: number,

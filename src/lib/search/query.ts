@@ -105,7 +105,7 @@ export const takeFitting = <T>(matches: Iterable<T>, charsOf: (match: T) => numb
   return taken
 }
 
-/** Returns notes about what may be missing, and what helps. */
+/** Returns notes on matches that may be missing, and how to find them. */
 export const describeGaps = ({
   isPartial,
   isInPieces,

@@ -14,7 +14,7 @@ const MAX_MEMBER_CHARS = 2_000
 /** The record that the values directly in a place belong to, and whether everything below belongs to it too. */
 type Owner = { place: Place; isClosed: boolean }
 
-/** Number of names on the way to a record that count as its texts. */
+/** Maximum number of property names in a record's path that are searched as part of its text. */
 const LEADING_NAMES = 3
 
 const isListItem = (place: Place): boolean => typeof place.key === 'number'
@@ -40,8 +40,8 @@ const leadingNames = (place: Place): readonly string[] =>
   isInList(place) ? [] : keysTo(place).slice(-LEADING_NAMES).map(String)
 
 /**
- * Returns the records of a document: the outermost list items that are not too large, small members of objects whose
- * content belongs together, and otherwise the single values. Names count as texts outside of lists, where they tell
+ * Splits a document into records: the outermost list items that are not too large, small object members that belong
+ * together, and single values otherwise. Outside lists, property names are part of a record's text, because they tell
  * records apart.
  */
 export const readRecords = ({ values, names }: SearchableTexts): readonly JsonRecord[] => {

@@ -62,7 +62,7 @@ export const createResumableStream = (number: number, kind: 'notices' | 'respons
       connection = undefined
       brokenAt = stream.isDelivered && isFinished ? Number.NEGATIVE_INFINITY : at
     },
-    /** Whether the stream can be dropped: the client has everything, or the time to resume is over. */
+    /** Whether the stream can be dropped: the client has received everything, or can no longer resume. */
     isOver: (at: number): boolean => connection === undefined && at - brokenAt > RESUME_WITHIN_MS,
     /** An event with only an id, so that the client can resume before the first message (2025-11-25, transports). */
     prime: (after: number): string => `id: ${idOf(after)}\ndata: \n\n`,

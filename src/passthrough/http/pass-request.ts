@@ -95,7 +95,7 @@ export const createPassRequest =
         },
         onFault: fault => onFault(fault, taken),
       })
-      // The attempt may have failed at once and been repeated at another address.
+      // The attempt may already have failed and been retried at another address.
       if (slot === taken) abort = cut
     }
     const onTooLong = (): void => {

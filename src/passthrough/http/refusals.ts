@@ -9,7 +9,7 @@ const UNAUTHORIZED: ReadonlySet<number> = new Set([401, 407])
 
 export const isUnauthorized = (status: number): boolean => UNAUTHORIZED.has(status)
 
-/** A client that received 401 would get another token from our authorization server, in vain. */
+/** Not a 401: the client would request a new token from our authorization server, which would not help. */
 export const credentialsRefusal = (status: number): Refusal =>
   refusal(502, ERROR.transport, `The upstream responded with ${status}: it rejects the configured credentials`)
 

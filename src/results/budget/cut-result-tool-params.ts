@@ -47,7 +47,7 @@ const explainArguments = (issues: readonly z.core.$ZodIssue[], known: readonly s
     })
     .join(' ')
 
-/** Parameters of all three tools: a cached result, or a call that returns a new one. */
+/** Parameters shared by all three tools. They name a cached result, or a tool to call for a new one. */
 const SOURCE = {
   cache_id: z.string().max(64).optional().describe('The id of a result that was cut. Give this, or tool'),
   tool: z.string().max(400).optional().describe('A tool to call now, whose whole result is read'),

@@ -25,7 +25,7 @@ import { bypassesCache, type FreshnessRules, freshMsOf, headerText } from './fre
 
 /** In bytes of memory. */
 const LIMITS = {
-  // Of one result. No model reads more; the budget cuts before.
+  // Per result. The budget cuts results long before this size, so no model reads more.
   maxResultBytes: 1_024 * 1_024,
   maxServerBytes: 16 * 1_024 * 1_024,
   maxBytes: 64 * 1_024 * 1_024,
@@ -91,7 +91,7 @@ export const fingerprintOf = (...parts: readonly unknown[]): string => hash('sha
 const isComplete = (result: PassedResult): boolean =>
   !isErrorResult(result) && result.passed.resultType !== 'input_required'
 
-/** What is cached of a fresh result, and for how many milliseconds. */
+/** The cacheable part of a fresh result, and its lifetime in milliseconds. */
 type Cacheable<Result extends CacheEntry['result']> = Omit<CacheEntry<Result>, 'cachedAtMs'> & { freshMs: number }
 
 /** Each kind of tool has one kind of result; their keys never collide. */

@@ -14,7 +14,10 @@ const ANYONE = ''
 
 const hashOf = (...parts: readonly string[]): string => hash('sha256', JSON.stringify(parts), 'base64url')
 
-/** Returns who may open a result: a hash of the user, and one of the user with `via`, the id of a grant or a token. */
+/**
+ * Returns a key for who may open a result: a hash of the user id, and a hash of the user id with `via` (the grant or
+ * token id).
+ */
 export const cutResultHolderOf = (caller: { userId: string; via: string } | undefined): string =>
   caller === undefined ? ANYONE : `${hashOf(caller.userId)}.${hashOf(caller.userId, caller.via)}`
 

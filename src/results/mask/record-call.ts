@@ -44,7 +44,7 @@ const maskWith = (
   body: body === undefined ? undefined : maskBody(body),
 })
 
-/** Returns the whole request for somebody who tries a tool. */
+/** Returns the full request with secrets masked, for a user who is testing a tool. */
 export const maskRequest = (request: RenderedRequest, masker: Masker): MaskedRequest =>
   maskWith(request, masker, masker.text)
 

@@ -9,7 +9,7 @@ export type ToolGroup = {
   outage: string | undefined
   /** Named as in the group. Undefined if they have never been fetched. */
   tools: readonly CompiledTool[] | undefined
-  /** Tools only for clients that upstreams can ask something, named in the same way. */
+  /** Extra tools, listed only for clients that accept requests from upstreams. Named like `tools`. */
   unlisted?: UnlistedTools | undefined
   /** Why it shows no tools at all. Such a group is not listed, but explained on request. */
   off?: string | undefined

@@ -20,7 +20,7 @@ const namePrefixOf = ({ upstream: { name, config } }: Known): string => `${confi
  * a disabled feature or a failed connection. Tools and prompts carry their upstream's prefix; a URI does not tell.
  */
 export const explainMissing = (sources: readonly UpstreamSource[], absent: readonly Required<Known>[]) => {
-  // Without the stored catalogues, which would stay in memory.
+  // Leaves out the stored catalogues, which the closure would keep in memory.
   const known: readonly Known[] = [...sources.map(({ upstream }) => ({ upstream })), ...absent]
   if (known.length === 0) return undefined
   return (kind: MissingKind, item: string): string | undefined =>

@@ -21,7 +21,10 @@ type GroupParts = UpstreamToolParts & {
   onSkipped: (tool: string, reason: string) => void
 }
 
-/** Compiles tools under their own names, without invisible characters. The history uses their unique names. */
+/**
+ * Compiles tools under the upstream's names for them, with invisible characters removed. The history records the
+ * server-wide unique names instead.
+ */
 const listInner = async (
   source: UpstreamSource,
   room: number,

@@ -114,7 +114,7 @@ const readQuery = (query: string): string[] => {
   return [...new Set(telling.length > 0 ? telling : words)].slice(0, MAX_WORDS)
 }
 
-/** What two letters in each other's place take: putting one in and taking one out. */
+/** Edit distance of two transposed letters: one insertion and one deletion. */
 const SWAP_EDITS = 2
 
 const isSwapped = (one: string, other: string): boolean => {

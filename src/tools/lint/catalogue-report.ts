@@ -12,7 +12,7 @@ export type ListCost = { presentation: ListedPresentation; tools: number; tokens
 /** `tokens` counts the tool's JSON as in tools/list. */
 export type ReportedTool = { name: string; tokens: number; findings: readonly Finding[] }
 
-/** What a server's catalogue costs the models of its clients, and its known problems. */
+/** Token cost of a server's catalogue for its clients' models, and its known problems. */
 export type CatalogueReport = {
   encoding: string
   /** Every tool as in the flat list, by name, whatever presentation the server uses. */

@@ -49,7 +49,10 @@ export type StatelessPeer = AskedClient & {
 
 export type ClientPeer = SessionPeer | StatelessPeer
 
-/** The client behind a request, for messages of the upstream meanwhile. Not used after the request is answered. */
+/**
+ * The client behind a request. Receives the messages that the upstream sends during the request; unused once it is
+ * answered.
+ */
 export type CallLink = {
   /** Identifies the client: the same object for all its requests. */
   origin: object

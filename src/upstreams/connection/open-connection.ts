@@ -44,7 +44,7 @@ export type OpenConnectionOptions = {
   timeoutMs: number
   /** From the start of a process to its first response; a command may have to be downloaded first. */
   startTimeoutMs: number
-  /** Skips the question about the newer era for a process that only speaks the older one. */
+  /** Skips probing for the stateless era, for a process that only speaks the session era. */
   isOlderEra: boolean
   onActivity: () => void
   onNotification: (notification: Notification) => void

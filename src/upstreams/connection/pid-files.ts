@@ -27,7 +27,10 @@ const killQuietly = (pid: number): void => {
   }
 }
 
-/** Kills all processes with the mark, including those that left the process group. Returns how many there were. */
+/**
+ * Kills every process that has this mark in its environment, including those that left the process group. Returns how
+ * many were killed.
+ */
 export const killMarked = (mark: string): number => {
   let killed = 0
   // Repeats because one may have started another, with a limit in case one cannot be killed.

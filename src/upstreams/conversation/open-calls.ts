@@ -31,8 +31,8 @@ const gone = (): UpstreamError =>
   new UpstreamError('aborted', 'The call that asked for this input has ended. Repeat it without requestState.')
 
 /**
- * Connects upstreams of the older era, which ask during a call, with stateless clients, which are asked in a result:
- * the upstream call stays open until the client repeats its request with the input.
+ * Bridges session-era upstreams, which request input during a call, and stateless clients, which receive such requests
+ * in a result. The upstream call stays open until the client repeats its request with the input.
  */
 export const createOpenCalls = () => {
   const openCalls = new Map<string, OpenCall>()
@@ -93,7 +93,7 @@ export const createOpenCalls = () => {
       send: SendLinked,
     ): Promise<JsonObject> => {
       const stop = new AbortController()
-      // Each round has its own link. Whether progress is wanted is decided by the first.
+      // Each round has its own call link. The first one decides whether progress is reported.
       const onProgress = link.onProgress && ((step: JsonObject): void => call.link?.onProgress?.(step))
       const outcome = sendWithLink(entry.connection, { ...link, onProgress }, stop.signal, send, entry.pauses)
       const call: OpenCall = {

@@ -27,7 +27,7 @@ export type UpstreamAccountsParts = {
   getServerToBuild: (tx: Transaction, actor: Actor, serverId: string) => Promise<NamedServer>
   /** Returns undefined if the actor may not call the server. */
   findServerToCall: (tx: Transaction, actor: Actor, serverId: string) => Promise<NamedServer | undefined>
-  /** Called after an account is connected, when the catalogue can be fetched. Never rejects. */
+  /** Called after an account is connected, because the catalogue can be fetched from then on. Never rejects. */
   onConnected: (upstream: Upstream) => Promise<void>
 }
 

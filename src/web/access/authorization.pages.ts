@@ -39,7 +39,7 @@ const sendOutcome = (reply: FastifyReply, { outcome }: PendingAuthorization): Fa
   return reply.page('errors/error', data, { status })
 }
 
-/** Registers the authorization endpoint and its pages. Needs a scope set up by `configurePages`. */
+/** Registers the authorization endpoint and its pages. The Fastify scope must be set up by `configurePages`. */
 export const authorizationPages: FastifyPluginAsync<AuthorizationPagesParts> = async (app, parts) => {
   const { loadEngine, forwardToLibrary, pendingAuthorizations, limiter } = parts
   app.addHook('onRequest', limiter)

@@ -57,7 +57,7 @@ export const toDifference = ({ version, added, changed, removed }: Update) => ({
   })),
 })
 
-/** Tools named that are taken from a toolkit; how many more there are is said. */
+/** Maximum number of a toolkit's tools to list by name. The rest are only counted. */
 const MAX_NAMED = 100
 
 export const toAtWorkList = (serverId: string, atWork: readonly WiredPanel[]) => ({

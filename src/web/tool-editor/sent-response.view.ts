@@ -3,7 +3,7 @@ import { isErrorResult, isLongText } from '../../runtime/call/tool-result.ts'
 import type { ToolTest } from '../../runtime/try/tool-test.ts'
 import { formatJson, type JsonSegment } from '../overview/format-json.ts'
 
-/** A page with a longer body would be slow; cURL gives the whole. */
+/** A longer body would make the page slow. The cURL command returns all of it. */
 const MAX_SHOWN_CHARACTERS = 100_000
 
 const TEXT_TYPE = /^text\/|[/+](json|xml|yaml|javascript|ndjson|csv)\b|x-www-form-urlencoded/i

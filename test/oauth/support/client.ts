@@ -33,7 +33,7 @@ export const postRegistration = async (
     }),
   )
 
-/** Registers a public client with a loopback redirect, unless the metadata differ. */
+/** Registers a public client with a loopback redirect. `metadata` overrides the defaults. */
 export const registerClient = async (origin: string, metadata: Record<string, unknown> = {}): Promise<Registered> => {
   const said = { client_name: 'Test client', redirect_uris: [CALLBACK], ...metadata }
   const { status, body } = await postRegistration(origin, said)

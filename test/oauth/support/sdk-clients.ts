@@ -99,7 +99,10 @@ export type Attempt = {
 
 export type SdkClient = {
   name: string
-  /** Requests more scopes if one is missing. SDK 1 only refreshes then, and over SSE neither does anything. */
+  /**
+   * Whether the client requests a missing scope. SDK 1 only refreshes its token instead; over SSE, neither SDK version
+   * reacts.
+   */
   canStepUp?: true
   open: (serverUrl: string, memory: Memory) => Attempt
 }

@@ -12,7 +12,7 @@ export type PageRow = {
   who?: 'owner' | 'viewer' | 'leaver' | 'stranger'
   /** Default: 200. */
   status?: number
-  /** Done before the checks, such as submitting a form. */
+  /** Runs before the checks, for example to submit a form. */
   act?: (page: Page) => Promise<void>
 }
 
