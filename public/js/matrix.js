@@ -15,7 +15,7 @@ const showSelection = table => {
   const cells = boxesIn(table).filter(box => box.name === 'cell' && box.checked).length
   status.textContent =
     rows + cells === 0
-      ? 'Select rows or cells to bind them together.'
+      ? 'Select rows or cells to set their bindings in one step.'
       : `${counted(rows, 'row')} and ${counted(cells, 'cell')} selected`
 }
 

@@ -163,7 +163,7 @@ describe('a server of a running Patchbay over stdio', () => {
 
   it('responds to invalid messages and continues, and prints only messages to standard output', async () => {
     const raw = startRaw(toServer())
-    raw.write('this is no JSON\n[]\n\n{"jsonrpc":"1.0"}\n')
+    raw.write('this is not JSON\n[]\n\n{"jsonrpc":"1.0"}\n')
     raw.write(`"${'x'.repeat(5 * 1_024 * 1_024)}"\n`)
     raw.write(lines(INITIALIZE, { jsonrpc: '2.0', method: 'notifications/initialized' }))
     raw.write(lines({ jsonrpc: '2.0', id: 'tools', method: 'tools/list' }))

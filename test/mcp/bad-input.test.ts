@@ -36,7 +36,7 @@ const callWith = (args: string): string =>
 
 describe('a body', () => {
   it.each<[string, JsonValue | Buffer, number, number]>([
-    ['that is no JSON', '{"jsonrpc": 2.0,,}', 400, -32700],
+    ['that is not JSON', '{"jsonrpc": 2.0,,}', 400, -32700],
     ['that stops in the middle', '{"jsonrpc":"2.0","id":1', 400, -32700],
     ['of nothing', '', 400, -32700],
     ['that is not UTF-8', Buffer.from('{"jsonrpc":"2.0","id":1,"method":"\xff"}', 'latin1'), 400, -32700],

@@ -137,12 +137,12 @@ describe('the inspector of a server', () => {
     })
     expect(refused.status).toBe(400)
     for (const said of [
-      'text is needed.',
+      'text is required.',
       'count must be at most 10.',
       'share must be a number, such as 1.5.',
       'on must be one of the list.',
       'unit must be one of the list.',
-      'filter is no JSON: line 2, column 9: delete this comma: } follows.',
+      'filter is not JSON: line 2, column 9: delete this comma: } follows.',
     ]) {
       expect(refused.html).toContain(said)
     }

@@ -110,7 +110,7 @@ describe('a registration', () => {
   })
 
   it.each([
-    ['what is no JSON', '{"redirect_uris": [', 400],
+    ['what is not JSON', '{"redirect_uris": [', 400],
     ['nothing', '', 400],
     ['a prototype', '{"__proto__": {"redirect_uris": ["https://a.example/"]}}', 400],
     ['NUL', '{"client_name": "\\u0000", "redirect_uris": ["https://a.example/"]}', 400],

@@ -119,7 +119,7 @@ describe('the settings of a server', () => {
     const heir = await signUp(patchbay.origin)
     const { organizationId } = await db.membership.findFirstOrThrow({ where: { userId: heir.userId } })
     const person = await signIn()
-    expect((await person.get(path)).html).toContain('You belong to no other organization.')
+    expect((await person.get(path)).html).toContain('You are not a member of any other organization.')
     await db.membership.create({ data: { organizationId, userId: owner.userId, role: 'builder' } })
     expect((await person.get(path)).html).toContain(`<option value="${organizationId}"`)
     const unknown = await person.submit(`${path}/transfer`, { organizationId, ownerEmail: 'nobody@example.com' })

@@ -237,7 +237,7 @@ describe('an authorization request', () => {
       await db.auditEntry.findMany(),
     ])
     const page = await owner.visitor.get(`/servers/${serverId}/sources/upstreams/${upstreamId}`)
-    expect(page.text).toContain('Left empty, it stays')
+    expect(page.text).toContain('Leave empty to keep it')
     for (const text of [kept, JSON.stringify(answer.body), page.text]) expect(text).not.toContain('s3cret')
   })
 })

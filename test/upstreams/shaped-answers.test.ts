@@ -206,7 +206,7 @@ describe('shaping results of upstream tools', () => {
 
   it.each([
     [
-      'a line that is no JSONata',
+      'a line that is not JSONata',
       { a: { response: jsonata('a\n.b ]') } },
       'toolAnswers.a.response.transform.expression',
       /^line 2, column 4: not valid JSONata: /,

@@ -40,7 +40,7 @@ export const ensureDemoServer = async (services: Services): Promise<string> => {
     )) ??
     (await servers.createServer(actor, {
       name: SERVER_NAME,
-      description: 'Tools of the sample API to try out.',
+      description: 'Sample API tools to try out.',
       access: 'public',
       presentation: 'flat',
       allowedUsers: [],

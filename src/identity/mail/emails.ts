@@ -49,7 +49,7 @@ export const emailChangeConfirmation = (
   to,
   subject: 'Confirm your new email for Patchbay',
   text: paragraphs(
-    `A change of the email of the account ${from} on Patchbay at ${baseUrl} to ${to} was requested.`,
+    `Someone asked to change the email of the Patchbay account ${from} (${baseUrl}) to ${to}.`,
     `To confirm it, open this link within 24 hours:\n${link}`,
     `If this was not you, ignore this email. Nothing changes.${askedFrom(address)}`,
   ),
@@ -60,8 +60,8 @@ export const emailChangeNotice = (to: string, newEmail: string, { baseUrl, addre
   to,
   subject: 'Your email for Patchbay is about to change',
   text: paragraphs(
-    `A change of the email of the account ${to} on Patchbay at ${baseUrl} to ${newEmail} was requested. A link was sent ` +
-      'to the new address. Once it is opened, you sign in with that address only.',
+    `Someone asked to change the email of the Patchbay account ${to} (${baseUrl}) to ${newEmail}. A link was sent to ` +
+      'the new address. Once it is opened, you sign in with that address only.',
     `If this was not you, sign in and change your password immediately. That invalidates the link.${askedFrom(address)}`,
   ),
 })

@@ -65,7 +65,7 @@ export const parseTable = (text: string, delimiter: string | undefined): Table |
   const value = rows.map(
     (row): JsonObject => Object.fromEntries(row.map((cell, index) => [names[index] ?? '', cell] as const)),
   )
-  return { value, notes: uneven > 0 ? [`Rows that have another number of cells than the header: ${uneven}.`] : [] }
+  return { value, notes: uneven > 0 ? [`Rows with a different number of cells than the header: ${uneven}.`] : [] }
 }
 
 const isScalar = (value: JsonValue | undefined): value is string | number | boolean | null =>

@@ -52,7 +52,7 @@ export const parseRegex = (pattern: string, { caseInsensitive }: RegexOptions): 
     return failure(explain(pattern, error))
   }
   const weight = regex.programSize()
-  if (weight > MAX_PROGRAM_SIZE) return failure('The pattern is too large: repeat less, or use a shorter one.')
+  if (weight > MAX_PROGRAM_SIZE) return failure('The pattern is too large. Use fewer repetitions or a shorter pattern.')
   const find = (text: string, limit: number): readonly Span[] => {
     const spans: Span[] = []
     const matcher = regex.matcher(text)

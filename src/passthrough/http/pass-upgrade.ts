@@ -15,7 +15,10 @@ import { buildResponseHeaders, isPassedBack } from './response-headers.ts'
 const refusalOf = ({ status, headers }: ResponseHead): Refusal | undefined => {
   if (isUnauthorized(status)) return credentialsRefusal(status)
   // The client would connect to an address of the upstream.
-  if (headers.location !== undefined) return refusal(502, ERROR.transport, 'The upstream redirected a WebSocket.')
+  if (headers.location !== undefined) {
+    const why = 'The upstream redirected the WebSocket request, which is not supported. Use the URL it redirects to.'
+    return refusal(502, ERROR.transport, why)
+  }
   return undefined
 }
 

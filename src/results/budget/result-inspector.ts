@@ -36,7 +36,7 @@ export const createResultInspector = ({
     aborted: 'The call was cancelled.',
     time: `Inspecting this result took longer than ${timeLimitMs} ms: ask for less of it.`,
     memory: `Inspecting this result takes more than ${heapLimitMb} MB of memory: ask the tool for less.`,
-    closed: 'Patchbay is being stopped. Try again later.',
+    closed: 'Patchbay is shutting down. Try again later.',
   }
 
   return {

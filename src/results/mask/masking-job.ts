@@ -26,7 +26,7 @@ const REASONS: Readonly<Record<JobEnding, string>> = {
   aborted: 'The call was canceled.',
   time: 'Masking the secrets in this result took too long. Ask the tool for less.',
   memory: 'Masking the secrets in this result took too much memory. Ask the tool for less.',
-  closed: 'Patchbay is being stopped. Try again later.',
+  closed: 'Patchbay is shutting down. Try again later.',
 }
 
 /** Creates the search in the worker pool, for one tenant. */

@@ -22,7 +22,7 @@ export const createResultShaper = ({ run, timeLimitMs, heapLimitMb }: Job<Shapin
       case 'aborted':
         return `${what} could not start in time: the machine is busy. Try again later.`
       case 'closed':
-        return 'Patchbay is being stopped. Try again later.'
+        return 'Patchbay is shutting down. Try again later.'
     }
   }
 

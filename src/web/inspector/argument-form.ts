@@ -116,7 +116,7 @@ export const parseTypedJson = (text: string, maxDepth: number): Result<JsonValue
   if (parsed.ok) return success(parsed.value)
   const fault = parsed.error.reason === 'syntax' ? findJsonFault(text) : undefined
   return failure(
-    fault === undefined ? `is not taken: ${parsed.error.message}` : `is no JSON: ${describeJsonFault(fault)}`,
+    fault === undefined ? `is not taken: ${parsed.error.message}` : `is not JSON: ${describeJsonFault(fault)}`,
   )
 }
 
@@ -159,7 +159,7 @@ export const parseArguments = (
     // Forms send line breaks as CR LF, whatever was typed.
     const text = typed(field.name).replaceAll('\r\n', '\n')
     if (text.trim() === '') {
-      if (field.isRequired && field.schema.default === undefined) errors.set(field.name, 'is needed')
+      if (field.isRequired && field.schema.default === undefined) errors.set(field.name, 'is required')
       return text === '' || (field.kind !== 'line' && field.kind !== 'text') ? [] : [[field.name, text] as const]
     }
     const parsed = parseFilled(field, text, maxDepth)

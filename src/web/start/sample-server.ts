@@ -29,7 +29,7 @@ export const createSampleServer = async (
   })
   const server = await servers.createServer(actor, {
     name: 'Sample desk',
-    description: 'Tools of the sample API for trying Patchbay.',
+    description: 'Sample API tools for trying out Patchbay.',
     access: 'public',
     presentation: 'flat',
     allowedUsers: [],

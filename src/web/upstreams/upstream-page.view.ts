@@ -154,4 +154,4 @@ export const readAccountPart = async (
 
 /** Returns the note beside the field of a secret that is already set. */
 export const toSecretNote = ({ clientSecretSetAt }: UpstreamWithGlobals): string | undefined =>
-  clientSecretSetAt && `Set ${timeText(clientSecretSetAt)}. Left empty, it stays.`
+  clientSecretSetAt && `Set ${timeText(clientSecretSetAt)}. Leave empty to keep it.`

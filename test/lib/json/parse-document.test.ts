@@ -155,7 +155,7 @@ it('uneven rows, empty column names and duplicate ones lose no cell', () => {
   expect(document).toMatchObject({
     value: [{ a: '1', 'a (2)': '2', 'column 3': '3', 'column 4': '4' }, { a: '5' }],
   })
-  expect(notes.join()).toContain('another number of cells than the header: 2.')
+  expect(notes.join()).toContain('a different number of cells than the header: 2.')
 })
 
 it.each([

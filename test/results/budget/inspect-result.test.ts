@@ -176,7 +176,7 @@ it('inspections in progress at the close complete, and later ones are refused', 
   const own = openResultInspector()
   const seen = tryLook({ bytes: LARGE }, own)
   await own.close()
-  const stopped = failure(expect.stringContaining('is being stopped'))
+  const stopped = failure(expect.stringContaining('is shutting down'))
   expect(await seen).toEqual(stopped)
   expect(await tryLook({ bytes: SMALL }, own)).toEqual(stopped)
 })

@@ -62,6 +62,6 @@ describe('secrets in a response of 5 MB', () => {
     const secretSearch = createSecretSearchFor(closed.job('find-secrets'))({ owner: 'server', group: 'organization' })
     const late = createMasker(SECRETS, secretSearch)
     const response = responseOf('text/plain', Buffer.from(LONG))
-    await expect(shapeResponse(response, late, undefined, undefined)).rejects.toThrow('Patchbay is being stopped')
+    await expect(shapeResponse(response, late, undefined, undefined)).rejects.toThrow('Patchbay is shutting down')
   })
 })

@@ -88,7 +88,7 @@ describe('a tool that shapes its results', () => {
 
   it.each([
     ['an error of the API', '/missing', jsonata('a'), /^HTTP 404/],
-    ['a text that is no JSON', '/text', jsonata('a'), /^The transform of this tool \(JSONata\) needs JSON/],
+    ['a text that is not JSON', '/text', jsonata('a'), /^The transform of this tool \(JSONata\) needs JSON/],
     [
       'what throws',
       '/users',

@@ -238,12 +238,12 @@ describe('unusual results', () => {
       /nested too deeply/,
     ],
     [
-      'a text that is no JSON, to be cut',
+      'a text that is not JSON, to be cut',
       'x'.repeat(100),
       { shaping: { maxStringLength: 20 } },
       /^x{20}… \(80 more characters\)$/,
     ],
-    ['a text that is no JSON, without fields', 'plain', { shaping: { dropFields: ['a'] } }, /^plain$/],
+    ['a text that is not JSON, without fields', 'plain', { shaping: { dropFields: ['a'] } }, /^plain$/],
   ])('%s', async (_what, text, job, said) => {
     expect(await shape(text, job)).toMatch(said)
   })
