@@ -20,7 +20,7 @@ const serve = async (options: Options): Promise<number> => {
     const setupToken = needsAccount ? services.setupToken : undefined
     if (needsAccount) {
       const token = setupToken === undefined ? '' : `, with the setup token "${setupToken}"`
-      lines.push(`There is no account yet. Create the first one, the operator's, at ${baseUrl}/sign-up${token}.`)
+      lines.push(`No account exists yet. Create the operator's account at ${baseUrl}/sign-up${token}.`)
     }
     print(options, { ready: true, baseUrl, setupToken }, lines)
   }

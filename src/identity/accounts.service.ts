@@ -89,7 +89,7 @@ export const createAccountService = (needs: AccountServiceParts) => {
   /** Finds a user by email, for the command line. Throws `not_found` if there is no such account. */
   const getUserAt = async (email: string): Promise<User> => {
     const found = await store.findUserByEmail(db, parseInput(z.object({ email: Email }), { email }).email)
-    return orThrow(found, () => new AppError('not_found', `There is no user with the email ${email}.`))
+    return orThrow(found, () => new AppError('not_found', `No user has the email ${email}.`))
   }
 
   return {

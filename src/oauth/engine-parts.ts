@@ -7,7 +7,7 @@ import type { Sealing } from '../lib/process/sealing.ts'
 import type { PendingAuthorizations } from './pending-authorizations.ts'
 import type { Resources } from './resources.ts'
 
-/** What the authorization server's engine is made of. */
+/** Dependencies of the authorization server's engine. */
 export type EngineParts = {
   db: Database
   changes: Changes

@@ -59,7 +59,7 @@ describe.each(databasesOfRun)('the presentation passthrough on $kind', kind => {
         body: { detail: expect.stringMatching(/passthrough server|passes its requests on/i) },
       })
     }
-    // It accepts them once it is no longer a passthrough server.
+    // Changing the presentation makes it an ordinary server again, which can use toolkits.
     expect((await change(serverId, 'flat')).status).toBe(200)
     expect((await api.send('PUT', `/servers/${serverId}/toolkits/${toolkitId}`)).status).toBe(204)
   })

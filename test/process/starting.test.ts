@@ -254,7 +254,7 @@ describe.concurrent('a start without an account', () => {
 
   it('says where to create one, and neither prints nor requires a setup token on loopback', async () => {
     const patchbay = await startPatchbay()
-    expect(patchbay.stdout()).toMatch(/There is no account yet/)
+    expect(patchbay.stdout()).toMatch(/No account exists yet/)
     expect(patchbay.stdout()).not.toContain('setup token')
     expect(await signUpAt(patchbay.port, { email: 'ada@example.com' })).toBe(201)
   })

@@ -9,7 +9,7 @@ export type BridgeFault = { code: number; message: string; data?: unknown }
 const NO_RESPONSE = -32_000
 const MAX_DEPTH = 64
 
-/** Returns the JSON-RPC error in a response; empty if there is none. */
+/** Returns the error object of a JSON-RPC response, or an empty object. */
 const errorIn = (text: string): JsonObject => {
   const parsed = parseJson(text, MAX_DEPTH)
   const error = parsed.ok && isJsonObject(parsed.value) ? parsed.value.error : undefined

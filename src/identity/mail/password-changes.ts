@@ -68,8 +68,8 @@ export const createPasswordChanges = (parts: MailFlowParts) => {
     },
 
     /**
-     * Throws `invalid_request` if the link is no longer valid. Does not sign in, as that would bypass the second
-     * factor.
+     * Throws `invalid_request` if the link has expired or was used. The user must still sign in, because the link
+     * does not prove their second factor.
      */
     resetPassword: async (input: { token: string; password: string; address: string }): Promise<void> => {
       const { token, password, address } = input

@@ -144,7 +144,7 @@ export const buildRouter = async (compiledServer: CompiledServer, info: ServerIn
     /** Requests to upstreams for what they offer besides tools. */
     offers: offers && routeOffers(offers),
     tools: new Map(routed),
-    /** By method. */
+    /** Keyed by method, such as `tools/list`. */
     lists: new Map([
       ...(offers === undefined ? EMPTY_LISTS : offerLists(offers)),
       ['tools/list', createListing('tools', listed)],

@@ -86,7 +86,7 @@ export const nameAllOffers = (sources: readonly UpstreamSource[], naming: OfferN
   }
   return {
     lists: ofKinds(kind => toItems(kind, offers[kind])),
-    /** By upstream, if grouped. */
+    /** Keyed by upstream, on grouped servers only. */
     groupLists: naming.isGrouped ? new Map(sources.map(listGroup)) : undefined,
     names: ofKinds(kind => withoutJson(offers[kind])),
   }

@@ -43,7 +43,7 @@ export const placeCallers = (callers: DiagramContent['callers'], sockets: readon
   return {
     callers,
     box: { ...CALLERS, y, height },
-    /** Where the collector cable ends; undefined if no parameter is exposed. */
+    /** End of the collector cable, undefined if no parameter is exposed. */
     jackY,
     rows: callers.list.map((row, index) => ({ row, y: y + CALLER.head + index * CALLER.row + CALLER.row / 2 })),
   }

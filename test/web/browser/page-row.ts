@@ -19,6 +19,13 @@ export type PageRow = {
 /** Routes, as printed by Fastify, with a row for each state that looks different. */
 export type Pages = Readonly<Record<string, readonly PageRow[]>>
 
+/** Saves the form as if it had been opened before somebody else's change. */
+export const saveOutdated = async (page: Page): Promise<void> => {
+  await page.evaluate(`document.querySelector('[name=version]').value = '2020-01-01T00:00:00.000Z'`)
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await page.getByRole('heading', { name: 'Someone else saved changes' }).waitFor()
+}
+
 export const pathIn = (world: DashboardWorld, path: PageRow['path']): string | Promise<string> =>
   typeof path === 'function'
     ? path(world)

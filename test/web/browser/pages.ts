@@ -1,5 +1,5 @@
 import { accountPages, strangerPages } from './account-pages.ts'
-import type { PageRow, Pages } from './page-row.ts'
+import { type PageRow, type Pages, saveOutdated } from './page-row.ts'
 import { serverTabPages } from './server-tab-pages.ts'
 import { upstreamAccountPages } from './upstream-account-pages.ts'
 
@@ -110,9 +110,7 @@ const settings: Pages = {
       status: 409,
       act: async page => {
         await page.getByLabel('Name', { exact: true }).fill('Mine')
-        await page.locator('input[name="version"]').evaluate(field => field.setAttribute('value', '2020-01-01'))
-        await page.getByRole('button', { name: 'Save', exact: true }).click()
-        await page.getByRole('heading', { name: 'Someone else saved changes' }).waitFor()
+        await saveOutdated(page)
       },
     },
   ],

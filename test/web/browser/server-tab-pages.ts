@@ -1,6 +1,6 @@
 import { signUp } from '../../support/api-client.ts'
 import { type DashboardWorld, HOSTILE_NAME } from './dashboard-world.ts'
-import type { PageRow, Pages } from './page-row.ts'
+import { type PageRow, type Pages, saveOutdated } from './page-row.ts'
 import { upstreamStatePages } from './upstream-pages.ts'
 
 const hostileInstance = async ({ longServerId, app }: DashboardWorld): Promise<string> => {
@@ -152,9 +152,7 @@ const tools: Pages = {
       status: 409,
       act: async page => {
         await page.getByLabel('Description for the model').fill(HOSTILE_NAME)
-        await page.evaluate(`document.querySelector('[name=version]').value = '2020-01-01T00:00:00.000Z'`)
-        await page.getByRole('button', { name: 'Save', exact: true }).click()
-        await page.getByRole('heading', { name: 'Someone else saved changes' }).waitFor()
+        await saveOutdated(page)
       },
     },
   ],

@@ -10,7 +10,7 @@ const SAME_CLICK_MS = 1_000
 /** Forms remembered across all sessions. If one is evicted early, its duplicate is processed again. */
 const MAX_REMEMBERED = 10_000
 
-/** Where a form's response redirects to; undefined if it does not redirect. */
+/** The redirect target of a form's response, undefined without a redirect. */
 type Location = PromiseWithResolvers<string | undefined>
 
 /** Returns a key that only the same form sent again has: each page view has its own CSRF token. */
