@@ -15,8 +15,8 @@ export type Consent = {
 }
 
 /**
- * Returns whether the user may use the server. Only then is there anything to grant; without, the server's name is hidden
- * from them.
+ * Returns whether the user may use the server. Only then can they grant access to it; otherwise its name is hidden from
+ * them.
  */
 export const mayUseServer = (actor: Actor, { policy }: Pick<ResourceServer, 'policy'>): boolean =>
   isAllowed(policy, { userId: actor.userId, organizationIds: new Set(organizationIdsOf(actor)) })
