@@ -40,11 +40,7 @@ const linkFor = ({ router, session, message, channel }: SessionRequest): CallLin
 /** Lets the client cancel the call until it has its response. */
 const track = (session: Session, call: Call, response: Promise<RpcResponse>): RunningCall => {
   addCall(session, call)
-  const finished = response.then(done => {
-    removeCall(session, call)
-    return done
-  })
-  return { call, response: finished }
+  return { call, response: response.finally(() => removeCall(session, call)) }
 }
 
 const startToolCall = (request: SessionRequest): RpcResponse | RunningCall => {
