@@ -14,8 +14,14 @@ const large = JSON.stringify(records)
 const patchbay = runPatchbay()
 let received = 0
 const allReceived = Promise.withResolvers<void>()
+const firstEnded = Promise.withResolvers<void>()
 const fake = runFakeApi(async ({ url }, response) => {
-  if (url.startsWith('/small')) return answerJson(response, { small: true })
+  if (url.startsWith('/first')) return answerJson(response, { first: true })
+  if (url.startsWith('/small')) {
+    // The small result arrives when all large results wait for their inspection.
+    await firstEnded.promise
+    return answerJson(response, { small: true })
+  }
   received += 1
   if (received === MANY) allReceived.resolve()
   // Otherwise, most inspections could end before the last one begins.
@@ -25,7 +31,7 @@ const fake = runFakeApi(async ({ url }, response) => {
 
 const serve = async () => {
   const builder = await signUp(patchbay.origin)
-  const tools = ['large', 'small'].map(name => ({ name, method: 'GET', url: `${fake.origin}/${name}` }))
+  const tools = ['first', 'large', 'small'].map(name => ({ name, method: 'GET', url: `${fake.origin}/${name}` }))
   const { url } = await makeServer(builder, tools, { server: { maxResponseTokens: 1_000 } })
   const client = await connect(url)
   return (tool: string) => client.callTool({ name: 'proxy_explore', arguments: { tool, arguments: {} } })
@@ -34,9 +40,14 @@ const serve = async () => {
 it('many inspections of one server do not delay those of another', async () => {
   const heavy = await serve()
   const light = await serve()
+  // Starts the pool's threads and processes, which takes longer than the inspections.
+  await Promise.all([heavy, light].flatMap(call => [call('first'), call('first')]))
   let ended = 0
-  const looks = Array.from({ length: MANY }, () => heavy('large').finally(() => ended++))
-  await allReceived.promise
+  const onEnd = () => {
+    ended += 1
+    firstEnded.resolve()
+  }
+  const looks = Array.from({ length: MANY }, () => heavy('large').finally(onEnd))
   const { content } = await light('small')
   expect(ended).toBeLessThan(MANY / 2)
   expect(JSON.stringify(content)).toContain('small')
