@@ -1,15 +1,15 @@
 import type { Database, Transaction } from '../lib/db/client.ts'
 import type { Changes } from '../lib/events/changes.ts'
 import type { IdPage } from '../lib/http/id-paging.ts'
-import { type Actor, assertMay, organizationIdsOf } from '../lib/kernel/actor.ts'
+import type { Actor } from '../lib/kernel/actor.ts'
 import { AppError } from '../lib/kernel/errors.ts'
-import type { Permission } from '../lib/kernel/roles.ts'
 import { hasToolAnswers, withTool } from './catalogue/tool-answers.ts'
 import { type AuthInput, toSecretChange } from './config/auth-input.ts'
 import { applyChange, checkInput } from './config/config-input.ts'
 import { listWarnings } from './config/plain-http.ts'
 import { compileConfig, listGlobals } from './config/resolve-config.ts'
 import { assertMayRunCommands, startsNewCommand } from './config/stdio-permission.ts'
+import { type GetServerFor, getUpstreamFor } from './get-upstream.ts'
 import { MAX_UPSTREAMS_PER_SERVER } from './limits.ts'
 import type { AccountInfo } from './oauth-client/account.ts'
 import { listSharedAccounts, type StoredAccount, takeAccountsOf } from './oauth-client/accounts.store.ts'
@@ -22,7 +22,6 @@ import {
   assertConfig,
   assertToolAnswers,
   assertUnchangedSince,
-  noUpstream,
   refuse,
   rethrowTaken,
   type Unchanged,
@@ -32,13 +31,7 @@ import * as store from './upstreams.store.ts'
 
 /** What upstreams need from their servers. */
 export type ServersOfUpstreams = {
-  /** Throws if the actor lacks the permission; `not_found` for another organization's server. */
-  getServerFor: (
-    tx: Transaction,
-    actor: Actor,
-    serverId: string,
-    permission: Permission,
-  ) => Promise<NamedServer & { presentation: string }>
+  getServerFor: GetServerFor<NamedServer & { presentation: string }>
   listGlobals: (tx: Transaction, serverId: string) => Promise<readonly { key: string; isSecret: boolean }[]>
 }
 
@@ -98,15 +91,8 @@ export const createUpstreamService = ({
     return isOAuth(before) && !isSame ? takeAccountsOf(tx, upstreamId) : []
   }
 
-  const getForChange = async (tx: Transaction, actor: Actor, id: string) => {
-    const found = await store.findUpstream(tx, id, organizationIdsOf(actor))
-    if (found === undefined) throw noUpstream()
-    assertMay(actor, found.organizationId, 'build')
-    return {
-      before: found.upstream,
-      server: await servers.getServerFor(tx, actor, found.upstream.serverId, 'build'),
-    }
-  }
+  const getForChange = (tx: Transaction, actor: Actor, id: string) =>
+    getUpstreamFor(servers.getServerFor, tx, actor, id, 'build')
 
   const assertNoSecretAtRisk = async (tx: Transaction, serverId: string, config: UpstreamConfig): Promise<void> => {
     const compiled = compileConfig(config)
@@ -176,9 +162,8 @@ export const createUpstreamService = ({
     },
 
     getUpstream: async (actor: Actor, id: string): Promise<UpstreamWithGlobals> => {
-      const found = await store.findUpstream(db, id, organizationIdsOf(actor))
-      if (found === undefined) throw noUpstream()
-      return withOwnGlobals(found.upstream)
+      const { upstream } = await getUpstreamFor(servers.getServerFor, db, actor, id, 'read')
+      return withOwnGlobals(upstream)
     },
 
     /** Returns one more than the page size if there are more. */
@@ -205,7 +190,7 @@ export const createUpstreamService = ({
       const { name, description, enabled, responseTokens, toolAnswers, ...requestedChange } = change
       const { upstream, gone } = await changes
         .commit(async (tx, announce) => {
-          const { before, server } = await getForChange(tx, actor, id)
+          const { upstream: before, server } = await getForChange(tx, actor, id)
           assertUnchangedSince(before, unchanged)
           const requested = applyChange(before.config, requestedChange)
           assertPassable(server, { transport: requested.transport, others: 0 })
@@ -243,7 +228,7 @@ export const createUpstreamService = ({
       unchanged: Unchanged = {},
     ): Promise<Upstream> =>
       changes.commit(async (tx, announce) => {
-        const { before, server } = await getForChange(tx, actor, id)
+        const { upstream: before, server } = await getForChange(tx, actor, id)
         assertUnchangedSince(before, unchanged)
         // An object cannot have this key.
         if (tool === '__proto__') throw refuse([{ path: 'tool', message: 'cannot have this name' }])
@@ -261,7 +246,7 @@ export const createUpstreamService = ({
 
     removeUpstream: async (actor: Actor, id: string): Promise<void> => {
       const gone = await changes.commit(async (tx, announce) => {
-        const { before, server } = await getForChange(tx, actor, id)
+        const { upstream: before, server } = await getForChange(tx, actor, id)
         const accounts = await takeAccountsOf(tx, id)
         await store.removeUpstream(tx, id)
         await auditUpstream(tx, actor, server, 'upstream.removed', before)
@@ -273,8 +258,8 @@ export const createUpstreamService = ({
 
     /** For an action with side effects; requires the permission to change the upstream. */
     getUpstreamForUse: async (actor: Actor, id: string): Promise<Upstream> => {
-      const { before, server } = await getForChange(db, actor, id)
-      if (server.presentation !== 'passthrough') return before
+      const { upstream, server } = await getForChange(db, actor, id)
+      if (server.presentation !== 'passthrough') return upstream
       throw new AppError('conflict', "This is a passthrough server: Patchbay does not fetch the upstream's lists.")
     },
   }

@@ -1,6 +1,10 @@
 import type { RemoteConfig, UpstreamConfig } from '../upstream.ts'
-import { isLoopback } from './loopback.ts'
 import { listGlobals } from './resolve-config.ts'
+
+/** Hosts as the URL standard normalizes them: decimal IPv4, shortest IPv6. */
+const LOOPBACK = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/
+
+export const isLoopback = ({ hostname }: Pick<URL, 'hostname'>): boolean => LOOPBACK.test(hostname)
 
 /** Names of headers that probably hold a secret. */
 const SECRET_HEADER = /auth|cookie|credential|key|password|secret|token/i

@@ -2,7 +2,7 @@ import { CALLER_UNKNOWN } from '../oauth-client/account-messages.ts'
 import type { UpstreamState } from '../upstream.ts'
 import type { UpstreamConnection } from './connection.ts'
 import { createConnectionPool, type PooledConnection } from './connection-pool.ts'
-import { AccountError, UpstreamError } from './upstream-error.ts'
+import { AccountError, UpstreamError, upstreamGone } from './upstream-error.ts'
 
 /** For all upstreams together. Above it, the least recently used idle connection is closed. */
 const MAX_CALLER_CONNECTIONS = 500
@@ -17,7 +17,6 @@ export type CallerConnectionsOptions = {
   findLatestHolder: (upstreamId: string, preferred: string | undefined) => Promise<string | undefined>
 }
 
-const gone = (): UpstreamError => new UpstreamError('aborted', 'The upstream is disabled or was removed.')
 const IDLE: UpstreamState = { kind: 'idle' }
 const NO_SECRETS: readonly string[] = []
 const noop = (): void => {}
@@ -38,7 +37,7 @@ export const createCallerConnections = ({ open, assertConnected, findLatestHolde
     if (known !== undefined) return known
     pool.makeRoom(pool.list(), MAX_CALLER_CONNECTIONS, TOO_MANY)
     const connection = open(upstreamId, userId)
-    if (connection === undefined) throw gone()
+    if (connection === undefined) throw upstreamGone()
     const caller = { upstreamId, userId, connection, activeRequests: 0, usedAt: Date.now() }
     pool.add(caller)
     return caller

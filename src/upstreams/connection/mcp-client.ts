@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import type * as client from '@modelcontextprotocol/client'
 import { z } from 'zod'
 import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
+import { once } from '../../lib/kernel/once.ts'
 
 /** Accepts any object, so that results are passed on complete. The SDK's schemas drop members that they do not know. */
 export const AnyResult = z.custom<JsonObject>(isJsonObject)
@@ -10,16 +11,10 @@ export const AnyResult = z.custom<JsonObject>(isJsonObject)
 export type McpClient = typeof client
 
 const require = createRequire(import.meta.url)
-let loaded: McpClient | undefined
-
-/** Resolves the file that `import` would load; `require` by name would load a second copy with its own zod. */
-const load = (): McpClient => {
-  const found: McpClient = require(fileURLToPath(import.meta.resolve('@modelcontextprotocol/client')))
-  return found
-}
 
 /** Loads the SDK's client on first use. It takes 15 MB, which an installation without upstreams never needs. */
-export const mcpClient = (): McpClient => {
-  loaded ??= load()
+export const mcpClient = once((): McpClient => {
+  // The file that `import` would load; `require` by name would load a second copy with its own zod.
+  const loaded: McpClient = require(fileURLToPath(import.meta.resolve('@modelcontextprotocol/client')))
   return loaded
-}
+})

@@ -68,16 +68,16 @@ const sameBoot = (one: string, other: string): boolean => one.split(' ')[0] === 
  */
 export const createPidFiles = (directory: string) => {
   const scope = findPidScope()
-  const owner = { pid: process.pid, startTime: findStartTime(process.pid) }
-  const { startTime: ownStart } = owner
+  const startTime = findStartTime(process.pid)
 
   return {
     /** Records a process about to start. Returns functions that record its pid and its end. */
     add: (mark: string) => {
-      if (scope === undefined || ownStart === undefined) return { started: () => {}, removed: () => {} }
+      if (scope === undefined || startTime === undefined) return { started: () => {}, removed: () => {} }
       const path = join(directory, `${mark}.json`)
+      const owner = { pid: process.pid, startTime }
       const write = (started?: Entry['process']): void => {
-        const entry: Entry = { scope, mark, owner: { pid: owner.pid, startTime: ownStart }, process: started }
+        const entry: Entry = { scope, mark, owner, process: started }
         // Renamed into place, so that nobody reads half a file.
         writeFileSync(`${path}.new`, JSON.stringify(entry), { mode: 0o600 })
         renameSync(`${path}.new`, path)
@@ -86,8 +86,8 @@ export const createPidFiles = (directory: string) => {
       write()
       return {
         started: (pid: number): void => {
-          const startTime = findStartTime(pid)
-          if (startTime !== undefined) write({ pid, startTime })
+          const startedAt = findStartTime(pid)
+          if (startedAt !== undefined) write({ pid, startTime: startedAt })
         },
         removed: (): void => rmSync(path, { force: true }),
       }

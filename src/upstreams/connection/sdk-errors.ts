@@ -22,6 +22,11 @@ const statusOf = (error: unknown): number | undefined => {
   return error instanceof SseError ? error.code : undefined
 }
 
+const notMcp = (cause: unknown): UpstreamError =>
+  new UpstreamError('not_mcp', 'The URL responds with something other than MCP, such as a web page. Check the path.', {
+    cause,
+  })
+
 const statusError = (status: number, cause: unknown): UpstreamError => {
   const options = { cause }
   if (status === 401 || status === 403) {
@@ -32,8 +37,7 @@ const statusError = (status: number, cause: unknown): UpstreamError => {
     return new UpstreamError('http_status', `The upstream responded with HTTP ${status}. Check the upstream.`, options)
   }
   if (status >= 200 && status < 300) {
-    const message = 'The URL responds with something other than MCP, such as a web page. Check the path.'
-    return new UpstreamError('not_mcp', message, options)
+    return notMcp(cause)
   }
   const message = `The URL does not speak MCP: it responded with HTTP ${status}. Check the path and the transport: http is Streamable HTTP, sse its predecessor.`
   return new UpstreamError('not_mcp', message, options)
@@ -77,8 +81,7 @@ export const findFault = (error: unknown): UpstreamError | undefined => {
     return new UpstreamError('timeout', message, { cause: error })
   }
   if (chain.some(isUnreadable)) {
-    const message = 'The URL responds with something other than MCP, such as a web page. Check the path.'
-    return new UpstreamError('not_mcp', message, { cause: error })
+    return notMcp(error)
   }
   if (isSdkError(error, 'ConnectionClosed')) {
     return new UpstreamError('protocol', 'The connection to the upstream was closed.', { cause: error })

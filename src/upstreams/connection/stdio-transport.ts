@@ -60,27 +60,22 @@ const parseLine = (line: string): readonly JSONRPCMessage[] | undefined => {
 
 const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
-const startError = (error: unknown, { command, cwd }: ProcessCommand): UpstreamError => {
+const describeStartError = (error: unknown, { command, cwd }: ProcessCommand): string => {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const isSpawn = error instanceof Error && 'syscall' in error && String(error.syscall).startsWith('spawn')
   const detail = /^E[A-Z0-9_]+$/.test(code) ? ` (${code})` : ''
-  const options = { cause: error }
   if (!isSpawn) {
-    const message = `The command ${command} could not be started${detail}. Check its arguments, and that Patchbay can write to its data folder.`
-    return new UpstreamError('command_not_found', message, options)
+    return `The command ${command} could not be started${detail}. Check its arguments, and that Patchbay can write to its data folder.`
   }
-  if (cwd !== undefined && !isDirectory(cwd)) {
-    return new UpstreamError('command_not_found', `The working directory ${cwd} does not exist.`, options)
+  if (cwd !== undefined && !isDirectory(cwd)) return `The working directory ${cwd} does not exist.`
+  switch (code) {
+    case 'EACCES':
+      return `The command ${command} is not executable for Patchbay. Make it executable or correct the path.`
+    case 'ENOENT':
+      return `The command ${command} was not found on this machine. Install it or enter its full path.`
+    default:
+      return `The command ${command} could not be started${detail}.`
   }
-  if (code === 'EACCES') {
-    const message = `The command ${command} is not executable for Patchbay. Make it executable or correct the path.`
-    return new UpstreamError('command_not_found', message, options)
-  }
-  if (code === 'ENOENT') {
-    const message = `The command ${command} was not found on this machine. Install it or enter its full path.`
-    return new UpstreamError('command_not_found', message, options)
-  }
-  return new UpstreamError('command_not_found', `The command ${command} could not be started${detail}.`, options)
 }
 
 const endError = ({ code, signal }: ProcessEnd): UpstreamError => {
@@ -202,7 +197,7 @@ export const createStdioTransport = (options: StdioTransportOptions): StdioTrans
           )
         })
       } catch (error) {
-        failure = startError(error, command)
+        failure = new UpstreamError('command_not_found', describeStartError(error, command), { cause: error })
         log.add('patchbay', failure.message)
         throw failure
       }

@@ -34,6 +34,10 @@ export class UpstreamError extends Error {
   }
 }
 
+/** The upstream was disabled or removed while it was in use. */
+export const upstreamGone = (): UpstreamError =>
+  new UpstreamError('aborted', 'The upstream is disabled or was removed.')
+
 /** No working account for this use of an upstream. */
 export class AccountError extends UpstreamError {
   /** Where the caller can connect their own account; undefined if a builder has to do it. */

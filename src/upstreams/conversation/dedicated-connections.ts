@@ -5,7 +5,7 @@ import type { UpstreamConnection } from '../connection/connection.ts'
 import { createConnectionPool, type PooledConnection } from '../connection/connection-pool.ts'
 import type { ClientSetup } from '../connection/open-connection.ts'
 import type { UpstreamConnections } from '../connection/upstream-connections.ts'
-import { UpstreamError } from '../connection/upstream-error.ts'
+import { UpstreamError, upstreamGone } from '../connection/upstream-error.ts'
 import { isPerCaller } from '../upstream.ts'
 import { assertSupported } from './input-requests.ts'
 import { maskTokens } from './mask-tokens.ts'
@@ -88,7 +88,7 @@ export const createDedicatedConnections = (
       },
     }
     const connection = connections.openDedicated(upstreamId, setup, userId)
-    if (connection === undefined) throw new UpstreamError('aborted', 'The upstream is disabled or was removed.')
+    if (connection === undefined) throw upstreamGone()
     const entry: Entry = {
       connection,
       key,

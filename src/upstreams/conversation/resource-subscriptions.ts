@@ -1,5 +1,5 @@
 import type { UpstreamConnections } from '../connection/upstream-connections.ts'
-import { UpstreamError } from '../connection/upstream-error.ts'
+import { upstreamGone } from '../connection/upstream-error.ts'
 import { createResourceWatch, type OnUpdated, type ResourceWatch } from './resource-watch.ts'
 
 export const createResourceSubscriptions = (
@@ -13,7 +13,7 @@ export const createResourceSubscriptions = (
     const created = createResourceWatch({
       find: () => {
         const connection = connections.find(upstreamId)
-        if (connection === undefined) throw new UpstreamError('aborted', 'The upstream is disabled or was removed.')
+        if (connection === undefined) throw upstreamGone()
         return connection
       },
       onEmpty: () => {

@@ -5,7 +5,7 @@ import { OutboundError } from '../../lib/outbound/outbound-request.ts'
 import { type McpClient, mcpClient } from '../connection/mcp-client.ts'
 import { type AccountContent, OAuthClient } from './account.ts'
 import { AuthorizationServer, isAllowedAddress, parseAuthorizationServer } from './authorization-server.ts'
-import { describeOAuthError, toSafeCode } from './oauth-errors.ts'
+import { cannotConnect, describeOAuthError, toSafeCode } from './oauth-errors.ts'
 import { parseTokens } from './parse-tokens.ts'
 
 export type ConnectTarget = {
@@ -31,9 +31,6 @@ export type PendingAuthorization = z.infer<typeof PendingAuthorization>
 const MAX_SCOPE_CHARS = 2_048
 /** RFC 6749 §3.3. */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/
-
-/** Has no cause: causes are logged, and this one may quote a third party. */
-const cannotConnect = (why: string): AppError => new AppError('unavailable', `Cannot connect the upstream: ${why}.`)
 
 /** Sends a request without a token and returns the challenge, if any. */
 const requestChallenge = async ({ url, headers }: ConnectTarget, fetch: BoundedFetch) => {
@@ -186,7 +183,6 @@ const assertIssuer = (answer: URLSearchParams, { server }: PendingAuthorization)
 
 export type FinishParts = {
   fetch: BoundedFetch
-  now: () => number
   /** Called before the client secret is sent to the authorization server; throws if it must not be. */
   pinSecret: (client: OAuthClient, issuer: string) => Promise<void>
 }
@@ -195,7 +191,7 @@ export type FinishParts = {
 export const finishConnecting = async (
   answer: URLSearchParams,
   authorization: PendingAuthorization,
-  { fetch, now, pinSecret }: FinishParts,
+  { fetch, pinSecret }: FinishParts,
 ): Promise<AccountContent> => {
   const { url, resource, server, client, redirectUri, codeVerifier } = authorization
   const iss = assertIssuer(answer, authorization)
@@ -223,7 +219,7 @@ export const finishConnecting = async (
     .catch((error: unknown) => {
       throw connectionFailed(`its authorization server issued no token: ${describeOAuthError(error)}`)
     })
-  const tokens = parseTokens(exchanged, now())
+  const tokens = parseTokens(exchanged, Date.now())
   if (!tokens.ok) throw connectionFailed(`its authorization server issued an unusable token: ${tokens.error}`)
   const scope = tokens.value.scope ?? authorization.scope
   return { url, resource, server, client, tokens: { ...tokens.value, ...(scope !== undefined && { scope }) } }

@@ -1,3 +1,4 @@
+import { AppError } from '../../lib/kernel/errors.ts'
 import { OutboundError } from '../../lib/outbound/outbound-request.ts'
 import { mcpClient } from '../connection/mcp-client.ts'
 
@@ -7,6 +8,10 @@ const ERROR_CODE = /^[a-z_]{1,60}$/
 /** Returns an error code if it is safe to show. */
 export const toSafeCode = (code: unknown): string | undefined =>
   typeof code === 'string' && ERROR_CODE.test(code) ? code : undefined
+
+/** Has no cause: causes are logged, and this one may quote a third party. */
+export const cannotConnect = (why: string): AppError =>
+  new AppError('unavailable', `Cannot connect the upstream: ${why}.`)
 
 /** A later attempt may succeed. */
 const isTemporary = (code: string): boolean => {

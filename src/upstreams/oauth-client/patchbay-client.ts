@@ -1,10 +1,9 @@
 import type { OAuthClientMetadata } from '@modelcontextprotocol/client'
-import { AppError } from '../../lib/kernel/errors.ts'
 import type { BoundedFetch } from '../../lib/outbound/bounded-fetch.ts'
 import { mcpClient } from '../connection/mcp-client.ts'
 import { OAuthClient } from './account.ts'
 import type { AuthorizationServer } from './authorization-server.ts'
-import { describeOAuthError } from './oauth-errors.ts'
+import { cannotConnect, describeOAuthError } from './oauth-errors.ts'
 
 export const CALLBACK_PATH = '/connect/callback'
 const DOCUMENT_PATH = '/connect/client.json'
@@ -33,8 +32,6 @@ const authMethodFor = ({ token_endpoint_auth_methods_supported: methods }: Autho
   return methods === undefined ? 'none' : (known.find(method => methods.includes(method)) ?? 'none')
 }
 
-const cannotRegister = (why: string): AppError => new AppError('unavailable', `Cannot connect the upstream: ${why}.`)
-
 /** Registers Patchbay as a client (RFC 7591). Throws `unavailable`. */
 export const registerPatchbay = async (
   server: AuthorizationServer,
@@ -42,7 +39,7 @@ export const registerPatchbay = async (
   { baseUrl, fetch }: { baseUrl: string; fetch: BoundedFetch },
 ): Promise<OAuthClient> => {
   if (server.registration_endpoint === undefined) {
-    throw cannotRegister(
+    throw cannotConnect(
       'its authorization server does not support dynamic registration. Register Patchbay there by hand and enter the client ID here',
     )
   }
@@ -58,11 +55,11 @@ export const registerPatchbay = async (
       ...(scope !== undefined && { scope }),
     })
     .catch((error: unknown) => {
-      throw cannotRegister(`its authorization server did not register Patchbay: ${describeOAuthError(error)}`)
+      throw cannotConnect(`its authorization server did not register Patchbay: ${describeOAuthError(error)}`)
     })
   const client = OAuthClient.parse(registered)
   if (client.client_id === '' || JSON.stringify(client).length > MAX_CLIENT_CHARS) {
-    throw cannotRegister('its authorization server returned an unusable registration')
+    throw cannotConnect('its authorization server returned an unusable registration')
   }
   return client
 }

@@ -37,12 +37,12 @@ const contextOf = ({ state, userId, upstreamId, holder }: AuthorizationKey) => (
 })
 
 /** Stores authorizations in the user's session, sealed because sessions are stored in the database. */
-export const createPendingAuthorizations = (sealing: Sealing, now: () => number) => ({
+export const createPendingAuthorizations = (sealing: Sealing) => ({
   save: (request: FastifyRequest, key: AuthorizationKey, authorization: PendingAuthorization): void => {
     const { session } = request
     const sealed = sealing.seal(JSON.stringify(authorization), contextOf(key))
-    const others = (session.upstreamJourneys ?? []).filter(({ endsAt }) => endsAt > now())
-    session.upstreamJourneys = [...others, { ...key, sealed, endsAt: now() + LIFETIME_MS }].slice(-MAX_PENDING)
+    const others = (session.upstreamJourneys ?? []).filter(({ endsAt }) => endsAt > Date.now())
+    session.upstreamJourneys = [...others, { ...key, sealed, endsAt: Date.now() + LIFETIME_MS }].slice(-MAX_PENDING)
   },
 
   /** Removes and returns the authorization. Undefined if this user did not start it in this browser, or it expired. */
@@ -54,7 +54,7 @@ export const createPendingAuthorizations = (sealing: Sealing, now: () => number)
     session.upstreamJourneys = all.filter(saved => saved !== found)
     // Saved before the code is exchanged, so that it cannot be used twice.
     await session.save()
-    if (found.userId !== userId || found.endsAt <= now()) return undefined
+    if (found.userId !== userId || found.endsAt <= Date.now()) return undefined
     try {
       const plain: unknown = z.json().parse(JSON.parse(sealing.open(found.sealed, contextOf(found))))
       return { upstreamId: found.upstreamId, holder: found.holder, authorization: PendingAuthorization.parse(plain) }

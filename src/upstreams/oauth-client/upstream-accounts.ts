@@ -60,7 +60,7 @@ export const createUpstreamAccounts = ({
   findServerToCall,
   onConnected,
 }: UpstreamAccountsParts) => {
-  const { fetch, clients, now, baseUrl, revocations } = oauth
+  const { fetch, clients, baseUrl, revocations } = oauth
   const redirectUri = `${baseUrl}${CALLBACK_PATH}`
 
   /** Throws the same 404 for an upstream of another organization as for a missing one. */
@@ -127,7 +127,6 @@ export const createUpstreamAccounts = ({
       if ((await getConnectable(db, actor, upstreamId)).holder !== agreed) throw accountSettingChanged()
       const content = await finishConnecting(answer, authorization, {
         fetch,
-        now,
         pinSecret: (client, issuer) => clients.pinSecret(upstreamId, client, issuer),
       })
       const { url } = targetOf(await resolve(upstreamId))
@@ -140,7 +139,7 @@ export const createUpstreamAccounts = ({
         if (holder !== agreed) throw accountSettingChanged()
         const before = await store.findAccount(tx, upstreamId, holder)
         const sealed = sealing.seal(JSON.stringify(content), accountSealContext(upstreamId, holder))
-        await store.putAccount(tx, { upstreamId, holder, sealed, connectedAt: new Date(now()) })
+        await store.putAccount(tx, { upstreamId, holder, sealed, connectedAt: new Date() })
         await auditUpstream(tx, actor, server, 'upstream.connected', upstream, describeAccount(holder))
         announceChange(announce, found)
         return { found, before }

@@ -18,8 +18,6 @@ export type UpstreamClientsParts = {
   sealing: Sealing
   fetch: BoundedFetch
   baseUrl: string
-  /** Milliseconds since 1970. */
-  now: () => number
 }
 
 /** `shownTo` is the issuer that the builder's secret was first sent to. It is sent to no other. */
@@ -35,7 +33,7 @@ const clientChanged = (): AppError =>
   new AppError('conflict', "The upstream's client settings changed while you were connecting. Start again.")
 
 /** Finds or creates Patchbay's registration at the authorization servers of upstreams. */
-export const createUpstreamClients = ({ db, sealing, fetch, baseUrl, now }: UpstreamClientsParts) => {
+export const createUpstreamClients = ({ db, sealing, fetch, baseUrl }: UpstreamClientsParts) => {
   const seal = (upstreamId: string, client: SealedClient) =>
     sealing.seal(JSON.stringify(client), clientSealContext(upstreamId))
 
@@ -60,11 +58,11 @@ export const createUpstreamClients = ({ db, sealing, fetch, baseUrl, now }: Upst
   }
 
   const isGood = ({ redirect_uris: uris, client_secret_expires_at: end = 0 }: OAuthClient): boolean =>
-    uris?.includes(`${baseUrl}${CALLBACK_PATH}`) === true && (end === 0 || end * 1_000 > now())
+    uris?.includes(`${baseUrl}${CALLBACK_PATH}`) === true && (end === 0 || end * 1_000 > Date.now())
 
   /** Authorization servers delete unused clients, so one without a working account is registered again. */
   const isInUse = async (upstreamId: string, registeredAt: Date): Promise<boolean> =>
-    registeredAt.getTime() > now() - ASSUMED_REGISTERED_MS || (await hasWorkingAccount(db, upstreamId))
+    registeredAt.getTime() > Date.now() - ASSUMED_REGISTERED_MS || (await hasWorkingAccount(db, upstreamId))
 
   return {
     /**

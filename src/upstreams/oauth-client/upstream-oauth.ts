@@ -30,23 +30,12 @@ export type UpstreamOAuthParts = {
   network: Pick<HttpClientOptions, 'policy' | 'connectTimeoutMs' | 'ownOrigins' | 'lookup'>
   baseUrl: string
   mayCall: (userId: string, serverId: string) => Promise<boolean>
-  /** Milliseconds since 1970. */
-  now?: () => number
 }
 
 /**
  * Builds everything that OAuth at upstreams needs: Patchbay's registrations, tokens, revocation and a guarded client.
  */
-export const createUpstreamOAuth = ({
-  db,
-  changes,
-  bus,
-  sealing,
-  network,
-  baseUrl,
-  mayCall,
-  now = Date.now,
-}: UpstreamOAuthParts) => {
+export const createUpstreamOAuth = ({ db, changes, bus, sealing, network, baseUrl, mayCall }: UpstreamOAuthParts) => {
   const client = createHttpClient({
     ...network,
     connectTimeoutMs: Math.min(network.connectTimeoutMs, REQUEST_TIMEOUT_MS),
@@ -55,7 +44,7 @@ export const createUpstreamOAuth = ({
     maxSockets: MAX_SOCKETS,
   })
   const fetch = createBoundedFetch(client, { timeoutMs: REQUEST_TIMEOUT_MS, maxResponseBytes: MAX_RESPONSE_BYTES })
-  const clients = createUpstreamClients({ db, sealing, fetch, baseUrl, now })
+  const clients = createUpstreamClients({ db, sealing, fetch, baseUrl })
   const tokens = createUpstreamTokens({
     db,
     changes,
@@ -66,7 +55,6 @@ export const createUpstreamOAuth = ({
       const url = `${baseUrl}${connectPath(upstreamId)}`
       return new AccountError(describeAccountProblem(problem, holder, url), holder === EVERYBODY ? undefined : url)
     },
-    now,
   })
   const revocations = createRevocations({ fetch, clients, open: tokens.open })
   const subscriptions = [
@@ -104,8 +92,7 @@ export const createUpstreamOAuth = ({
       const taken = await takeAccountsOfUser(tx, userId)
       return () => revocations.revokeInBackground(taken)
     },
-    pendingAuthorizations: createPendingAuthorizations(sealing, now),
-    now,
+    pendingAuthorizations: createPendingAuthorizations(sealing),
     accounts: {
       authorizerOf: tokens.authorizerOf,
       assertConnected: tokens.assertConnected,

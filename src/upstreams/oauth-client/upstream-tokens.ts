@@ -36,7 +36,6 @@ export type UpstreamTokensParts = {
   findCurrentClient: (upstreamId: string, connectedWith: OAuthClient, issuer: string) => Promise<OAuthClient>
   /** Builds the error shown to a caller without a usable account. */
   toError: (lack: AccountProblem, upstreamId: string, holder: Holder) => AccountError
-  now: () => number
 }
 
 const keyOf = (upstreamId: string, holder: Holder): string => `${upstreamId} ${holder}`
@@ -55,7 +54,6 @@ export const createUpstreamTokens = ({
   fetch,
   findCurrentClient,
   toError,
-  now,
 }: UpstreamTokensParts) => {
   const cache = new LRUCache<string, OpenAccount>({ max: MAX_CACHED_ACCOUNTS })
   /** Counts invalidations: a read or renewal that started before the latest one must not fill the cache. */
@@ -95,7 +93,7 @@ export const createUpstreamTokens = ({
   /** Stores it in the background. The event it announces closes the account's connections. */
   const markBroken = (account: OpenAccount): AccountError => {
     const { id, upstreamId, holder, version } = account
-    const brokenAt = new Date(now())
+    const brokenAt = new Date()
     cache.set(keyOf(upstreamId, holder), { ...account, brokenAt })
     const write: Promise<void> = changes
       .commit(async (tx, announce) => {
@@ -118,7 +116,7 @@ export const createUpstreamTokens = ({
       resource,
       fetchFn: fetch,
     })
-    const read = parseTokens(response, now())
+    const read = parseTokens(response, Date.now())
     if (!read.ok) throw notRenewed(read.error)
     return { ...content, tokens: { scope: tokens.scope, ...read.value } }
   }
@@ -146,14 +144,14 @@ export const createUpstreamTokens = ({
 
   /** Waits for the claim, or for the process that holds it. */
   const renew = async ({ upstreamId, holder, version: seen }: OpenAccount): Promise<OpenAccount> => {
-    const giveUpAt = now() + CLAIM_MS
+    const giveUpAt = Date.now() + CLAIM_MS
     for (;;) {
       const account = await read(upstreamId, holder)
       if (account === undefined) throw toError('missing', upstreamId, holder)
       if (account.brokenAt !== undefined) throw toError('broken', upstreamId, holder)
       if (account.version !== seen) return account
       if (account.content.tokens.refreshToken === undefined) throw markBroken(account)
-      const at = now()
+      const at = Date.now()
       if (await store.claimRenewal(db, account, { now: new Date(at), until: new Date(at + CLAIM_MS) })) {
         return renewClaimed(account)
       }
@@ -165,20 +163,21 @@ export const createUpstreamTokens = ({
   const renewOnce = (account: OpenAccount): Promise<OpenAccount> =>
     renewals.run(keyOf(account.upstreamId, account.holder), () => renew(account))
 
-  const isGood = ({ content }: OpenAccount): boolean => (content.tokens.expiresAt ?? Number.POSITIVE_INFINITY) > now()
+  const isGood = ({ content }: OpenAccount): boolean =>
+    (content.tokens.expiresAt ?? Number.POSITIVE_INFINITY) > Date.now()
 
   /** Returns an account whose token is valid for a while, renewing it if due. */
   const getFresh = async (upstreamId: string, holder: Holder): Promise<OpenAccount> => {
     const account = await get(upstreamId, holder)
     const { renewAt, refreshToken } = account.content.tokens
-    if (renewAt === undefined || now() < renewAt) return account
+    if (renewAt === undefined || Date.now() < renewAt) return account
     if (refreshToken === undefined && isGood(account)) return account
     const seen = invalidations
     try {
       return await renewOnce(account)
     } catch (error) {
       if (error instanceof AccountError || !isGood(account)) throw error
-      const tokens = { ...account.content.tokens, renewAt: now() + RETRY_DELAY_MS }
+      const tokens = { ...account.content.tokens, renewAt: Date.now() + RETRY_DELAY_MS }
       cacheAccount({ ...account, content: { ...account.content, tokens } }, seen)
       // Never use an account that was disconnected meanwhile.
       return seen === invalidations ? account : await get(upstreamId, holder)
@@ -213,10 +212,10 @@ export const createUpstreamTokens = ({
           const account = await get(upstreamId, holder)
           if (account.content.tokens.accessToken !== refused) return tokenFor(rememberTokens(account), url)
           // A token rejected right after its renewal will not work after another one.
-          if (forced?.token === refused && now() - forced.at < RETRY_DELAY_MS)
+          if (forced?.token === refused && Date.now() - forced.at < RETRY_DELAY_MS)
             throw toError('refused', upstreamId, holder)
           const newer = rememberTokens(await renewOnce(account))
-          forced = { token: newer.content.tokens.accessToken, at: now() }
+          forced = { token: newer.content.tokens.accessToken, at: Date.now() }
           return tokenFor(newer, url)
         },
         refused: () => toError('refused', upstreamId, holder),

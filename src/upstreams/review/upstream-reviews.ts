@@ -1,16 +1,15 @@
 import type { Database, Transaction } from '../../lib/db/client.ts'
 import { isUniqueViolation } from '../../lib/db/failures.ts'
 import type { Changes } from '../../lib/events/changes.ts'
-import { type Actor, assertMay, organizationIdsOf } from '../../lib/kernel/actor.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
-import type { Permission } from '../../lib/kernel/roles.ts'
 import { findCurrentCatalogue } from '../catalogue/catalogue.store.ts'
 import type { UpstreamCatalogues } from '../catalogue/catalogues.ts'
 import { listAllowedTools, type UpstreamSource } from '../catalogue/present-tools.ts'
+import { type GetServerFor, getUpstreamFor } from '../get-upstream.ts'
 import type { Upstream } from '../upstream.ts'
 import { auditUpstream, describeApproved, type NamedServer } from '../upstream-audit.ts'
-import { noUpstream } from '../upstream-refusals.ts'
-import { findUpstream, isServerReviewed, listUpstreamsOfAnybody } from '../upstreams.store.ts'
+import { isServerReviewed, listUpstreamsOfAnybody } from '../upstreams.store.ts'
 import {
   listApprovedDefinitions,
   listApprovedHashes,
@@ -35,8 +34,7 @@ export type UpstreamReviewParts = {
   db: Database
   changes: Changes
   catalogues: Pick<UpstreamCatalogues, 'find'>
-  /** Throws if the actor lacks the permission; `not_found` for another organization's server. */
-  getServerFor: (tx: Transaction, actor: Actor, serverId: string, permission: Permission) => Promise<ReviewedServer>
+  getServerFor: GetServerFor<ReviewedServer>
 }
 
 /** `version` changes with anything in `waiting`. */
@@ -102,14 +100,6 @@ const chooseTools = (waiting: readonly PendingTool[], live: ReadonlyMap<string, 
  * its old definition and a new one stays hidden until then. Approvals are in the database, shared by all processes.
  */
 export const createUpstreamReviews = ({ db, changes, catalogues, getServerFor }: UpstreamReviewParts) => {
-  const getFor = async (tx: Transaction, actor: Actor, id: string, permission: Permission) => {
-    const found = await findUpstream(tx, id, organizationIdsOf(actor))
-    if (found === undefined) throw noUpstream()
-    assertMay(actor, found.organizationId, permission)
-    const server = await getServerFor(tx, actor, found.upstream.serverId, permission)
-    return { upstream: found.upstream, server }
-  }
-
   const listSourcesOf = async (upstreams: readonly Upstream[]): Promise<UpstreamSource[]> => {
     const stored = await catalogues.find(upstreams)
     return upstreams.flatMap(upstream => {
@@ -138,7 +128,7 @@ export const createUpstreamReviews = ({ db, changes, catalogues, getServerFor }:
     },
 
     getReview: async (actor: Actor, id: string): Promise<UpstreamReview> => {
-      const { upstream, server } = await getFor(db, actor, id, 'read')
+      const { upstream, server } = await getUpstreamFor(getServerFor, db, actor, id, 'read')
       if (!server.reviewUpstreamChanges) return { isReviewed: false, version: versionOf([]), waiting: [] }
       const [reviewed] = await listReviewed(db, await listSourcesOf([upstream]))
       const waiting = reviewed?.waiting ?? []
@@ -160,7 +150,7 @@ export const createUpstreamReviews = ({ db, changes, catalogues, getServerFor }:
     approve: async (actor: Actor, id: string, input: Approval): Promise<number> => {
       try {
         return await changes.commit(async (tx, announce) => {
-          const { upstream, server } = await getFor(tx, actor, id, 'build')
+          const { upstream, server } = await getUpstreamFor(getServerFor, tx, actor, id, 'build')
           if (!server.reviewUpstreamChanges) throw notReviewed()
           const stored = await findCurrentCatalogue(tx, upstream)
           const [reviewed] = await listReviewed(tx, stored === undefined ? [] : [{ upstream, stored }])
