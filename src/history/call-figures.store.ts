@@ -1,10 +1,10 @@
 import { join, type Sql, sqltag as sql } from '@prisma/client/runtime/client'
 import { z } from 'zod'
 import type { Database } from '../lib/db/client.ts'
+import { HOUR_MS } from '../lib/kernel/durations.ts'
 
 /** Hours covered by the figures: the current one and the 23 before it. */
 const HOURS = 24
-const HOUR_MS = 60 * 60 * 1_000
 
 /** Calls read for a server's own page, which bounds its cost. */
 const MAX_CALLS_OF_SERVER = 10_000

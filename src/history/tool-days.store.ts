@@ -1,9 +1,9 @@
 import { removeInBatches } from '../lib/db/batches.ts'
 import type { Database } from '../lib/db/client.ts'
+import { DAY_MS } from '../lib/kernel/durations.ts'
 
 /** How long sums are stored, in days: enough to compare two years. */
 const KEPT_DAYS = 800
-const DAY_MS = 24 * 60 * 60 * 1_000
 /** Most tool names read for a server: as many as it can have, plus earlier ones. */
 const MAX_TOOLS = 4_000
 

@@ -1,9 +1,9 @@
 import { sqltag as sql } from '@prisma/client/runtime/client'
 import { z } from 'zod'
 import type { Database } from '../lib/db/client.ts'
+import { DAY_MS } from '../lib/kernel/durations.ts'
 import { newestCallsOf } from './call-figures.store.ts'
 
-const DAY_MS = 24 * 60 * 60 * 1_000
 const DAYS = 30
 /** Calls read in total, shared by the servers of an organization, which bounds the cost of the page. */
 const MAX_CALLS = 100_000

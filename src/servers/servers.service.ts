@@ -3,6 +3,7 @@ import type { Database, Transaction } from '../lib/db/client.ts'
 import type { Announce, Changes } from '../lib/events/changes.ts'
 import type { IdPage } from '../lib/http/id-paging.ts'
 import { type Actor, assertMay, organizationForNew, organizationIdsOf } from '../lib/kernel/actor.ts'
+import { assertUnchangedSince, type Unchanged } from '../lib/kernel/conflicts.ts'
 import { AppError } from '../lib/kernel/errors.ts'
 import { orThrow } from '../lib/kernel/missing.ts'
 import type { Permission } from '../lib/kernel/roles.ts'
@@ -73,15 +74,6 @@ const changeAllowed = async (
   announce({ type: 'server_changed', serverId: server.id })
 }
 
-type Unchanged = { ifUnchangedSince?: Date | undefined }
-
-const assertUnchangedSince = ({ updatedAt }: Server, since: Date | undefined): void => {
-  if (since === undefined || updatedAt.getTime() === since.getTime()) return
-  throw new AppError('conflict', 'Somebody else has changed the server since you opened this page.', {
-    errors: [{ path: 'version', message: 'is not the latest version' }],
-  })
-}
-
 export type ServerServiceOptions = ServerServiceParts & {
   removal: ServerRemoval
   canConfirmAddresses: boolean
@@ -123,15 +115,10 @@ export const createServerService = ({ db, changes, removal, canConfirmAddresses 
      * Changes a server. Access and allowed users of another user's server can only be changed by those who manage the
      * organization. Throws `conflict` with the path `version` if the server has changed since `ifUnchangedSince`.
      */
-    updateServer: (
-      actor: Actor,
-      id: string,
-      input: ServerChanges,
-      { ifUnchangedSince }: Unchanged = {},
-    ): Promise<Server> =>
+    updateServer: (actor: Actor, id: string, input: ServerChanges, unchanged: Unchanged = {}): Promise<Server> =>
       changes.commit(async (tx, announce) => {
         const server = await getServerFor(tx, actor, id, 'build')
-        assertUnchangedSince(server, ifUnchangedSince)
+        assertUnchangedSince('the server', server.updatedAt, unchanged)
         const { allowedUsers, ...rest } = input
         const addressMatch = addressMatchFor(server.organizationId)
         const allowedUserIds = allowedUsers === undefined ? undefined : await toUserIds(tx, allowedUsers, addressMatch)

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import { writeAudit } from '../identity/audit/audit.store.ts'
 import type { Transaction } from '../lib/db/client.ts'
-import { isUniqueViolation } from '../lib/db/failures.ts'
+import { rethrowTaken } from '../lib/db/failures.ts'
 import type { IdPage } from '../lib/http/id-paging.ts'
 import { type Actor, assertMay, organizationForNew, organizationIdsOf } from '../lib/kernel/actor.ts'
+import { assertUnchangedSince, changedMeanwhile, type Unchanged } from '../lib/kernel/conflicts.ts'
 import { AppError } from '../lib/kernel/errors.ts'
 import { MAX_TOOLS_PER_TOOLKIT } from '../lib/kernel/limits.ts'
 import { definedFields, orThrow, withoutNulls } from '../lib/kernel/missing.ts'
@@ -21,20 +22,6 @@ import { createToolkit, findToolkit, findUsableToolkit, touchToolkit } from './t
 import * as store from './tools.store.ts'
 
 const toolNotFound = () => new AppError('not_found', 'Tool not found.')
-
-const nameTaken = (name: string) =>
-  new AppError('conflict', `This toolkit already has a tool named "${name}".`, {
-    errors: [{ path: 'name', message: 'is already used in this toolkit' }],
-  })
-
-const rethrowTaken = (name: string) => (error: unknown) => {
-  throw isUniqueViolation(error) ? nameTaken(name) : error
-}
-
-const staleTool = () =>
-  new AppError('conflict', 'Somebody else has changed this tool. Your changes are not saved yet.', {
-    errors: [{ path: 'version', message: 'is not the latest version' }],
-  })
 
 /** Changed fields of a tool: undefined keeps the value, null removes it. */
 export type ToolPatch = { [Field in keyof ToolDefinition]?: ToolDefinition[Field] | null | undefined }
@@ -115,7 +102,7 @@ export const createToolService = ({
           announce({ type: 'toolkit_changed', toolkitId })
           return tool
         })
-        .catch(rethrowTaken(definition.name))
+        .catch(rethrowTaken('toolkit', 'a tool', definition.name))
     },
 
     /** Returns the tool with the same name and content, for example if a form was sent twice. */
@@ -175,28 +162,22 @@ export const createToolService = ({
     },
 
     /** Throws `conflict` with the path `version` if it has changed since `ifUnchangedSince`. */
-    updateTool: (
-      actor: Actor,
-      id: string,
-      patch: ToolPatch,
-      { ifUnchangedSince }: { ifUnchangedSince?: Date | undefined } = {},
-    ): Promise<Tool> =>
+    updateTool: (actor: Actor, id: string, patch: ToolPatch, { ifUnchangedSince }: Unchanged = {}): Promise<Tool> =>
       changes
         .commit(async (tx, announce) => {
           const tool = await getForChange(tx, actor, id)
-          if (ifUnchangedSince !== undefined && ifUnchangedSince.getTime() !== tool.updatedAt.getTime())
-            throw staleTool()
+          const what = `the tool "${tool.name}"`
+          assertUnchangedSince(what, tool.updatedAt, { ifUnchangedSince })
           const definition = applyPatch(tool, patch)
           assertTool(definition)
-          const updated = orThrow(
-            await store.updateVersion(tx, tool, definition, ifUnchangedSince !== undefined),
-            staleTool,
+          const updated = orThrow(await store.updateVersion(tx, tool, definition, ifUnchangedSince !== undefined), () =>
+            changedMeanwhile(what),
           )
           await touchToolkit(tx, tool.toolkitId)
           announce({ type: 'toolkit_changed', toolkitId: tool.toolkitId })
           return updated
         })
-        .catch(rethrowTaken(patch.name ?? '')),
+        .catch(rethrowTaken('toolkit', 'a tool', patch.name ?? '')),
 
     /** Throws `conflict` with the names of our servers that use it. */
     removeTool: (actor: Actor, id: string): Promise<void> =>

@@ -1,7 +1,9 @@
 import type { Database, Transaction } from '../lib/db/client.ts'
+import { rethrowTaken } from '../lib/db/failures.ts'
 import type { Changes } from '../lib/events/changes.ts'
 import type { IdPage } from '../lib/http/id-paging.ts'
 import type { Actor } from '../lib/kernel/actor.ts'
+import { assertUnchangedSince, type Unchanged } from '../lib/kernel/conflicts.ts'
 import { AppError } from '../lib/kernel/errors.ts'
 import { hasToolAnswers, withTool } from './catalogue/tool-answers.ts'
 import { type AuthInput, toSecretChange } from './config/auth-input.ts'
@@ -18,14 +20,7 @@ import type { UpstreamClients } from './oauth-client/upstream-clients.ts'
 import { assertPassable } from './passthrough-rules.ts'
 import { isOAuth, type ToolAnswers, type Upstream, type UpstreamAuth, type UpstreamConfig } from './upstream.ts'
 import { auditChangedUpstream, auditUpstream, type NamedServer, whereOf } from './upstream-audit.ts'
-import {
-  assertConfig,
-  assertToolAnswers,
-  assertUnchangedSince,
-  refuse,
-  rethrowTaken,
-  type Unchanged,
-} from './upstream-refusals.ts'
+import { assertConfig, assertToolAnswers, refuse } from './upstream-refusals.ts'
 import type { UpstreamChange, UpstreamInput } from './upstreams.schema.ts'
 import * as store from './upstreams.store.ts'
 
@@ -157,7 +152,7 @@ export const createUpstreamService = ({
           announce({ type: 'upstream_changed', upstreamId: made.id, serverId })
           return made
         })
-        .catch(rethrowTaken(name))
+        .catch(rethrowTaken('server', 'an upstream', name))
       return withOwnGlobals(upstream)
     },
 
@@ -191,7 +186,7 @@ export const createUpstreamService = ({
       const { upstream, gone } = await changes
         .commit(async (tx, announce) => {
           const { upstream: before, server } = await getForChange(tx, actor, id)
-          assertUnchangedSince(before, unchanged)
+          assertUnchangedSince(`the upstream "${before.name}"`, before.updatedAt, unchanged)
           const requested = applyChange(before.config, requestedChange)
           assertPassable(server, { transport: requested.transport, others: 0 })
           if (requested.transport === 'stdio' && before.config.transport !== 'stdio') {
@@ -215,7 +210,7 @@ export const createUpstreamService = ({
           announce({ type: 'upstream_changed', upstreamId: id, serverId: before.serverId })
           return { upstream: after, gone }
         })
-        .catch(rethrowTaken(name))
+        .catch(rethrowTaken('server', 'an upstream', name))
       revocations.revokeInBackground(gone)
       return withOwnGlobals(upstream)
     },
@@ -229,7 +224,7 @@ export const createUpstreamService = ({
     ): Promise<Upstream> =>
       changes.commit(async (tx, announce) => {
         const { upstream: before, server } = await getForChange(tx, actor, id)
-        assertUnchangedSince(before, unchanged)
+        assertUnchangedSince(`the upstream "${before.name}"`, before.updatedAt, unchanged)
         // An object cannot have this key.
         if (tool === '__proto__') throw refuse([{ path: 'tool', message: 'cannot have this name' }])
         const wanted = {

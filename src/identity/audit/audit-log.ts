@@ -1,11 +1,11 @@
 import type { Database } from '../../lib/db/client.ts'
 import type { IdPage } from '../../lib/http/id-paging.ts'
+import { DAY_MS } from '../../lib/kernel/durations.ts'
 import { type AuditFilter, listAuditEntries, removeAuditEntriesBefore } from './audit.store.ts'
 import type { AuditEntry, AuditScope } from './audit-entry.ts'
 
 /** Entries per batch of an export. A slow reader holds at most two batches in memory. */
 const EXPORT_BATCH = 500
-const DAY_MS = 24 * 60 * 60 * 1_000
 
 export type AuditLogParts = {
   db: Database

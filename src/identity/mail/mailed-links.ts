@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { HOUR_MS } from '../../lib/kernel/durations.ts'
 import { hashToken } from '../credentials.ts'
-
-const HOUR_MS = 60 * 60 * 1_000
 
 /**
  * The page of each link and how long it is valid. Users who reset a password are waiting for it; others may open the

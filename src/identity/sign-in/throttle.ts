@@ -2,12 +2,10 @@ import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Counters } from '../../lib/db/counters.ts'
 import { networkOf } from '../../lib/http/network.ts'
+import { HOUR_MS, MINUTE_MS } from '../../lib/kernel/durations.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 
 type Limit = { name: string; most: number; windowMs: number }
-
-const MINUTE_MS = 60 * 1_000
-const HOUR_MS = 60 * MINUTE_MS
 
 /** Limits of failed sign-ins: per account and network, per account, and per network. */
 const SIGN_IN_HERE: Limit = { name: 'sign-in', most: 10, windowMs: 15 * MINUTE_MS }

@@ -1,6 +1,7 @@
 import type { Transaction } from '../../lib/db/client.ts'
 import type { IdPage } from '../../lib/http/id-paging.ts'
 import { type Actor, SCOPES, type Scope } from '../../lib/kernel/actor.ts'
+import { DAY_MS } from '../../lib/kernel/durations.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { orThrow } from '../../lib/kernel/missing.ts'
 import type { AccessToken } from '../account.ts'
@@ -12,7 +13,6 @@ import * as store from './tokens.store.ts'
 /** Default and maximum lifetime of a token. */
 export const DEFAULT_TOKEN_DAYS = 90
 export const MAX_TOKEN_DAYS = 365
-const DAY_MS = 24 * 60 * 60 * 1_000
 
 export type TokenInput = { name: string; scopes?: readonly Scope[] | undefined; expiresInDays?: number | undefined }
 

@@ -28,6 +28,19 @@ const prismaCodeOf = (error: unknown): string =>
 /** Returns whether another row already has the same unique value. */
 export const isUniqueViolation = (error: unknown): boolean => prismaCodeOf(error) === 'P2002'
 
+/**
+ * For a `catch`: turns a violated unique constraint into `conflict`. Says, for example: This server already has a tool
+ * named "search".
+ */
+export const rethrowTaken =
+  (holder: string, noun: string, name = '') =>
+  (error: unknown): never => {
+    if (!isUniqueViolation(error)) throw error
+    throw new AppError('conflict', `This ${holder} already has ${noun} named "${name}".`, {
+      errors: [{ path: 'name', message: `is already used in this ${holder}` }],
+    })
+  }
+
 /** Returns whether a row to delete is still referenced, or a referenced row does not exist. */
 export const isForeignKeyViolation = (error: unknown): boolean =>
   prismaCodeOf(error) === 'P2003' || faultOf(error).kind === 'ForeignKeyConstraintViolation'

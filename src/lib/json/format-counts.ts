@@ -1,13 +1,11 @@
+import { formatNumber } from '../kernel/format.ts'
+
 /** Counts the lines of a text, including an empty last one. */
 export const countLines = (text: string): number => {
   let count = 1
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count++
   return count
 }
-
-const NUMBER = new Intl.NumberFormat('en')
-
-export const formatNumber = (count: number): string => NUMBER.format(count)
 
 /** Formats `1 item`, `3 items`, `0 to 1,204 items`. */
 export const formatAmount = (least: number, most: number, one: string): string => {

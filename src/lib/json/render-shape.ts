@@ -1,5 +1,6 @@
+import { formatNumber } from '../kernel/format.ts'
 import { shorten } from './cut-text.ts'
-import { formatAmount, formatNumber } from './format-counts.ts'
+import { formatAmount } from './format-counts.ts'
 import { MAX_SAMPLES, type ValueShape } from './value-shape.ts'
 
 const MAX_SHOWN_CHARACTERS = 60

@@ -1,5 +1,6 @@
 import { shorten } from '../json/cut-text.ts'
-import { formatAmount, formatNumber } from '../json/format-counts.ts'
+import { formatAmount } from '../json/format-counts.ts'
+import { formatNumber } from '../kernel/format.ts'
 import { failure, type Result, success } from '../kernel/result.ts'
 import { findHits } from './find-hits.ts'
 import type { Matcher } from './matcher.ts'

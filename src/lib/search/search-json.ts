@@ -1,7 +1,7 @@
 import { describeMiss, matches } from '../json/describe-miss.ts'
-import { formatNumber } from '../json/format-counts.ts'
 import type { Path } from '../json/path.ts'
 import type { StepOutput } from '../json/result-document.ts'
+import { formatNumber } from '../kernel/format.ts'
 import type { JsonObject, JsonValue } from '../kernel/json.ts'
 import { failure, type Result, success } from '../kernel/result.ts'
 import { findHits, type Hit, pickHits } from './find-hits.ts'

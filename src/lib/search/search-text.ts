@@ -1,5 +1,5 @@
-import { formatNumber } from '../json/format-counts.ts'
 import type { StepOutput } from '../json/result-document.ts'
+import { formatNumber } from '../kernel/format.ts'
 import { type Result, success } from '../kernel/result.ts'
 import { excerptOf } from './excerpt.ts'
 import { findHits, type Hit, pickHits } from './find-hits.ts'

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { type Database, transact } from '../../lib/db/client.ts'
+import { DAY_MS } from '../../lib/kernel/durations.ts'
 import { removeExpiredArtifacts, removeIdleClients, removeSpentGrants } from './sweep.store.ts'
 
-const DAY_MS = 24 * 60 * 60 * 1_000
 /** Grants per transaction, few enough not to block other writers. */
 const GRANTS_PER_BATCH = 200
 

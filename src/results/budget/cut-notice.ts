@@ -1,4 +1,4 @@
-import { formatBytes, formatNumber } from '../../lib/http/pages/format.ts'
+import { formatBytes, formatNumber } from '../../lib/kernel/format.ts'
 import { CACHE_ID_PLACEHOLDER } from '../../servers/context-rules.ts'
 import { CUT_RESULT_TTL_MS } from '../cut-cache/cut-cache.ts'
 

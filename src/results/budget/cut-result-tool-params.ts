@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { formatNumber } from '../../lib/http/pages/format.ts'
 import type { PipelineSteps } from '../../lib/json/pipeline.ts'
+import { formatNumber } from '../../lib/kernel/format.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import { MAX_CONTEXT_LINES, MAX_DISTANCE, MAX_PATTERN_CHARS, MAX_TOP_K, SEARCH_MODES } from '../../lib/search/query.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
 import type { PipelineSteps } from '../../lib/json/pipeline.ts'
+import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
 import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
 import type { Result } from '../../lib/kernel/result.ts'
 import { type CallCost, type Shortened, withShortened } from '../../runtime/call/call-cost.ts'

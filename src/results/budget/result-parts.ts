@@ -1,5 +1,5 @@
-import { formatNumber } from '../../lib/http/pages/format.ts'
 import { parseMediaType } from '../../lib/json/decode-text.ts'
+import { formatNumber } from '../../lib/kernel/format.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import { blocksOf, isLongText, isPassed, type PassedResult, type ToolResult } from '../../runtime/call/tool-result.ts'
 

@@ -8,13 +8,13 @@ import {
 } from '../../history/tool-days.store.ts'
 import type { Database } from '../../lib/db/client.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
+import { DAY_MS } from '../../lib/kernel/durations.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { TOKEN_ENCODING } from '../../lib/tokens/tokens.ts'
 import { getServerFor } from '../../servers/servers.service.ts'
 
 /** Default number of days, including today. */
 const DAYS = 30
-const DAY_MS = 24 * 60 * 60 * 1_000
 
 /** The token costs and savings of a server's calls in a range of days. */
 export type CallTokens = DayRange & {

@@ -1,5 +1,7 @@
 import type { Transaction } from '../../lib/db/client.ts'
+import { rethrowTaken } from '../../lib/db/failures.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
+import type { Unchanged } from '../../lib/kernel/conflicts.ts'
 import { AppError, type FieldError } from '../../lib/kernel/errors.ts'
 import type { Sealing } from '../../lib/process/sealing.ts'
 import { checkDefinition } from '../../tools/tool-definition.ts'
@@ -8,7 +10,7 @@ import { addGlobal, type GlobalInput } from '../globals/globals.service.ts'
 import { listGlobals, listSecretKeys } from '../globals/globals.store.ts'
 import type { Binding, Global, Instance } from '../server.ts'
 import { getServerFor, type ServerServiceParts } from '../servers.service.ts'
-import { changeInstance, rethrowTaken, type Unchanged } from '../tools/instances.service.ts'
+import { changeInstance } from '../tools/instances.service.ts'
 import { type InstancePatch, listInstancesById } from '../tools/instances.store.ts'
 import { findBindingFaults, toBindingOf, type WantedBinding } from './binding-checks.ts'
 import { bindAll, listWiredTools, type WiredTool } from './bindings.store.ts'
@@ -181,7 +183,7 @@ export const createRewiringService = ({ db, changes, sealing }: ServerServicePar
           announce({ type: 'server_changed', serverId })
           return { instance, globals }
         })
-        .catch(rethrowTaken(patch.name)),
+        .catch(rethrowTaken('server', 'a tool', patch.name)),
   }
 }
 

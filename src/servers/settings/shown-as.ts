@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { formatNumber } from '../../lib/http/pages/format.ts'
+import { formatNumber } from '../../lib/kernel/format.ts'
 import type { Server } from '../server.ts'
 
 /** The presentation that `auto` selected, and why. */

@@ -1,7 +1,8 @@
 import type { Transaction } from '../../lib/db/client.ts'
-import { isUniqueViolation } from '../../lib/db/failures.ts'
+import { rethrowTaken } from '../../lib/db/failures.ts'
 import type { IdPage } from '../../lib/http/id-paging.ts'
 import { type Actor, assertMay, organizationIdsOf } from '../../lib/kernel/actor.ts'
+import { assertUnchangedSince, type Unchanged } from '../../lib/kernel/conflicts.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { orThrow } from '../../lib/kernel/missing.ts'
 import { assertBindings } from '../bindings/binding-checks.ts'
@@ -12,14 +13,6 @@ import { addUse, findToolForServer } from '../sources/toolkit-uses.store.ts'
 import * as store from './instances.store.ts'
 
 const instanceNotFound = () => new AppError('not_found', 'Instance not found.')
-
-/** Turns a unique violation into a `conflict` that names the tool. */
-export const rethrowTaken = (name: string | undefined) => (error: unknown) => {
-  if (!isUniqueViolation(error)) throw error
-  throw new AppError('conflict', `This server already has a tool named "${name}".`, {
-    errors: [{ path: 'name', message: 'is already used in this server' }],
-  })
-}
 
 const NO_TOOL =
   'does not belong to a toolkit of this server. Add its toolkit to the server, or accept the pending update'
@@ -57,19 +50,6 @@ export const assertRoomForTools = async (
   )
 }
 
-/** The version that the user edited; if missing, later changes are overwritten. */
-export type Unchanged = { ifUnchangedSince?: Date | undefined }
-
-/** Path of the error that reports a concurrent change. */
-export const VERSION_CONFLICT = 'version'
-
-const assertUnchangedSince = ({ name, updatedAt }: Instance, { ifUnchangedSince }: Unchanged): void => {
-  if (ifUnchangedSince === undefined || updatedAt.getTime() === ifUnchangedSince.getTime()) return
-  throw new AppError('conflict', `Somebody else has changed the tool "${name}".`, {
-    errors: [{ path: VERSION_CONFLICT, message: 'is not the latest version' }],
-  })
-}
-
 /** Changes an instance in the caller's transaction; the caller announces it. Returns the changed instance. */
 export const changeInstance = async (
   tx: Transaction,
@@ -78,7 +58,7 @@ export const changeInstance = async (
   { patch, ...unchanged }: Unchanged & { patch: store.InstancePatch },
 ): Promise<Instance> => {
   const before = await getForChange(tx, actor, id)
-  assertUnchangedSince(before, unchanged)
+  assertUnchangedSince(`the tool "${before.name}"`, before.updatedAt, unchanged)
   const server = await getServerFor(tx, actor, before.serverId, 'build')
   const toolId = patch.toolId === undefined ? undefined : await takeTool(tx, server, patch.toolId)
   const instance = await store.updateInstance(tx, id, { ...patch, toolId })
@@ -104,7 +84,7 @@ export const createInstanceService = ({
           announce({ type: 'server_changed', serverId })
           return instance
         })
-        .catch(rethrowTaken(input.name)),
+        .catch(rethrowTaken('server', 'a tool', input.name)),
 
     getInstance: async (actor: Actor, id: string): Promise<Instance> => {
       const found = orThrow(await store.findInstance(db, id, organizationIdsOf(actor)), instanceNotFound)
@@ -137,7 +117,7 @@ export const createInstanceService = ({
           announce({ type: 'server_changed', serverId: instance.serverId })
           return instance
         })
-        .catch(rethrowTaken(patch.name)),
+        .catch(rethrowTaken('server', 'a tool', patch.name)),
 
     removeInstance: (actor: Actor, id: string): Promise<void> =>
       changes.commit(async (tx, announce) => {

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import type { Counters } from '../../lib/db/counters.ts'
+import { HOUR_MS } from '../../lib/kernel/durations.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 
-const HOUR_MS = 60 * 60 * 1_000
 /** Invitations per organization: enough for a department in an afternoon, too few for a mailing list. */
 const MAX_PER_ORGANIZATION = 100
 /** Invitations per sender, who may create a hundred organizations. */

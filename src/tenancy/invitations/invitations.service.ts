@@ -6,6 +6,7 @@ import type { Counters } from '../../lib/db/counters.ts'
 import type { Changes } from '../../lib/events/changes.ts'
 import type { IdPage } from '../../lib/http/id-paging.ts'
 import { type Actor, assertMay } from '../../lib/kernel/actor.ts'
+import { DAY_MS } from '../../lib/kernel/durations.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { orThrow } from '../../lib/kernel/missing.ts'
 import { permissionOver, type Role } from '../../lib/kernel/roles.ts'
@@ -29,7 +30,6 @@ export type InvitationServiceParts = {
 
 /** Pending invitations per organization. */
 const MAX_OPEN_INVITATIONS = 100
-const DAY_MS = 24 * 60 * 60 * 1_000
 
 const assertNoMember = async (tx: Transaction, organizationId: string, email: string): Promise<void> => {
   if ((await findMemberByEmail(tx, organizationId, email)) === undefined) return

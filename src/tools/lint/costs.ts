@@ -1,4 +1,4 @@
-import { formatNumber } from '../../lib/json/format-counts.ts'
+import { formatNumber } from '../../lib/kernel/format.ts'
 import { CURSOR, type Finding, OPENAI, VS_CODE } from './finding.ts'
 
 /** Tokens from which one tool is costly: ten such tools take as much as a page of text. */

@@ -1,4 +1,4 @@
-import { formatNumber } from '../../lib/json/format-counts.ts'
+import { formatNumber } from '../../lib/kernel/format.ts'
 import { isJsonObject } from '../../lib/kernel/json.ts'
 import { CLAUDE_CODE, type Finding, OPENAI, type ShownTool } from './finding.ts'
 import { splitWords } from './split-words.ts'

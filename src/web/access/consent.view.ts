@@ -1,5 +1,5 @@
 import type { Client } from 'oidc-provider'
-import { shorten } from '../../lib/http/pages/format.ts'
+import { shorten } from '../../lib/kernel/format.ts'
 import type { McpScope } from '../../lib/kernel/mcp-scopes.ts'
 import { checkRedirectUri, destinationOf } from '../../oauth/clients/redirects.ts'
 import { cleanName } from '../../oauth/clients/registration.ts'

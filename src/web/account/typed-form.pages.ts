@@ -1,10 +1,10 @@
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { goOnSignedIn } from '../../lib/http/access.ts'
-import { shorten } from '../../lib/http/pages/format.ts'
 import { type FormPage, showForm } from '../../lib/http/pages/forms.ts'
 import type { TypedFormPages } from '../../lib/http/pages/pages.ts'
 import { type TypedForm, writeTypedForm } from '../../lib/http/pages/typed-form.ts'
+import { shorten } from '../../lib/kernel/format.ts'
 
 /** Characters of a field that are shown. The form still submits the whole value. */
 const MAX_SHOWN_CHARACTERS = 400

@@ -1,4 +1,4 @@
-import { shorten } from '../../lib/http/pages/format.ts'
+import { shorten } from '../../lib/kernel/format.ts'
 import type { Socket, SocketSource } from '../../servers/bindings/sockets.ts'
 
 const MAX_CHIP_CHARACTERS = 32

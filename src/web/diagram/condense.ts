@@ -1,4 +1,4 @@
-import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
+import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
 import { shortenCallers } from './callers.ts'
 import { type Detail, MAX_OPEN_SOCKETS, MAX_OPEN_TOOLS } from './detail.ts'
 import {

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { formatDuration, formatNumber } from '../../lib/http/pages/format.ts'
+import { HOUR_MS } from '../../lib/kernel/durations.ts'
+import { formatDuration, formatNumber } from '../../lib/kernel/format.ts'
 import { toConnectPanel } from '../overview/connect.ts'
 import { toCallChart, toDurationChart } from '../overview/hour-chart.ts'
 import { toSpark } from '../overview/spark.ts'
@@ -7,7 +8,6 @@ import { toPatchFigure } from './figure.ts'
 import { EMPTY_PATCH, LANDING_PATCH } from './landing-patch.ts'
 import type { Patch, PatchParameter, PatchTool } from './patch.ts'
 
-const HOUR_MS = 60 * 60 * 1_000
 const SERVER_ID = '7f3c1a52-9d0e-4c8b-b6a4-2e51d7f08c93'
 
 const HOURS = [12, 8, 5, 4, 6, 9, 21, 48, 92, 118, 126, 109, 84, 97, 121, 117, 104, 92, 76, 58, 41, 33, 22, 15].map(

@@ -1,4 +1,4 @@
-import { formatNumber } from '../../lib/http/pages/format.ts'
+import { formatNumber } from '../../lib/kernel/format.ts'
 import type { PlacedCallers } from './callers.ts'
 import type { WiredRow } from './diagram-content.ts'
 import { CALLER, PANEL, RACK, rightOf, STUB, TOOLS } from './dimensions.ts'

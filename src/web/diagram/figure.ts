@@ -1,4 +1,4 @@
-import { formatCount } from '../../lib/http/pages/format.ts'
+import { formatCount } from '../../lib/kernel/format.ts'
 import { condense } from './condense.ts'
 import { DETAILS, type Detail, MAX_STACKED_HEIGHT } from './detail.ts'
 import type { DiagramContent } from './diagram-content.ts'

@@ -1,4 +1,4 @@
-import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
+import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
 import { MAX_GLOBALS } from './detail.ts'
 import { globalKeyOf, type Panel, type Rack, type Source, type WiredRow } from './diagram-content.ts'
 import { meanOf } from './dimensions.ts'

@@ -1,5 +1,5 @@
-import { formatCount, shorten } from '../../lib/http/pages/format.ts'
 import { timeText } from '../../lib/http/pages/time-text.ts'
+import { formatCount, shorten } from '../../lib/kernel/format.ts'
 import type { BoundParameter, ServerWiring } from '../../servers/bindings/server-wiring.ts'
 import type { PresentedUpstream } from '../../upstreams/catalogue/upstream-offers.ts'
 import type { UpstreamState } from '../../upstreams/upstream.ts'

@@ -1,4 +1,4 @@
-import { formatNumber } from '../../lib/http/pages/format.ts'
+import { formatNumber } from '../../lib/kernel/format.ts'
 import type { DiagramContent, Panel, Row } from './diagram-content.ts'
 import { describeValue } from './draw.ts'
 import { plainText } from './text.ts'

@@ -2,14 +2,14 @@ import { AuditQuery } from '../../identity/audit/audit.schema.ts'
 import { AUDIT_ACTIONS, type AuditEntry, type AuditScope } from '../../identity/audit/audit-entry.ts'
 import type { AuditLog } from '../../identity/audit/audit-log.ts'
 import { addressOf } from '../../lib/http/list-query.ts'
-import { shorten } from '../../lib/http/pages/format.ts'
 import { formText, parseForm } from '../../lib/http/pages/forms.ts'
 import { shownTime } from '../../lib/http/pages/time-text.ts'
+import { DAY_MS } from '../../lib/kernel/durations.ts'
+import { shorten } from '../../lib/kernel/format.ts'
 import { isJsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import { readList } from './user-page.ts'
 
 const ENTRIES_PER_PAGE = 50
-const DAY_MS = 24 * 60 * 60 * 1_000
 /** Characters of a value shown in the change column. The download has the whole value. */
 const MAX_VALUE_CHARACTERS = 120
 

@@ -1,8 +1,8 @@
 import type { Database } from '../../lib/db/client.ts'
 import { addressOf } from '../../lib/http/list-query.ts'
-import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
 import { type Actor, may, organizationIdsOf } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
+import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
 import { findServerFrame } from './server-frame.store.ts'
 
 const TABS = [

@@ -1,5 +1,5 @@
-import { formatCount, formatNumber, shorten } from '../../lib/http/pages/format.ts'
 import { shownTime } from '../../lib/http/pages/time-text.ts'
+import { formatCount, formatNumber, shorten } from '../../lib/kernel/format.ts'
 import type { GlobalUses } from '../../servers/bindings/bindings.service.ts'
 import type { Global } from '../../servers/server.ts'
 import { serverTabPath, upstreamPath } from '../frame/server-frame.ts'

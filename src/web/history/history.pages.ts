@@ -5,6 +5,7 @@ import { actorOf } from '../../lib/http/access.ts'
 import { addressOf, nextAddressOf } from '../../lib/http/list-query.ts'
 import { formText } from '../../lib/http/pages/forms.ts'
 import { uuidParam } from '../../lib/http/schemas.ts'
+import { DAY_MS } from '../../lib/kernel/durations.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { DEFAULT_PAGE_SIZE } from '../../lib/kernel/limits.ts'
 import { calledText } from '../../runtime/call/called-text.ts'
@@ -17,7 +18,6 @@ const CallParams = z.object({ uuid: uuidParam, id: uuidParam })
 const Query = z.object({ outcome: formText, tool: formText, from: formText, to: formText, cursor: formText })
 type Query = z.infer<typeof Query>
 
-const ONE_DAY_MS = 24 * 60 * 60 * 1_000
 /** PostgreSQL knows no year 0. */
 const Day = z.iso.date().refine(day => !day.startsWith('0000'))
 const Outcome = z.enum(['ok', 'error'])
@@ -45,7 +45,7 @@ const readQuery = ({ outcome, tool, from, to, cursor }: Query) => {
     outcome: Outcome.safeParse(outcome).data,
     tool: tool === '' ? undefined : tool.slice(0, MAX_TOOL_CHARACTERS).toWellFormed(),
     from: first,
-    to: last && new Date(last.getTime() + ONE_DAY_MS),
+    to: last && new Date(last.getTime() + DAY_MS),
     limit: DEFAULT_PAGE_SIZE,
     cursor: cursor === '' ? undefined : cursor,
   }

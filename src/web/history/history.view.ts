@@ -1,6 +1,6 @@
 import type { ExecutionGap, MaskedRequest } from '../../history/execution-record.ts'
 import type { StoredExecution } from '../../history/executions.store.ts'
-import { formatBytes, formatCount, formatDuration, formatNumber } from '../../lib/http/pages/format.ts'
+import { formatBytes, formatCount, formatDuration, formatNumber } from '../../lib/kernel/format.ts'
 import { calledText } from '../../runtime/call/called-text.ts'
 import { toCurl } from '../../runtime/try/curl.ts'
 

@@ -1,4 +1,4 @@
-import { formatNumber } from '../../lib/http/pages/format.ts'
+import { formatNumber } from '../../lib/kernel/format.ts'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/kernel/json.ts'
 import { describeJsonFault, findJsonFault } from '../../lib/kernel/json-fault.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'

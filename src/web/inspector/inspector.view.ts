@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { formatBytes, formatDuration, formatNumber } from '../../lib/http/pages/format.ts'
+import { formatBytes, formatDuration, formatNumber } from '../../lib/kernel/format.ts'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/kernel/json.ts'
 import { MAX_JSON_DEPTH } from '../../lib/kernel/limits.ts'
 import type { ExchangedMessage, ListedTool, RpcError } from '../../mcp/in-process-client.ts'

@@ -1,4 +1,4 @@
-import { formatCount, formatDuration, formatNumber } from '../../lib/http/pages/format.ts'
+import { formatCount, formatDuration, formatNumber } from '../../lib/kernel/format.ts'
 import type { PatchState } from '../diagram/patch.ts'
 
 /** Call statistics of one tool over the period a page covers, such as the last 24 hours. */

@@ -1,7 +1,7 @@
 import type { Recorder } from '../../history/execution-record.ts'
 import type { ListedUser } from '../../identity/user-list.store.ts'
-import { formatBytes, formatDuration, formatNumber } from '../../lib/http/pages/format.ts'
 import { shownTime } from '../../lib/http/pages/time-text.ts'
+import { formatBytes, formatDuration, formatNumber } from '../../lib/kernel/format.ts'
 import type { LoopDelay } from '../../lib/process/loop-delay.ts'
 import type { CallLedger } from '../../results/ledger/call-ledger.ts'
 

@@ -1,5 +1,5 @@
-import { formatCount } from '../../lib/http/pages/format.ts'
 import type { FormPage } from '../../lib/http/pages/forms.ts'
+import { formatCount } from '../../lib/kernel/format.ts'
 import type { DeletionPreview } from '../../tenancy/deletion/account-deletion.service.ts'
 import { REMOVE } from '../../tenancy/deletion/deletion-plan.ts'
 import { accountFrame } from '../account/account-tabs.ts'

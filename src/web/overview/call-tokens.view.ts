@@ -1,11 +1,11 @@
 import type { TokenSums } from '../../history/tool-days.store.ts'
-import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
+import { DAY_MS } from '../../lib/kernel/durations.ts'
+import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
 import type { CallTokens } from '../../results/ledger/call-tokens.ts'
 import { toSpark } from './spark.ts'
 
 /** Tools on the page. The API returns all of them. */
 const MAX_TOOLS = 50
-const DAY_MS = 24 * 60 * 60 * 1_000
 
 const PERCENT = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 })
 const NONE = '–'

@@ -1,7 +1,7 @@
 import type { ClientCalls, HourFigures, ServerCallFigures } from '../../history/call-figures.store.ts'
 import type { StoredExecution } from '../../history/executions.store.ts'
-import { formatCount, formatDuration, formatNumber } from '../../lib/http/pages/format.ts'
 import { timeText } from '../../lib/http/pages/time-text.ts'
+import { formatCount, formatDuration, formatNumber } from '../../lib/kernel/format.ts'
 import { calledText } from '../../runtime/call/called-text.ts'
 import type { PatchCaller } from '../diagram/patch.ts'
 import { serverTabPath } from '../frame/server-frame.ts'

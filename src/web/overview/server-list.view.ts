@@ -1,5 +1,5 @@
 import type { ServerCallCounts } from '../../history/call-figures.store.ts'
-import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
+import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
 import { serverUrl } from '../../lib/kernel/server-url.ts'
 import type { ServerCard } from '../../servers/server-cards.store.ts'
 import { serverTabPath } from '../frame/server-frame.ts'

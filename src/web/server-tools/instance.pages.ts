@@ -5,6 +5,7 @@ import { isFragmentRequest } from '../../lib/http/pages/views.ts'
 import { uuidParam } from '../../lib/http/schemas.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import { parseVersion } from '../../lib/http/versions.ts'
+import { isChangedMeanwhile } from '../../lib/kernel/conflicts.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { TokenCounter } from '../../lib/tokens/token-counter.ts'
 import type { RewiringService } from '../../servers/bindings/bindings.service.ts'
@@ -12,7 +13,7 @@ import { knownGlobalsOf } from '../../servers/bindings/sockets.ts'
 import type { GlobalService } from '../../servers/globals/globals.service.ts'
 import type { Instance } from '../../servers/server.ts'
 import { UpdateInstance } from '../../servers/servers.schema.ts'
-import { type InstanceService, VERSION_CONFLICT } from '../../servers/tools/instances.service.ts'
+import type { InstanceService } from '../../servers/tools/instances.service.ts'
 import { typedResponseTokens } from '../../tools/response/response-tokens.ts'
 import { assertDefinition } from '../../tools/tool-definition.ts'
 import { removalPage } from '../frame/removal-page.ts'
@@ -116,7 +117,7 @@ export const instancePages: FastifyPluginAsync<Parts> = async (
       return reply.redirect(donePath(instancePath(server.id, opened.instance.id), 'saved'), 303)
     } catch (error) {
       if (!(error instanceof AppError) || error.code === 'internal') throw error
-      const isConflict = error.errors?.some(({ path }) => path === VERSION_CONFLICT) === true
+      const isConflict = isChangedMeanwhile(error)
       // The other user may have saved after we read the instance.
       const current = isConflict ? await open(request, server) : opened
       // Only a user who was shown the other version may overwrite it.

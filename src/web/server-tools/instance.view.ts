@@ -1,5 +1,5 @@
-import { formatCount } from '../../lib/http/pages/format.ts'
 import { compareVersions } from '../../lib/http/versions.ts'
+import { formatCount } from '../../lib/kernel/format.ts'
 import type { JsonObject } from '../../lib/kernel/json.ts'
 import type { TokenCounter } from '../../lib/tokens/token-counter.ts'
 import { findBindingFaults } from '../../servers/bindings/binding-checks.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { formatNumber } from '../../lib/http/pages/format.ts'
 import { formText } from '../../lib/http/pages/forms.ts'
+import { formatNumber } from '../../lib/kernel/format.ts'
 import { CACHE_ID_PLACEHOLDER, contextShape } from '../../servers/context-rules.ts'
 import type { Server } from '../../servers/server.ts'
 import { DEFAULT_RESPONSE_TOKENS, typedResponseTokens } from '../../tools/response/response-tokens.ts'

@@ -1,4 +1,4 @@
-import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
+import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
 import type { Presentation } from '../../servers/server.ts'
 import { type CatalogueReport, findCatalogueFindings, findListCost } from '../../tools/lint/catalogue-report.ts'
 import type { Finding } from '../../tools/lint/finding.ts'

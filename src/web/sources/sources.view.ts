@@ -1,5 +1,5 @@
-import { formatCount } from '../../lib/http/pages/format.ts'
 import { shownTime } from '../../lib/http/pages/time-text.ts'
+import { formatCount } from '../../lib/kernel/format.ts'
 import type { JsonValue } from '../../lib/kernel/json.ts'
 import type { WiredPanel } from '../../servers/bindings/bindings.service.ts'
 import type { UsedToolkit } from '../../servers/sources/toolkit-uses.service.ts'

@@ -1,4 +1,4 @@
-import { formatBytes, formatDuration } from '../../lib/http/pages/format.ts'
+import { formatBytes, formatDuration } from '../../lib/kernel/format.ts'
 import { isErrorResult, isLongText } from '../../runtime/call/tool-result.ts'
 import type { ToolTest } from '../../runtime/try/tool-test.ts'
 import { formatJson, type JsonSegment } from '../overview/format-json.ts'

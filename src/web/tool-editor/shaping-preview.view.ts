@@ -1,4 +1,4 @@
-import { formatBytes, formatCount, formatNumber } from '../../lib/http/pages/format.ts'
+import { formatBytes, formatCount, formatNumber } from '../../lib/kernel/format.ts'
 import { TOKEN_ENCODING } from '../../lib/tokens/tokens.ts'
 import type { ShapingPreview } from '../../results/shape/shape-by-rules.ts'
 import { formatJson, type JsonSegment } from '../overview/format-json.ts'

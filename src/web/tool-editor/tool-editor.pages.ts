@@ -4,6 +4,7 @@ import { actorOf } from '../../lib/http/access.ts'
 import { formText } from '../../lib/http/pages/forms.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
+import { isChangedMeanwhile } from '../../lib/kernel/conflicts.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { MAX_TOOL_DEFINITION_BYTES } from '../../lib/kernel/limits.ts'
 import type { Tool, ToolDefinition } from '../../tools/tool.ts'
@@ -29,7 +30,6 @@ const Query = z.object({ done: formText, as: formText })
 const NewQuery = z.object({ server: formText })
 const ToolkitInput = CreateToolkit.pick({ title: true })
 
-const STALE = 'version'
 /** Errors that the user cannot fix in the form. */
 const UNFIXABLE: ReadonlySet<string> = new Set(['internal', 'not_found', 'forbidden'])
 
@@ -63,9 +63,6 @@ const toPatch = (definition: ToolDefinition): Parameters<ToolService['updateTool
 
 const versionOf = ({ version }: ToolForm): Date | undefined =>
   /^\d{1,15}$/.test(version) ? new Date(Number(version)) : undefined
-
-const isStale = (error: unknown): boolean =>
-  error instanceof AppError && error.errors?.some(({ path }) => path === STALE) === true
 
 const isNameTaken = (error: unknown): boolean =>
   error instanceof AppError && error.code === 'conflict' && error.errors?.some(({ path }) => path === 'name') === true
@@ -170,7 +167,7 @@ export const toolEditorPages: FastifyPluginAsync<ToolPageParts> = async (app, pa
       try {
         await tools.updateTool(actor, id, toPatch(definition), { ifUnchangedSince: versionOf(form) })
       } catch (error) {
-        if (!isStale(error)) throw error
+        if (!isChangedMeanwhile(error)) throw error
         return showConflict(reply, id, form)
       }
       return reply.redirect(`/tools/${id}?done=saved`, 303)

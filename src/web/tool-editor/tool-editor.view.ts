@@ -1,5 +1,5 @@
-import { formatCount } from '../../lib/http/pages/format.ts'
 import type { PageData } from '../../lib/http/pages/views.ts'
+import { formatCount } from '../../lib/kernel/format.ts'
 import { RESPONSE_CHOICES } from './response-rules-form.ts'
 import type { ToolForm } from './tool-editor-form.ts'
 import type { EditorState } from './tool-editor-state.ts'

@@ -1,4 +1,4 @@
-import { shorten } from '../../lib/http/pages/format.ts'
+import { shorten } from '../../lib/kernel/format.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { ServerRef } from '../../tools/toolkits.service.ts'
 

@@ -1,6 +1,6 @@
 import { addressOf } from '../../lib/http/list-query.ts'
-import { shorten } from '../../lib/http/pages/format.ts'
 import type { AppError } from '../../lib/kernel/errors.ts'
+import { shorten } from '../../lib/kernel/format.ts'
 import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
 import type { ShapingPreview } from '../../results/shape/shape-by-rules.ts'
 import { removeHidden } from '../../upstreams/catalogue/hidden-text.ts'

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
-import { formatNumber, shorten } from '../../lib/http/pages/format.ts'
 import { shownTime } from '../../lib/http/pages/time-text.ts'
+import { formatNumber, shorten } from '../../lib/kernel/format.ts'
 import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
 import type { TokenCounter } from '../../lib/tokens/token-counter.ts'
 import { hasShaping } from '../../tools/response/result-shaping.ts'

@@ -1,6 +1,6 @@
-import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
 import { shownTime, timeText } from '../../lib/http/pages/time-text.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
+import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
 import { DEFAULT_UPSTREAM_TIMEOUT_MS } from '../../upstreams/limits.ts'
 import type { AccountInfo } from '../../upstreams/oauth-client/account.ts'
 import { connectPath } from '../../upstreams/oauth-client/account-messages.ts'

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { formatCount, formatNumber } from '../../lib/http/pages/format.ts'
+import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
 import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
 import { removeHidden } from '../../upstreams/catalogue/hidden-text.ts'
 import { hashOfName as nameHashOf, type PendingTool } from '../../upstreams/review/tool-review.ts'

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { formatNumber } from './format.ts'
+import { formatNumber } from '../../kernel/format.ts'
 
 const FORMATS: ReadonlyMap<string, string> = new Map([
   ['uuid', 'does not exist'],

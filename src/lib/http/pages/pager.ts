@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { formatNumber } from '../../kernel/format.ts'
 import { addressOf } from '../list-query.ts'
-import { formatNumber } from './format.ts'
 
 /** Pager of a list held in memory: which items this page shows, and links to the pages before and after. */
 export type Pager = { text: string; previous: string | undefined; next: string | undefined }
