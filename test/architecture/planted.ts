@@ -38,7 +38,7 @@ const breachOfLayer = (folder: string) => ({
   target: folder === 'cli' ? 'planted' : 'cli',
 })
 
-/** What the folder of this name exports. */
+/** The exports of the folder with this name. */
 const exportOf = (folder: string): string => folder.replaceAll(/[-/]/g, '')
 
 const upTo = (folder: string): string => '../'.repeat(folder.split('/').length)
@@ -51,7 +51,9 @@ const filesOfLayer = (folder: string): [string, string][] => {
   ]
 }
 
-/** A small project with these feature folders: it keeps the rules in `allowed`, and breaks each as `breaches` lists. */
+/**
+ * A small project with these feature folders. It follows the rules in `allowed` and breaks each of those in `breaches`.
+ */
 export const plant = (folders: readonly string[]) => ({
   files: {
     'package.json': packageJson,

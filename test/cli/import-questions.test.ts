@@ -58,7 +58,7 @@ it.skipIf(process.platform !== 'linux' || !existsSync(TERMINAL))(
     const servers = {
       first: { url: 'https://first.example.com/mcp', ...header('GIVEN_KEY') },
       second: { url: 'https://second.example.com/mcp', ...header('TYPED_KEY') },
-      // Neither its description nor its input may steer the terminal.
+      // Neither the description nor the input may contain terminal control sequences.
       fourth: { url: 'https://fourth.example.com/mcp', ...input },
       third: { url: 'https://third.example.com/mcp', disabled: true },
     }

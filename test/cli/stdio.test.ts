@@ -35,7 +35,7 @@ const commandOf = ({ args, env = {} }: Start) => ({
   stderr: 'pipe' as const,
 })
 
-/** Returns a client of the older line, which `connectOlder` connects and closes after the test. */
+/** Returns a client of the previous SDK line, which `connectOlder` connects and closes after the test. */
 const olderClient = (options?: ConstructorParameters<typeof OlderClient>[1]) =>
   new OlderClient({ name: 'test', version: '1' }, options)
 const connectOlder = async (start: Start, client = olderClient()): Promise<OlderClient> => {

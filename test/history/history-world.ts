@@ -84,7 +84,7 @@ export const createHistoryWorld = async (kind: DatabaseKindForTests, options: Pa
     recorder,
     executions: createExecutionStore(db),
     countStored: () => db.execution.count(),
-    /** The threads started so far; the last one is in use. */
+    /** The threads started so far. The last one is in use. */
     workers,
   }
 }

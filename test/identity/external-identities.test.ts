@@ -161,7 +161,7 @@ describe('the only way to sign in', () => {
     const refused = await browser.send('DELETE', `/me/identities/${first?.id}`)
     expect([refused.status, refused.text]).toEqual([409, expect.stringContaining('Set a password first')])
     expect(await list(browser)).toHaveLength(1)
-    // Nor can the account have a second factor, as removing it requires a password.
+    // The account cannot have a second factor either, because removing one requires a password.
     expect((await browser.send('POST', '/me/second-factor', { password: PASSWORD })).status).toBe(409)
 
     const { url } = NewIdentity.parse((await browser.send('POST', '/me/identities', {})).json())

@@ -149,7 +149,7 @@ export const visitProvider = async (issuer: string, url: string, sub: string | u
   throw new Error('the provider goes round in circles')
 }
 
-/** Those of the kept applications. */
+/** Tests that share an application share these. */
 const providers = new Map<string, OpenIdProvider>()
 
 /** Starts the application with a provider. Tests share both, as with `startApp`. */

@@ -167,7 +167,7 @@ export const createPrepared = async () => {
   return project
 }
 
-/** Returns the lines that the launcher printed, without its name in front. */
+/** Returns the lines that the launcher printed, without its name at the start. */
 export const saidBy = ({ stderr }: Ended): string[] =>
   stderr
     .split('\n')

@@ -73,7 +73,7 @@ describe('a browser prepared by an attacker', () => {
     plant(eve, alice)
     expect(alice.jar.all().map(({ name }) => name)).toEqual(expect.arrayContaining(['sid', 'op_session']))
 
-    // The page shows her the attacker's account, and she says that it is not hers.
+    // The page shows the attacker's account, and the victim rejects it.
     const planted = await openConsent(alice, world.origin, asked)
     expect(planted.text).toContain('eve@example.com')
     const afterQuestion = planted.text.slice(planted.text.indexOf('<form id="leave"'))
@@ -97,7 +97,7 @@ describe('a browser prepared by an attacker', () => {
     const alice = createVisitor(world.origin)
     await alice.signIn(world.owner.email)
     expect((await alice.get(consent.url)).status).toBe(400)
-    // Also with the cookies of that question.
+    // The same with the cookies from that consent page.
     for (const { name, value, path } of mallory.jar.all()) if (name !== 'sid') alice.jar.set(name, value, path)
     const shown = await alice.get(consent.url)
     expect(shown.url).not.toBe(consent.url)

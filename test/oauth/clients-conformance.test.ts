@@ -31,7 +31,7 @@ describe('the official conformance suite against the authorization server', () =
     organizationId = me.organizations[0]?.id ?? ''
   })
 
-  /** Runs the suite's scenarios, and acts as its user on the pages it asks for. */
+  /** Runs the suite's scenarios and acts as the user on the pages that it opens. */
   const run = async (specVersion: string, tokenEndpointAuthMethod: string) => {
     const port = await freePort()
     const redirectUris = [`http://127.0.0.1:${port}/callback`]

@@ -33,12 +33,12 @@ beforeEach(async () => {
 })
 afterEach(() => rm(home, { recursive: true, force: true }))
 
-/** Starts a connection. `sentTo` resolves to the URL that it asks its user to open. */
+/** Starts a connection. `sentTo` resolves to the URL that the user should open. */
 const start = (...more: string[]) => {
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [PROGRAM, url, port, '--allow-http', '--transport', 'http-only', ...more],
-    // Finds no browser to open.
+    // Prevents it from finding a browser.
     env: { HOME: home, MCP_REMOTE_CONFIG_DIR: home, PATH: '', BROWSER: '/bin/false' },
     stderr: 'pipe',
   })

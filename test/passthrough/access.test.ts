@@ -73,7 +73,8 @@ describe('the tier of a passthrough server', () => {
       expect(upstream.seen.at(-1)?.headers).not.toHaveProperty(name)
     }
 
-    // Only the upstream knows whose these sessions are: started anonymously, assigned to several callers, or unknown.
+    // Only the upstream knows who owns these sessions: some were started anonymously, some have several callers, some
+    // are unknown.
     await Promise.all([begin('nobodys'), begin('alls', bearer(api))])
     await begin('alls', bearer(stranger))
     for (const session of ['nobodys', 'alls', 'new']) expect((await ask(session, bearer(stranger))).status).toBe(200)
@@ -86,12 +87,12 @@ describe('the tier of a passthrough server', () => {
     const server = await passTo(api, `http://127.0.0.1:${upstream.port}/mcp`)
     const ask = (headers: Record<string, string>) =>
       fetch(server.url, { headers: { ...headers, 'mcp-session-id': 'from-before' } })
-    // As after a restart: the first to use a session is not necessarily its owner.
+    // As after a restart, when the first user of a session is not necessarily its owner.
     expect((await ask(bearer(stranger))).status).toBe(200)
     expect((await ask(bearer(api))).status).toBe(200)
   })
 
-  /** An HTTP+SSE client, once it knows its address for messages. */
+  /** An HTTP+SSE client that knows its address for messages. */
   const openStream = async (url: string, headers: Record<string, string>) => {
     const reader = (await fetch(url, { headers })).body?.pipeThrough(new TextDecoderStream()).getReader()
     const told = (await reader?.read())?.value ?? ''

@@ -110,7 +110,7 @@ describe.each(databasesOfRun)('the presentation passthrough on $kind', kind => {
     await change(serverId, 'flat')
     expect(await ask()).toMatchObject({ status: 415, text: expect.stringContaining('jsonrpc') })
     await change(serverId, 'passthrough')
-    // As a server of tools it may have spoken to the upstream itself, whenever it got to that.
+    // When it was a server of tools, Patchbay may have connected to the upstream itself.
     const passedOn = () => upstream.seen.filter(({ method, body }) => method === 'POST' && body === '{}').length
     const before = passedOn()
     expect((await ask()).status).toBe(200)

@@ -147,7 +147,7 @@ describe('headers through a passthrough server', () => {
     const server = await passTo(api, `http://127.0.0.1:${upstream.port}/mcp`)
     const answer = await fetch(server.url)
     expect(JSON.stringify([...answer.headers])).not.toContain('obey')
-    // Makes such proxies stream without buffering.
+    // Makes proxies such as nginx stream without buffering.
     expect(answer.headers.get('x-accel-buffering')).toBe('no')
   })
 

@@ -228,7 +228,7 @@ describe('a stream through a passthrough server', () => {
       return { got, response }
     }
     const first = await begin()
-    // It survives a change of the route, and is still tracked.
+    // The stream survives a change of the route and is still tracked.
     await api.expectOk('PATCH', `/upstreams/${server.upstreamId}`, { timeoutMs: 9_000 })
     first.response.write('{}\n')
     await until(() => expect(first.got.text).toBe('{}\n{}\n'))

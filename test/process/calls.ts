@@ -8,7 +8,7 @@ import type { Patchbay } from '../support/process.ts'
 
 export type CallAnswer = { status: number; headers: Headers; text: string }
 
-/** Calls a tool as a client of the stateless era does, over connections that are kept. */
+/** Calls a tool like a stateless client, over connections that are kept open. */
 export const callTool = async (
   url: string,
   name: string,
@@ -25,13 +25,13 @@ export const callTool = async (
 }
 
 export type HeldApi = Pick<FakeApi, 'origin' | 'seen'> & {
-  /** Resolves once so many requests wait for their answer. */
+  /** Resolves once this many requests are waiting for their response. */
   waiting: (count: number) => Promise<void>
-  /** Answers those that wait, and from here on every request at once. */
+  /** Responds to the waiting requests, and from then on to every request at once. */
   release: () => void
 }
 
-/** Somebody's API that answers nothing until it is told to. */
+/** An external API that does not respond until the test says so. */
 export const startHeldApi = async (): Promise<HeldApi> => {
   const held: (() => void)[] = []
   let onWaiting = (): void => undefined
@@ -61,7 +61,7 @@ export const startHeldApi = async (): Promise<HeldApi> => {
   }
 }
 
-/** A public server whose one tool, `get_thing`, asks that API. */
+/** A public server with one tool, `get_thing`, which calls this API. */
 export const serveApi = async (patchbay: Patchbay, api: Pick<FakeApi, 'origin'>) => {
   const builder = await signUp(patchbay.origin)
   const made = await makeServer(builder, [{ name: 'get_thing', method: 'GET', url: `${api.origin}/thing` }])
@@ -70,7 +70,7 @@ export const serveApi = async (patchbay: Patchbay, api: Pick<FakeApi, 'origin'>)
 
 export type RawConnection = { socket: Socket; received: () => string; closed: Promise<void> }
 
-/** A connection whose bytes are the test's own. Resolves once it is open. */
+/** A connection on which the test writes raw bytes. Resolves once it is open. */
 export const openRaw = (port: number): Promise<RawConnection> =>
   new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1')

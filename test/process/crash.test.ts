@@ -11,14 +11,14 @@ vi.setConfig({ testTimeout: 90_000 })
 const WRITERS = 5
 const CALLERS = 2
 const ENOUGH_WRITES = 60
-/** Calls older than this at the kill must be in the history: well above the 250 ms that it may lose. */
+/** Calls that were older than this at the kill must be in the history. Well above the 250 ms that may be lost. */
 const SAFE_AGE_MS = 1_000
 const ENOUGH_CALLS = 20
 
-/** What was acknowledged: a GET of `path` returns `status` and `body`. */
+/** An acknowledged change: a GET of `path` returns `status` and `body`. */
 type Acknowledged = { path: string; status: number; body: object }
 
-/** Writes until the process is gone. Notes only what was acknowledged. */
+/** Writes until the process has ended. Records only acknowledged changes. */
 const writeOn = async (api: ApiClient, writer: number, acknowledged: Map<string, Acknowledged>): Promise<void> => {
   const note = (path: string, status: number, body: object): void => {
     acknowledged.set(path, { path, status, body })
@@ -31,7 +31,7 @@ const writeOn = async (api: ApiClient, writer: number, acknowledged: Map<string,
     note(`/servers/${server.id}`, 200, { name })
     await api.expectOk('PUT', `/servers/${server.id}/globals/key`, { value: name })
     note(`/servers/${server.id}/globals`, 200, { items: [{ key: 'key', value: name }] })
-    // Until a change is acknowledged, either state is right.
+    // Until a change is acknowledged, the old and the new state are both valid.
     acknowledged.delete(`/toolkits/${toolkit.id}`)
     await api.expectOk('PATCH', `/toolkits/${toolkit.id}`, { title: `${name} changed` })
     note(`/toolkits/${toolkit.id}`, 200, { title: `${name} changed` })

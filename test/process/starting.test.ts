@@ -104,7 +104,7 @@ describe.concurrent('a start on an unavailable address', () => {
   })
 
   it('names a host that belongs to another machine', async () => {
-    // Reserved for documentation (RFC 5737), so no machine has it.
+    // Reserved for documentation (RFC 5737), so no machine has this address.
     const env = { PATCHBAY_HOST: '203.0.113.1', PATCHBAY_PORT: String(await freePort()) }
     expect(await refusalOf({ env })).toEqual([expect.stringMatching(/^203\.0\.113\.1 .*PATCHBAY_HOST/)])
   })

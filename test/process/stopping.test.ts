@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 60_000 })
 
 const CALLS = 100
 
-/** What stands in the history of a database that nobody has open any more. */
+/** Reads the history from a database that no process has open any more. */
 const outcomesIn = ({ databaseFile }: Patchbay): string[] => {
   const db = new Sqlite(databaseFile, { readonly: true })
   try {

@@ -89,7 +89,7 @@ describe.each(databaseKinds)('deleting, on $kind', ({ create }) => {
     const other = await fillOrganization(db, 'other')
     const alone = await countAll(db)
     const { organization, toolkit, user } = await fillOrganization(db, 'first')
-    // The other organization's snapshot of our toolkit survives its origin.
+    // The other organization's snapshot of our toolkit survives the deletion of the original.
     await db.toolkit.update({ where: { id: other.snapshot.id }, data: { snapshotOfId: toolkit.id } })
     await db.organization.delete({ where: { id: organization.id } })
     await db.user.delete({ where: { id: user.id } })

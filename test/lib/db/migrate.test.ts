@@ -145,7 +145,7 @@ const expectMigrating = async (target: DatabaseTarget): Promise<void> => {
   expect(rows).toHaveLength(1)
 }
 
-/** `answer` is what the process applied. */
+/** `answer` lists the migrations that the process applied. */
 const startMigration = (url: string, directory: string) => {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'migrate.process.ts'), url, directory], {
     stdio: ['ignore', 'pipe', 'inherit'],

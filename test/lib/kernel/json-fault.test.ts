@@ -49,7 +49,7 @@ describe('a text that is not JSON', () => {
       fc.property(broken, text => {
         const fault = findJsonFault(text)
         expect(fault === undefined).toBe(isJson(text))
-        // The parser finds the fault too, and not only that there is one.
+        // The parser reports the same fault, not merely some fault.
         expect(fault?.message).not.toBe('invalid JSON')
       }),
       { numRuns: runsOf(2_000) },

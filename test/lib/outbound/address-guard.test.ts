@@ -23,7 +23,7 @@ describe('a target inside the network', () => {
     const client = buildClient({ policy, lookup: resolverOf(BAD_NAMES) })
     for (const url of badTargets(portOf(victims))) {
       const error = await faultOf(client.send(requestTo(url)))
-      // The part after # is not a host: example.com is requested, which is unknown here.
+      // The part after # is not a host. The request goes to example.com, which is unknown here.
       expect([url, error.fault]).toEqual([url, url.includes('#@') ? 'dns' : 'blocked'])
     }
     expect(count).toBe(84)
@@ -34,7 +34,7 @@ describe('a target inside the network', () => {
     const victims = await startVictims()
     const port = portOf(victims)
     const plain = new Agent({ pipelining: 0, connect: { lookup: resolverOf(BAD_NAMES), timeout: 300 } })
-    // Without those that would send packets to the network.
+    // Leaves out targets that would send packets to the network.
     const near = badTargets(port).filter(
       url => url.includes(`:${port}/`) && !/\[(64|200|::ffff:0|::127)|mixed/.test(url),
     )

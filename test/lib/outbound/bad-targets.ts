@@ -1,4 +1,7 @@
-/** Hosts that must never be connected to, in every spelling known to fool somebody. The port is one of ours. */
+/**
+ * Hosts that must never be connected to, in every spelling known to deceive a parser. The port belongs to a test
+ * server.
+ */
 const HOSTS = [
   '127.0.0.1',
   '127.1',
@@ -34,7 +37,7 @@ const HOSTS = [
   'v6loop.test',
 ]
 
-/** Addresses of networks and clouds that are not ours to reach, so without a port of ours. */
+/** Addresses of networks and clouds that are not ours, and therefore without a port of a test server. */
 const ELSEWHERE = [
   '[64:ff9b::a9fe:a9fe]',
   '[64:ff9b:1::a00:1]',
@@ -107,7 +110,7 @@ const malformed = (port: number): string[] => [
   'javascript:1',
 ]
 
-/** Every target that must be refused; `port` is where a server of ours waits for whoever comes through. */
+/** All targets that must be refused. A test server listens on `port` to catch any connection. */
 export const badTargets = (port: number): string[] => [
   ...HOSTS.map(host => `http://${host}:${port}/`),
   ...ELSEWHERE.map(host => `http://${host}/`),

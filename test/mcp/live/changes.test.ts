@@ -80,7 +80,7 @@ describe.each(databasesOfRun)('a change on $kind', kind => {
     const changed = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' }
     expect(await nextMessage(get)).toEqual(changed)
     expect(await nextMessage(sse)).toEqual(changed)
-    // If the first change had been notified too, this notification would be the third.
+    // If the first change had been announced too, this would be the third notification.
     await ada.expectOk('PATCH', instance, { description: 'Described' })
     expect(await nextMessage(get)).toEqual(changed)
     await ada.expectOk('DELETE', `/servers/${serverId}`)

@@ -37,7 +37,7 @@ describe.each(databaseKinds)('another process on the same database ($kind)', kin
   it('changes a global, an instance and a tool, and each change is visible here', { timeout: PROCESS_MS }, async () => {
     const { url, serverId, instanceIds, toolIds } = await make()
     const client = await connect(url)
-    /** What a call requests from the API. */
+    /** The requests that a call sends to the API. */
     const asked = async () => {
       await callText(client, 'tool')
       return fake.seen.at(-1)?.url

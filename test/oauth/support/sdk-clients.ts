@@ -93,7 +93,7 @@ export type Connection = {
 export type Attempt = {
   /** Rejects with the SDK's UnauthorizedError once the user was sent to sign in. */
   connect: () => Promise<Connection>
-  /** Passes it the parameters of its callback. */
+  /** Passes on the parameters of its callback. */
   finish: (callback: URLSearchParams) => Promise<void>
 }
 
