@@ -34,14 +34,14 @@ export type ResultsNeeds = {
   responseCache: ResponseCacheOptions | undefined
 }
 
-/** Cut results of one process, as earlier versions stored them in the data folder. */
+/** Cut results of a process of an earlier version, which stored them in the data folder. */
 const OLD_CACHE_FOLDER = /^([0-9a-f]{16}|none)-\d+-\d+-[0-9a-f-]{36}$/
 
 const removeOldCacheFiles = async (directory: string): Promise<void> => {
   for (const name of await readdir(directory).catch(() => [])) {
     if (OLD_CACHE_FOLDER.test(name)) await rm(join(directory, name), { recursive: true, force: true }).catch(() => {})
   }
-  // Fails, as it should, if there is anything else in it.
+  // Fails if the folder contains anything else, which is intended.
   await rmdir(directory).catch(() => {})
 }
 

@@ -6,7 +6,7 @@ import { recordCall } from '../results/mask/record-call.ts'
 import type { CompiledPassthrough, PassageRecord } from './call/compiled-passthrough.ts'
 
 const CLIENT_CHARACTERS = 200
-/** No tool is called; the request says what was asked for. */
+/** No tool is called, so the text of the request is recorded. */
 const NO_TOOL = ''
 
 const isFailure = ({ status, error }: PassageRecord): boolean =>

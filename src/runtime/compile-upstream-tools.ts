@@ -29,7 +29,7 @@ import type { OpenedGlobals } from './opened-globals.ts'
 import { askToOpenAddresses } from './pass-addresses.ts'
 import { planUpstreamResults, type UpstreamResultParts, type UpstreamResultRules } from './upstream-results.ts'
 
-/** `absent` are upstreams that were never fetched, so their offers are missing in the lists. */
+/** `absent` lists upstreams that were never fetched, so their offers are missing in the lists. */
 export type UpstreamSources = { sources: readonly UpstreamSource[]; absent: readonly Upstream[] }
 
 export type UpstreamToolParts = UpstreamResultParts &
@@ -50,7 +50,7 @@ type UpstreamTool = {
 
 const textOf = (value: JsonValue | undefined): string | undefined => (typeof value === 'string' ? value : undefined)
 
-/** Describes the call of an upstream for the history, which shows the request of HTTP tools in the same place. */
+/** Describes the call of an upstream tool, where the history shows the request of an HTTP tool. */
 const requestOf = ({ upstream, item }: UpstreamTool, body: string) => ({
   method: 'tools/call',
   url: `mcp:${upstream.name}/${encodeURIComponent(item.name.toWellFormed())}`,
@@ -68,8 +68,8 @@ const toWhole = (received: FreshPassedResult | { ageMs: number }): Pick<CallCost
 const failed = (why: string): FreshPassedResult => ({ result: errorResult(why), responseBytes: 0 })
 
 /**
- * Whether the client returns with input that an upstream asked for. Such a request belongs to the one call that waits
- * for it and must not be cached.
+ * Whether the client repeats a call with the input that an upstream asked for. Such a request belongs to the one call
+ * that waits for it and must not be cached.
  */
 const isRepeated = ({ link }: CallContext): boolean =>
   link?.peer?.kind === 'stateless' && (link.peer.requestState !== undefined || link.peer.inputResponses !== undefined)
@@ -103,7 +103,7 @@ const callOnce = async (
   // Looked up for every call, because the connection may have changed since the server was mounted.
   const connection = upstreamConnections.findFor(upstream.id, caller?.userId)
   if (connection === undefined) return failed(`The upstream "${upstream.name}" is disabled, or was removed.`)
-  // A response may contain the tokens of the upstream's account, too.
+  // A response may also contain the tokens of the upstream's account.
   const masker = connection.secrets === undefined ? globalMasker : globalMasker.also(connection.secrets)
   try {
     const call = (dedicated: CallLink | undefined) => callUpstreamTool(connection, item, args, signal, dedicated)
@@ -184,7 +184,7 @@ const compileOne = (
   }
 }
 
-/** Compiles a tool of an upstream under its name beside the server's own tools, which is also that in the history. */
+/** Compiles an upstream tool under its unique name on the server, which the history also uses. */
 export const compileUpstreamTool = (
   upstream: Upstream,
   item: CatalogueItem,

@@ -35,7 +35,7 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
   const { db, tools, instances, http, limits, onInternalError } = parts
 
   /**
-   * Returns the server's globals and shapes results as it would, if there is one. Secrets stay within their
+   * Returns the server's globals and its shaping settings, if there is a server. Secrets stay within their
    * organization, even if the actor belongs to several.
    */
   const findWiring = async (actor: Actor, tool: Tool, serverId: string | undefined) => {

@@ -38,7 +38,7 @@ export const withLink = async <T>(
   work: (link: CallLink | undefined) => Promise<T>,
 ): Promise<T> => {
   const own = link && route(upstreamId, maskLink(link, masker))
-  // Without a listener, its log messages must not go to anybody else.
+  // Without a listener, its log messages must not go to any other client.
   const end = logs.startCall(upstreamId, own ?? { origin: {} })
   try {
     return await work(own)

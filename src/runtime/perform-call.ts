@@ -92,7 +92,7 @@ export const performCall = async (
     const { timeoutMs, maxResponseBytes, mayReach, masker, outputCheck, shaping } = plan
     const send = async (stop: StopSignal | undefined) => {
       const received = await http.send({ ...rendered, timeoutMs, maxResponseBytes, mayReach, signal: stop })
-      // Set before shaping, which may fail: the history tells what was received.
+      // Set before shaping, which may fail: the history records the response in any case.
       response = received
       const result =
         shaping === undefined

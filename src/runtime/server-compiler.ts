@@ -15,7 +15,7 @@ import type { UpstreamSources } from './compile-upstream-tools.ts'
 
 type CompilingParts = ServerParts & PresentingParts
 
-/** Compiles a server and presents its tools as it is configured to. */
+/** Compiles a server and applies its presentation. */
 const compileBlueprint = async (
   blueprint: ServerBlueprint,
   sources: UpstreamSources,
@@ -33,10 +33,10 @@ export type ServerCompilerParts = Omit<CompilingParts, 'onSkipped'> & {
   onSkipped: (serverId: string, tool: string, reason: string) => void
 }
 
-/** Compiles servers from the database: for calls, or only to show how clients would see them. */
+/** Compiles servers from the database, either for calls or only for display. */
 export const createServerCompiler = (parts: ServerCompilerParts) => {
   const { db } = parts
-  /** For display: no log entries, no requests. */
+  /** For display: writes no log entries and sends no requests. */
   const silent = { ...parts, embeddings: undefined, onSkipped: () => {} }
 
   /** Returns the upstreams whose offers are known, without waiting for others. */

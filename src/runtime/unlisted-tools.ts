@@ -9,7 +9,7 @@ import type { OpenedGlobals } from './opened-globals.ts'
 /** Maximum length of a name: the newest protocol allows tools 128 characters, and prefixes are far shorter. */
 const MAX_NAME_CHARS = 200
 
-/** Whether tools are listed by the upstream's own names, as in a group, or by those that the server presents. */
+/** Whether tools have the upstream's own names, as in a group, or those that the server presents. */
 type Naming = 'own' | 'presented'
 
 /** Like `compileUnlistedTools`, for one upstream, by its own names. */
@@ -38,8 +38,9 @@ export const compileUnlistedOf = (
 }
 
 /**
- * Compiles tools that upstreams offer only to clients that can be asked something, and that no stored list has. They
- * are known from each client's own connections. Before there is one, calling a tool by its presumed name finds out.
+ * Compiles tools that upstreams offer only to clients that can be asked for input, so no stored list has them. They are
+ * known from each client's own connections. Before the first connection, calling a tool by its presumed name shows
+ * whether it exists.
  */
 export const compileUnlistedTools = (
   sources: readonly UpstreamSource[],

@@ -10,7 +10,7 @@ import type { OpenedGlobals } from './opened-globals.ts'
 
 export type UpstreamResultParts = Pick<ExecutionParts, 'limits'> & {
   responseCache: Pick<ResponseCache, 'ofUpstreamTool'>
-  /** Where results are shaped, and how the server sends them. */
+  /** Where results are shaped, and the server's settings for sending them. */
   shapingContext: ShapingContext
 }
 
@@ -74,5 +74,5 @@ export const planUpstreamResults = (
   }
 }
 
-/** How the results of an upstream's tool are treated. */
+/** How to treat the results of an upstream's tool. */
 export type UpstreamResultRules = ReturnType<typeof planUpstreamResults>

@@ -1,6 +1,6 @@
 import { createCounts } from '../../lib/worker/fair-queue.ts'
 
-/** Limits the bytes in use at once, by all owners together and by each one. */
+/** Limits the bytes in use at the same time, for all owners together and for each of them. */
 export const createByteShares = ({ maxBytes, maxBytesOfOwner }: { maxBytes: number; maxBytesOfOwner: number }) => {
   const ofOwner = createCounts()
   let all = 0

@@ -6,7 +6,7 @@ import { CUT_RESULT_TTL_MS } from '../cut-cache/cut-cache.ts'
 export const NOTICE_TOKENS = 90
 /** A low estimate for any language, except rare characters, so that the builder's text need not be counted. */
 const BYTES_PER_TOKEN = 2.5
-/** Stands for an id in the estimate. It is long because random letters make many tokens. */
+/** Placeholder for an id in the estimate. It is long because random letters make many tokens. */
 const ID_LIKE = 'x'.repeat(50)
 
 /** Returns the tokens to reserve for the notice; `own` is the builder's text, if there is one. */

@@ -29,7 +29,7 @@ import { type BudgetedServer, holderOf, tellOf, toCutResultMeta, toTextBlocks } 
 import type { ResultInspector } from './result-inspector.ts'
 import { isWithinBytes, takeApart, toTextType, UTF8_TEXT } from './result-parts.ts'
 
-/** A tool whose new result is to be read. */
+/** A tool to call, in order to read its result. */
 export type ReadableTool = Pick<CompiledTool, 'call' | 'callWhole' | 'isReadOnly' | 'isReadOnlyCall'>
 
 export type CutResultToolParts = Omit<InspectionRecordParts, 'serverId'> & {
@@ -63,16 +63,16 @@ type WholeResult = {
   /** A function is called only if no worker has the parsed result cached. */
   utf8: Uint8Array | (() => Promise<Uint8Array>)
   cacheId: string | undefined
-  /** What is known about it already. */
+  /** What is already known about the result. */
   about: z.infer<typeof About>
 }
-/** `cost` is that of the tool that was called, if any. */
+/** `cost` belongs to the tool that was called, if any. */
 type Called = { cost?: CallCost | undefined }
 
 /** `isError`: a long error message. Its beginning is shown, and the steps are not run. */
 type Fetched = Called & ({ whole: WholeResult; isError?: boolean } | Inspected)
 
-/** What is shown of a result; `shortened` is undefined if nothing is. */
+/** The part of a result that is shown. `shortened` is undefined if nothing is shown. */
 type Inspected = { shown: ToolResult | UpstreamResult; shortened?: Shortened }
 
 /** Compiles `proxy_filter`, `proxy_search` and `proxy_explore`, which read results that were too large to send. */

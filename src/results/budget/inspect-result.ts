@@ -12,7 +12,9 @@ import type { InspectionJob, InspectionView, ResultFormat } from './inspection-j
 
 /** Maximum memory of the parsed results that a worker caches: enough for one of the largest, not for two. */
 const MAX_HELD_BYTES = MAX_HEAP_BYTES
-/** Factor for the search index that is cached with a document, and the minimum size of a cache entry. */
+/**
+ * The search index cached with a document multiplies its size by this; the second is the minimum size of a cache entry.
+ */
 const INDEX_SHARE = 1.5
 const MIN_ENTRY_BYTES = 10_000
 /** Same as the time that a cut result is cached after its last use. */
@@ -38,7 +40,7 @@ const countWholeResult = async (bytes: Uint8Array, mediaType: string, parsed: St
   return countTokens(decoded?.text ?? renderDocument(parsed.document))
 }
 
-/** Returns the notes, with the note about the page updated to the number of items shown. */
+/** Returns the notes. The note about the page states the number of items actually shown. */
 const describeShown = (notes: readonly string[], page: PageInfo | undefined, shown: number): readonly string[] =>
   page === undefined ? notes : notes.map(note => (note === page.note ? page.describe(shown) : note))
 

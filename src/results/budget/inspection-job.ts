@@ -21,10 +21,10 @@ export type InspectionJob = {
   keepsWhole: boolean
 }
 
-/** The format of a result, or of what the steps made of it. */
+/** The format of a result, before or after the steps. */
 export type ResultFormat = 'json' | 'ndjson' | 'csv' | 'text' | 'html' | 'xml' | 'binary'
 
-/** What a model is shown of a result after the steps: text, outline and notes, in this order. */
+/** The part of a result that a model receives after the steps: text, outline and notes, in this order. */
 export type InspectionView = {
   /** What the steps found, cut to the budget; valid JSON if the format is JSON. Empty if every step failed. */
   text: string

@@ -25,8 +25,8 @@ export type BudgetParts = {
 export type BudgetedServer = Pick<Server, 'id' | 'organizationId' | 'maxResponseTokens' | 'cutNotice'>
 
 /**
- * Returns the key of who may read a cached result: the caller with the same token or application; without a caller,
- * everybody who knows its id.
+ * Returns a key for those who may read a cached result: callers with the same token or application or, for an anonymous
+ * call, everybody who knows its id.
  */
 export const holderOf = (caller: Caller): string =>
   cutResultHolderOf(caller && { userId: caller.userId, via: caller.grantId ?? caller.tokenId })

@@ -5,10 +5,10 @@ import type { Job, JobEnding } from '../../lib/worker/job.ts'
 import { createByteShares } from './byte-shares.ts'
 import type { InspectionJob, InspectionView } from './inspection-job.ts'
 
-/** Maximum bytes of the results that are being inspected or wait for it, of all servers together and of one. */
+/** Maximum bytes of the results in inspection or waiting for it: for all servers together and for one. */
 const MAX_BYTES = 400 * 1_024 * 1_024
 const MAX_BYTES_OF_OWNER = 100 * 1_024 * 1_024
-/** Maximum number of keys remembered of results that a worker may have parsed. */
+/** Maximum number of remembered keys, whose results a worker may have parsed. */
 const MAX_KNOWN_RESULTS = 1_000
 
 /** The inspection of one result. */
@@ -41,8 +41,8 @@ export const createResultInspector = ({
 
   return {
     /**
-     * Inspects a result. The error is a sentence for the model. Rejects only for unexpected errors, and if reading the
-     * bytes rejects.
+     * Inspects a result. The error is a sentence for the model. Rejects only on unexpected errors or if the bytes
+     * cannot be read.
      */
     inspect: async ({ owner, group, bytes, ...task }: InspectionTask): Promise<Result<InspectionView, string>> => {
       const { mediaType = '', key, steps = {}, budgetTokens = 0, tokensBefore, keepsWhole = false } = task

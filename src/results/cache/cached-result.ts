@@ -6,13 +6,13 @@ export type CacheEntry<Result extends ToolResult | PassedResult = ToolResult | P
   /** Status of the API's response; undefined for upstreams. */
   status: number | undefined
   responseBytes: number
-  /** As the API declared it. */
+  /** As declared by the API. */
   contentType?: string | undefined
-  /** By the clock of the cache. */
+  /** According to the clock of the cache. */
   cachedAtMs: number
 }
 
-/** What an entry costs besides its result: keys, maps and the objects around. */
+/** Memory that an entry takes besides its result: keys, maps and objects. */
 const ENTRY_OVERHEAD_BYTES = 1_024
 /** Parsed JSON takes several times the memory of its text. */
 const STRUCTURED_TIMES = 5

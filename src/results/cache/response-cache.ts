@@ -35,13 +35,13 @@ const PURGE_EVERY_MS = 60_000
 /** `now` is in milliseconds and greater than 0. */
 export type ResponseCacheOptions = { limits?: Partial<typeof LIMITS>; now?: () => number }
 
-/** A new response of an API, and the result made of it. */
+/** A new response from an API, and the result built from it. */
 type FreshResult = { result: ToolResult; response: OutboundResponse }
 
 /** A result from the cache, and its age. */
 export type CachedResult<Result extends CacheEntry['result'] = ToolResult> = CacheEntry<Result> & { ageMs: number }
 
-/** Gets a result from the cache, or by sending the request. Rejects as `send` does. */
+/** Returns a result from the cache or, if there is none, sends the request. Rejects as `send` does. */
 export type CachedSend = (
   request: RenderedRequest,
   signal: StopSignal | undefined,
@@ -133,7 +133,7 @@ export const createResponseCache = (options: ResponseCacheOptions = {}) => {
     return isKind(result) ? { ...rest, result, ageMs: Math.max(0, now() - entry.cachedAtMs) } : undefined
   }
 
-  /** Returns the cached result, or sends once for everybody who asks meanwhile. */
+  /** Returns the cached result. If there is none, sends one request for all concurrent callers. */
   const getOrSend = async <Fresh, Result extends CacheEntry['result']>(
     { serverId, key, signal }: { serverId: string; key: string; signal: StopSignal | undefined },
     send: (signal: StopSignal | undefined) => Promise<Fresh>,
@@ -153,7 +153,7 @@ export const createResponseCache = (options: ResponseCacheOptions = {}) => {
       return made
     })
     if (own.fresh !== undefined) return own.fresh.value
-    // Cancelled, or not to be used for two calls (RFC 9111 §4).
+    // The request was cancelled, or its response must not be shared by two calls (RFC 9111 §4).
     return toCached(entry, isKind) ?? send(signal)
   }
 
@@ -200,7 +200,7 @@ export const createResponseCache = (options: ResponseCacheOptions = {}) => {
     ): ((caller: Caller) => CachedSend | undefined) | undefined => {
       const { serverId, tool, bindings } = instance
       const { cacheSeconds, cacheShared, annotations } = tool
-      // Only the builder knows: a GET may change things, and a POST may be a search.
+      // Only the builder knows whether a request is safe: a GET may change things, and a POST may be a search.
       if (cacheSeconds === undefined || annotations?.readOnlyHint !== true) return undefined
       const fingerprint = fingerprintOf(instance, version())
       // A header filled by the caller may identify them, so the result stays theirs, whatever the tool allows.

@@ -22,12 +22,15 @@ export const cutResultHolderOf = (caller: { userId: string; via: string } | unde
   caller === undefined ? ANYONE : `${hashOf(caller.userId)}.${hashOf(caller.userId, caller.via)}`
 
 /**
- * Returns the key of a result in memory and in the database. It includes server and holder, so an id of somebody else
- * is looked up, and missed, exactly like one that never existed.
+ * Returns the key of a result in memory and in the database. It includes server and holder, so looking up somebody
+ * else's id misses exactly like looking up an unknown one.
  */
 export const cacheKeyOf = (serverId: string, holder: string, cacheId: string): string =>
   hashOf(serverId, holder, cacheId)
 
-/** Returns whose cap a result counts towards: the user's across all tokens, or the server's for anonymous calls. */
+/**
+ * Returns the key of the cap that a result counts towards: one per user across all tokens, or per server for anonymous
+ * calls.
+ */
 export const callerOf = (serverId: string, holder: string): string =>
   holder === ANYONE ? `public ${serverId}` : (holder.split('.', 1)[0] ?? holder)

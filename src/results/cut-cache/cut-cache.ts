@@ -11,25 +11,29 @@ import { cacheKeyOf, callerOf, isCacheId, newCacheId } from './cache-key.ts'
 import type { CutResultStore } from './cut-results.store.ts'
 import { type CutResultEntry, createRowWriter } from './row-writer.ts'
 
-/** Counted from the last use: a model continues in the same turn, or not at all. */
+/** Since the last use: a model continues in the same turn, or not at all. */
 export const CUT_RESULT_TTL_MS = 5 * 60_000
 /** Part of the cache that one caller may fill. */
 const CALLER_SHARE = 1 / 4
 /** Maximum size of one result, uncompressed. */
 const MAX_RESULT_BYTES = 64 * 1_024 * 1_024
-/** A larger row stays with its process: writing this much blocks the event loop for 15 ms. */
+/** Larger results are not written to the database: writing one would block the event loop for 15 ms. */
 const MAX_ROW_BYTES = 4 * 1_024 * 1_024
-/** What an entry costs besides its content: the key, what is known about it, places in maps. */
+/** Memory that an entry takes besides its content: its key, metadata and places in maps. */
 const ENTRY_OVERHEAD_BYTES = 1_024
 const PURGE_EVERY_MS = 60_000
 /** A lookup that takes longer counts as a miss. */
 const MAX_LOOKUP_MS = 5_000
-/** Lookups of one caller at once, and likewise reads: a small entry may take a lot of memory uncompressed. */
+/**
+ * Maximum concurrent lookups of one caller, and likewise reads: a small entry may take a lot of memory uncompressed.
+ */
 const TURNS_PER_CALLER = 2
-/** Lookups of one caller that wait. More are misses, because guessing ids must not delay other callers. */
+/**
+ * Maximum waiting lookups of one caller. Further ones are misses, because guessing ids must not delay other callers.
+ */
 const WAITING_LOOKUPS_PER_CALLER = 14
 const MAX_CALLERS_IN_TURN = 1_000
-/** Lookups of all callers at once, and how many more wait: guessing ids must not occupy the database. */
+/** Maximum concurrent and waiting lookups of all callers: guessing ids must not occupy the database. */
 const LOOKUPS_AT_ONCE = 4
 const WAITING_LOOKUPS = 256
 
@@ -46,7 +50,7 @@ export type CutResult = {
   /** From `cutResultHolderOf`. */
   holder: string
   content: Uint8Array
-  /** What is known about it without reading it: its tool, media type and tokens. Small. */
+  /** What is known without reading the result: its tool, media type and tokens. */
   about: JsonValue
 }
 
@@ -181,9 +185,9 @@ export const createCutCache = (options: CutCacheOptions = {}) => {
     },
     /** Deletes all results of a server. Its rows are deleted with the server. */
     delete: (serverId: string): void => entries.deleteWhere(entry => entry.serverId === serverId),
-    /** Deletes what has expired, as happens every minute. */
+    /** Deletes expired results; also runs every minute. */
     purge,
-    /** Resolves when the database has everything that is to be written. */
+    /** Resolves when all pending rows are in the database. */
     settle: async (): Promise<void> => rows?.settle(),
     stats: entries.stats,
     close: async (): Promise<void> => {

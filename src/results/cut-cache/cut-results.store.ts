@@ -35,7 +35,7 @@ const createStore = (db: Database) => ({
   remove: async (key: string): Promise<void> => {
     await db.cachedAnswer.deleteMany({ where: { id: key } })
   },
-  /** Deletes the rows that `find` no longer finds. */
+  /** Deletes expired rows. */
   removeExpired: (now: number, ttlMs: number, signal: AbortSignal): Promise<void> => {
     const where = { OR: [{ usedAt: { lte: new Date(now - ttlMs) } }, { usedAt: { gte: new Date(now + ttlMs) } }] }
     return removeInBatches(limit => db.cachedAnswer.deleteMany({ where, limit }), signal, ROWS_PER_REMOVAL)

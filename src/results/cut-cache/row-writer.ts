@@ -1,15 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { CutResultRow, CutResultStore } from './cut-results.store.ts'
 
-/** How long a stop waits for rows, so that clients can continue at other replicas. */
+/** How long a stop waits for rows to be written, so that clients can continue on other replicas. */
 const CLOSE_WAIT_MS = 2_000
 
-/** An entry of the cache, and whether the database has it: written by this process, or found there. */
+/** An entry of the cache. Whether the database has it already, because this process wrote or found it there. */
 export type CutResultEntry = Omit<CutResultRow, 'key' | 'usedAt'> & { row: 'none' | 'written' | 'found' }
 
 export type RowWriterOptions = {
   store: Pick<CutResultStore, 'put' | 'renew' | 'remove'>
-  /** Returns the entry as it is in memory now, without counting as a use. */
+  /** Returns the current entry without counting as a use. */
   peek: (key: string) => CutResultEntry | undefined
   /** Milliseconds since 1970. */
   now: () => number
@@ -54,14 +54,14 @@ export const createRowWriter = ({ store, peek, now, onError }: RowWriterOptions)
   return {
     /** Writes the entry, or restarts the time to live of its row. */
     save: (key: string): void => add(key, 'save'),
-    /** Takes an evicted entry. A row that another process has written stays. */
+    /** Takes an evicted entry. If another process wrote its row, the row stays. */
     remove: (key: string, { row }: CutResultEntry): void => {
       changed.delete(key)
       if (row === 'written') add(key, 'remove')
     },
     /** Resolves when everything is written. */
     settle: async (): Promise<void> => running,
-    /** Waits a moment for what is still to be written, and begins nothing after it. */
+    /** Waits briefly for pending rows and starts no new ones afterwards. */
     close: async (): Promise<void> => {
       const timer = new AbortController()
       await Promise.race([running, wait(CLOSE_WAIT_MS, undefined, { signal: timer.signal }).catch(() => {})])

@@ -8,15 +8,12 @@ import { isLongText, isRefused, type ToolResult, type UpstreamResult } from '../
 import { readTexts } from '../budget/result-parts.ts'
 import { createToolTotals } from './tool-totals.ts'
 
-/** What is counted of all results in one batch: ten milliseconds' work. Further results are estimated by length. */
+/** Maximum characters counted per batch, about ten milliseconds of work. Further results are estimated by length. */
 const MAX_BATCH_CHARACTERS = 128 * 1_024
 const CHARACTERS_PER_TOKEN = 4
-/**
- * Results of one batch, which is of 100 ms: to hold, hand over and count one takes a seventh of a call's CPU. Further ones
- * are not counted.
- */
+/** Maximum results per batch of 100 ms: counting one takes a seventh of a call's CPU. Further ones are not counted. */
 const MAX_BATCH_RESULTS = 64
-/** How long the history waits for a count. The tokens of a slower one are added to the rows later. */
+/** How long the history waits for a count. Counts that take longer are added to their rows later. */
 const MAX_WAIT_MS = 50
 const OWNER = 'ledger'
 
@@ -30,7 +27,7 @@ export type CallLedgerOptions = {
 export type LedgerStats = {
   counted: number
   notCounted: number
-  /** Waiting and in progress. */
+  /** Results that wait or are being counted. */
   waiting: number
   tokensBefore: number
   tokensSent: number
@@ -40,7 +37,7 @@ export type LedgerStats = {
 type Sample = Required<Measure>
 type Waiting = { cost: CallCost; sent: Sample; whole: Sample | undefined }
 
-/** Copies the text, because a part of a string holds on to the whole. */
+/** Copies the text, because a slice would keep the whole string in memory. */
 const copy = (text: string): string => Buffer.from(text).toString()
 
 const lengthOf = (texts: readonly string[]): number => texts.reduce((sum, { length }) => sum + length, 0)
@@ -77,8 +74,8 @@ const estimate = (sample: Sample): Sample => {
 const textsOf = ({ sent, whole }: Waiting): readonly string[] => [...sent.texts, ...(whole?.texts ?? [])]
 
 /**
- * Counts what results cost a model, by a job of the worker pool, before the recorder writes their rows. The whole of a
- * short result is counted; longer ones are estimated and marked as such.
+ * Counts the tokens of results in the worker pool, before the recorder writes their rows. Short results are counted
+ * whole; longer ones are estimated and marked as such.
  */
 export const createCallLedger = ({ countTexts, recorder, onInternalError }: CallLedgerOptions) => {
   const totals = { counted: 0, notCounted: 0, tokensBefore: 0, tokensSent: 0 }
@@ -143,7 +140,7 @@ export const createCallLedger = ({ countTexts, recorder, onInternalError }: Call
   })
 
   return {
-    /** Receives every outcome as it is sent. Results of recorded calls are counted with the next batch of rows. */
+    /** Receives every outcome that is sent. Results of recorded calls are counted with the next batch of rows. */
     note: ({ result, cost }: ToolOutcome, signal: StopSignal): void => {
       if (cost === undefined || isRefused(result) || signal.aborted) return
       if (waiting.length >= MAX_BATCH_RESULTS) {
@@ -160,7 +157,7 @@ export const createCallLedger = ({ countTexts, recorder, onInternalError }: Call
       recorder.noteUncounted()
     },
     stats: (): LedgerStats => ({ ...totals, waiting: waiting.length + inProgress }),
-    /** Lists the totals by tool, and those of further tools together. */
+    /** Lists the totals by tool, and one total for all further tools. */
     listTools: tools.list,
     listServers: tools.listServers,
     forgetServer: tools.forgetServer,

@@ -6,18 +6,18 @@ export type ToolTotal = {
   serverId: string
   tool: string
   counted: number
-  /** What would have been sent without cutting. */
+  /** The tokens without cutting. */
   tokensBefore: number
   tokensSent: number
 }
 
-/** Maximum number of tools with their own totals: each is several series of /metrics. */
+/** Maximum number of tools with totals of their own: each adds several series to /metrics. */
 const MAX_TOOLS = 1_000
 /** Maximum number per server: an upstream may accept any name that a caller makes up. */
 const MAX_TOOLS_OF_SERVER = 300
-/** The name for a server's further tools, and the server of all others: no server's id looks like this. */
+/** The name for a server's further tools, and the server for all others. No server has such an id. */
 const OTHER = 'other'
-/** Removed servers that are remembered: results of the last ones may still wait to be counted. */
+/** Maximum number of removed servers to remember: their last results may still wait to be counted. */
 const MAX_REMOVED = 1_000
 
 const begin = (serverId: string, tool: string): ToolTotal => ({

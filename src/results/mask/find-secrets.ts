@@ -32,7 +32,7 @@ export const mergeRanges = (some: readonly Range[], others: readonly Range[]): R
   return merged
 }
 
-/** Secrets that begin alike, as a slice of the sorted ones, and where their common beginning ends in the text. */
+/** Secrets with the same beginning, as a slice of the sorted ones, and where that beginning ends in the text. */
 type Candidates = { from: number; to: number; at: number }
 
 /**
@@ -81,7 +81,7 @@ export const createSecretFinder = (secrets: readonly string[]): FindSecrets => {
   return text => {
     let comparisons = FREE_COMPARISONS + COMPARISONS_PER_CHARACTER * text.length
 
-    /** Returns those of the candidates that continue in the text, by their next character. */
+    /** Returns the candidates that match the next character of the text. */
     const advance = ({ from, to, at }: Candidates, depth: number): Candidates[] => {
       const next: Candidates[] = []
       for (let first = from; first < to; ) {

@@ -6,10 +6,10 @@ import { MaskingError, type SecretSearch } from './masking.ts'
 
 export type MaskingJob = { secrets: readonly string[]; text: string }
 
-/** Searches prepared in a thread, by their secrets. */
+/** Prepared searches in this thread, keyed by their secrets. */
 const MAX_PREPARED = 100
 
-/** Creates the function of the job, which remembers what it has prepared. */
+/** Creates the function of the job, which caches prepared searches. */
 export const createFindSecretsJob = (): ((job: MaskingJob) => Range[]) => {
   const prepared = new LRUCache<string, FindSecrets>({ max: MAX_PREPARED })
   return ({ secrets, text }) => {

@@ -27,7 +27,7 @@ export class MaskingError extends AppError {
   }
 }
 
-/** Hides its secrets, in every form that a request or a response that quotes it may contain. */
+/** Hides its secrets, in every form in which a request or a response that quotes the request may contain them. */
 export type Masker = {
   isEmpty: boolean
   text: (text: string) => string
@@ -59,7 +59,7 @@ const maskBytes = (bytes: Buffer, ranges: readonly Range[]): Buffer => {
   return masked
 }
 
-/** Between the strings of JSON when they are searched as one text. */
+/** Separates the strings of JSON, so that they can be searched as one text. */
 const SEPARATOR = '\0'
 
 const listStrings = (json: JsonValue, strings: string[] = []): string[] => {
@@ -145,7 +145,7 @@ const searchBoth = (one: Search, other: () => Search): Search => ({
 
 const maskerOf = (search: Search, secretSearch: SecretSearch | undefined): Masker => {
   const { now, anyLength } = search
-  /** Keyed by the list, which is a new array after each change. */
+  /** Keyed by the array of secrets, which is replaced after each change. */
   const others = new WeakMap<readonly string[], Search>()
   const searchOf = (secrets: readonly string[]): Search => {
     const known = others.get(secrets) ?? createSearch(secrets, secretSearch)

@@ -11,7 +11,7 @@ const isTable = (value: JsonObject): boolean => {
   return keys.length === 2 && keys.includes('columns') && keys.includes('rows')
 }
 
-/** Whether the value contains something that looks like our tables already and could be confused with them. */
+/** Whether the value contains something that could be confused with our tables. */
 const holdsTable = (value: JsonValue): boolean => {
   if (Array.isArray(value)) return value.some(holdsTable)
   return hasMembers(value) && (isTable(value) || Object.values(value).some(holdsTable))

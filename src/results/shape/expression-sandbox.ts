@@ -4,8 +4,8 @@ import { libraryFiles } from '../../tools/response/expression-libraries.ts'
 import type { TransformLanguage } from '../../tools/response/result-shaping.ts'
 
 /**
- * Runs beside a library in the sandbox and exchanges only text, so that no object of ours gets in there. Values that
- * are not JSON, such as functions, are left out; no value at all becomes `null`.
+ * Runs with a library in the sandbox and exchanges only text, so that no object from outside gets into it. Values that
+ * are not JSON, such as functions, are left out; a missing value becomes `null`.
  */
 const BRIDGE = `
 var btoa = text => {

@@ -5,13 +5,13 @@ import { isSuccess, type OutboundResponse } from '../../lib/outbound/outbound-re
 import type { Masker } from '../mask/masking.ts'
 import { readText } from './shape.ts'
 
-/** Time that a sample is stored: as long as a builder may edit a tool without calling it again. */
+/** How long a sample is stored: long enough to edit a tool without calling it again. */
 const KEPT_MS = 60 * 60 * 1_000
 /** Maximum characters of all samples together. */
 const MAX_CHARACTERS = 64 * 1_024 * 1_024
 const MAX_SAMPLES = 500
 
-/** The response of an API when a tool was tried, with secrets masked. */
+/** An API's response from trying a tool, with secrets masked. */
 export type ResponseSample = { text: string; type: string | undefined; userId: string }
 
 /** Creates the store of samples. It belongs to one process; on another one the builder must call the tool again. */

@@ -5,7 +5,7 @@ import type { ShapingJob, ShapingOutcome } from './shaping-job.ts'
 
 /** Shapes results in the worker pool. Expressions are untrusted: one over a limit is ended with its process. */
 export const createResultShaper = ({ run, timeLimitMs, heapLimitMb }: Job<ShapingJob, ShapingOutcome>) => {
-  /** Says why there is no result, naming the transform if there is one. */
+  /** Explains why there is no result and names the transform if there is one. */
   const explain = ({ shaping: { transform } }: ShapingJob, ending: JobEnding): string => {
     const what =
       transform === undefined

@@ -14,7 +14,7 @@ import type { ShapingJob } from './shaping-job.ts'
 /** The shaper, the tenant it works for, and the server's setting for tables. */
 export type ShapingContext = Tenant & { shaper: Pick<ResultShaper, 'shape'>; compactTables: boolean }
 
-/** How a tool's results are shaped, planned before there are any. */
+/** How to shape a tool's results, planned in advance. */
 export type PlannedShaping = {
   rules: ResultShaping
   compactTables: boolean
@@ -115,7 +115,7 @@ export const shapeByRules = async (
 /** A text with its size. `tokens` is undefined if the text is too long to count. */
 export type CountedText = { text: string; bytes: number; tokens: number | undefined }
 
-/** What the rules make of a sample, or why they fail. */
+/** A sample after applying the rules, or the reason why they fail. */
 export type ShapingPreview = { before: CountedText; after: CountedText | undefined; failure: string | undefined }
 
 /** Shapes a sample while a builder edits the rules. `type` is its media type, if known. */

@@ -21,7 +21,7 @@ const headerOf = ({ headers }: OutboundResponse, name: string): string | undefin
 
 type MediaType = { type: string | undefined; charset: string | undefined }
 
-/** Returns `type/subtype` in lower case, and the charset if declared (RFC 9110 §8.3.1). Ignores an empty header. */
+/** Returns `type/subtype` in lower case and the declared charset, if any (RFC 9110 §8.3.1). Ignores an empty header. */
 const parseMediaType = (header: string | undefined): MediaType => {
   if (header === undefined || header === '') return { type: undefined, charset: undefined }
   const semicolon = header.indexOf(';')

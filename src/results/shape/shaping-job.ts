@@ -2,14 +2,14 @@ import type { ResultShaping } from '../../tools/response/result-shaping.ts'
 
 /** The texts of one result, and how to shape them. */
 export type ShapingJob = {
-  /** Each is shaped by itself. If only some are JSON, a transform applies to these. */
+  /** Each text is shaped separately. If only some are JSON, a transform applies to those. */
   texts: readonly string[]
   /** Whether the texts are HTML; undefined if not declared. Texts that are not declared as HTML may be JSON. */
   isHtml: boolean | undefined
   /** Their media type, if declared. JSON lines and tables are recognized by it, or by their beginning. */
   type?: string | undefined
   shaping: ResultShaping
-  /** Whether lists of objects with the same members become tables if that is shorter. */
+  /** Whether lists of objects with the same members become tables where that is shorter. */
   compactTables: boolean
   /** Whether the result is checked against a schema afterwards. Then numbers stay numbers, and strings stay JSON. */
   isStructured: boolean

@@ -1,6 +1,6 @@
 export type NamedTool = { serverId: string; name: string }
 
-/** A longer result is counted up to here, in a millisecond at most, and the rest is estimated from that. */
+/** Longer results are counted up to this length, which takes a millisecond at most, and estimated from there. */
 export const MAX_COUNTED_CHARACTERS = 8 * 1_024
 
 /** What a model reads: tokens counted so far, and texts not yet counted. The texts are a part of `scale` times as much. */
@@ -25,6 +25,6 @@ export type CallCost = {
 /** A shortened result: the whole, and the part that was sent. */
 export type Shortened = { whole: Measure | null; sent: Measure | undefined }
 
-/** Adds what was left out of a result. A `whole` that is there already is the more accurate one. */
+/** Records what was left out of a result. An earlier `whole` is more accurate and is kept. */
 export const withShortened = <Cost extends CallCost | undefined>(cost: Cost, { whole, sent }: Shortened): Cost =>
   cost === undefined ? cost : { ...cost, whole: cost.whole === undefined ? whole : cost.whole, sent }

@@ -4,7 +4,7 @@ import type { Caller } from '../../servers/access/access.ts'
 
 export type PassageRecord = {
   method: string
-  /** The requested URL without its query, which may hold what only the caller may see. */
+  /** The requested URL without its query, which may be private to the caller. */
   url: string
   caller: Caller
   client: string | undefined
@@ -13,12 +13,12 @@ export type PassageRecord = {
   status: number | undefined
   requestBytes: number
   responseBytes: number
-  /** The error that the caller got instead of a response. */
+  /** The error that the caller received instead of a response. */
   error: string | undefined
 }
 
 export type CompiledPassthrough = {
-  /** The route to the upstream. The error says what the server lacks. */
+  /** The route to the upstream. The error says what is missing on the server. */
   route: Result<PassthroughRoute, string>
   /** Whether a text contains a secret of the upstream's configuration. */
   holdsSecret: (text: string) => boolean

@@ -58,15 +58,15 @@ export type CompiledOffers = OfferLists & {
   listenToLogs: (level: LogLevel, origin: object, listener: (params: JsonObject) => void) => () => void
 }
 
-/** An upstream whose offers are not known. */
+/** An upstream whose catalogue is unknown. */
 export type MissingUpstream = { upstream: string; why: string }
 
-/** What clients request by name or URI. */
+/** Items that clients request by name or URI. */
 export type MissingKind = 'tools' | 'prompts' | 'resources'
 
-/** Tools only for clients that upstreams can ask something. */
+/** Tools that exist only for clients that can be asked for input. */
 export type UnlistedTools = {
-  /** Returns a tool that an upstream may have under this name. A call finds out. */
+  /** Returns a tool that an upstream may have under this name. Calling it shows whether it exists. */
   find: (name: string) => CompiledTool | undefined
   /** Returns the tools known from this client's own connections. */
   list: (peer: SessionPeer) => readonly CompiledTool[]
@@ -80,13 +80,13 @@ export type CompiledServer = {
   access: AccessPolicy
   /** Sorted by name. */
   tools: readonly CompiledTool[]
-  /** Upstreams missing in the lists, and why. */
+  /** Upstreams missing in the lists, with reasons. */
   missing?: readonly MissingUpstream[] | undefined
   /** Whether clients are told about failed upstreams, so that it must be rebuilt when that changes. */
   tellsOutages?: boolean | undefined
   /** The names of its groups, if it is grouped. */
   groups?: readonly string[] | undefined
-  /** Returns why there is no such tool, prompt or resource, if more is known than that. */
+  /** Returns the reason why a tool, prompt or resource is missing, if it is known. */
   explainMissing?: ((kind: MissingKind, name: string) => string | undefined) | undefined
   /** Only if the tools of upstreams are listed one by one and need no approval. */
   unlisted?: UnlistedTools | undefined
@@ -94,9 +94,9 @@ export type CompiledServer = {
   shownAs?: ShownAs | undefined
   /** Only if it has upstreams. */
   offers?: CompiledOffers | undefined
-  /** Receives every outcome as it is sent, and the signal of its call. */
+  /** Receives every outcome that is sent, with the signal of its call. */
   noteSent?: ((outcome: ToolOutcome, signal: StopSignal) => void) | undefined
-  /** Only if it passes all requests on. */
+  /** Only if it is a passthrough server. */
   passthrough?: CompiledPassthrough | undefined
 }
 

@@ -16,7 +16,7 @@ export type CallContext = {
   readonly link?: CallLink | undefined
 }
 
-/** The result of a tool call, and what others need to know about it. */
+/** The result of a tool call, with metadata. */
 export type ToolOutcome<Result = ToolResult | UpstreamResult> = {
   result: Result
   /** For the ledger. Undefined if the call was not recorded. */
@@ -54,7 +54,7 @@ export type CompiledTool = {
   callWhole?: CompiledTool['call'] | undefined
 }
 
-/** Whether a call with these arguments only reads, according to the builder. */
+/** Whether a call with these arguments is read-only, according to the builder. */
 export const onlyReads = (
   { isReadOnly, isReadOnlyCall }: Pick<CompiledTool, 'isReadOnly' | 'isReadOnlyCall'>,
   args: JsonValue | undefined,

@@ -45,7 +45,7 @@ export const describeGroups = (groups: readonly ToolGroup[]): string => {
 
 export const quoteName = (name: string): string => `"${cutText(onOneLine(name), MAX_QUOTED_CHARS)}"`
 
-/** Lists the existing names. `of` is a start such as `The groups`. */
+/** Lists the existing names. `of` begins the sentence, such as `The groups`. */
 export const listNames = (of: string, names: readonly string[]): string => {
   if (names.length === 0) return `${of}: none.`
   const listed = names.slice(0, MAX_NAMES).map(name => JSON.stringify(name))

@@ -24,7 +24,7 @@ export type ToolResult = BlocksResult | LongText
 /** The result of an upstream, unchanged. */
 export type PassedResult = {
   passed: JsonObject
-  /** The same as JSON, if it has been serialized already. */
+  /** The same as JSON, if already serialized. */
   json?: string
 }
 

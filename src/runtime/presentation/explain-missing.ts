@@ -16,8 +16,8 @@ const explain = (known: readonly Known[], kind: MissingKind): string | undefined
 const namePrefixOf = ({ upstream: { name, config } }: Known): string => `${config.prefix ?? name}_`
 
 /**
- * Explains why something is missing: names the upstream it may belong to and what keeps that from offering it, such as
- * a disabled feature or a failed connection. Tools and prompts carry their upstream's prefix; a URI does not tell.
+ * Explains why something is missing: names the upstream it may belong to and the reason, such as a disabled feature or
+ * a failed connection. Tools and prompts carry the upstream's prefix; a URI does not show its upstream.
  */
 export const explainMissing = (sources: readonly UpstreamSource[], absent: readonly Required<Known>[]) => {
   // Leaves out the stored catalogues, which the closure would keep in memory.

@@ -18,7 +18,7 @@ type OpenGroup = {
   json: LongText
 }
 
-/** The client of a call, if it can be asked something. */
+/** The client of a call, if it can be asked for input. */
 type Peer = NonNullable<CallContext['link']>['peer']
 
 export const GET_TOOLS = 'get_dynamic_tools'
@@ -44,7 +44,7 @@ const openGroup = ({ name, unlisted }: ToolGroup, tools: readonly CompiledTool[]
   json: { utf8: Buffer.from(`[${tools.map(tool => renderToolJson(tool)).join(',')}]`), structuredAs: 'tools' },
 })
 
-/** Finds tools by the names that a client sent. Error texts are for the model and list what exists. */
+/** Finds tools by the names that a client sent. Errors are for the model and list the existing names. */
 const createFinder = (groups: readonly ToolGroup[]) => {
   const opened = new Map<string, OpenGroup>()
   const closed = new Map<string, string>()

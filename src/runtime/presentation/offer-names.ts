@@ -43,7 +43,7 @@ const listShared = (offers: readonly Offer[]): ReadonlySet<string> => {
   return shared
 }
 
-/** Gives each offer its name for clients, and sorts them by it. */
+/** Names each offer for clients and sorts them by that name. */
 const nameOffers = (
   kind: OfferKind,
   sources: readonly UpstreamSource[],

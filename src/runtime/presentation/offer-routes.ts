@@ -25,8 +25,8 @@ const indexNames = (offers: readonly NamedOffer[]) => ({
 })
 
 /**
- * Maps names that clients use to upstreams, and names of upstreams to those for clients. On a grouped server, `group`
- * names an upstream, and within it items also have their own names. Returns undefined if no upstream has the item.
+ * Maps client-side names to upstreams and back. On a grouped server, `group` names an upstream, and items within it
+ * also have their own names. Returns undefined if no upstream has the item.
  */
 export const routeOffers = (
   names: NamedOffers['names'],
@@ -65,8 +65,8 @@ export const routeOffers = (
 
   return {
     /**
-     * In this order: the upstream that lists it; the one it names and that has it; one with a matching template; the
-     * one it names; the only one that may have unlisted resources.
+     * In this order: the upstream that lists it; the one named by its prefix, if it has it; one with a matching
+     * template; the one named by its prefix; the only one that may have unlisted resources.
      */
     findResource: (uri: string, group?: string): OfferRoute | undefined => {
       if (group !== undefined && isGrouped) return findWithin(group, uri)

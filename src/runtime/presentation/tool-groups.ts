@@ -14,7 +14,7 @@ import { compileUnlistedOf } from '../unlisted-tools.ts'
 const MAX_UPSTREAM_TOOLS = 5_000
 
 type GroupParts = UpstreamToolParts & {
-  /** Whether tools that are in no list may be called, although no builder has seen them. */
+  /** Whether unlisted tools may be called, although no builder has seen them. */
   hasUnlisted: boolean
   /** The upstream's failure, with secrets masked. */
   outageOf: (upstream: Upstream) => string | undefined

@@ -22,7 +22,8 @@ import { showTest, type ToolTest } from './tool-test.ts'
 export type ToolDraft = {
   definition: ToolDefinition
   /**
-   * The toolkit that it is or will be saved in. Undefined if that is created with it; then the organization is given.
+   * The toolkit that contains it or will contain it. Undefined if a new toolkit is created for it; then the
+   * organization is given.
    */
   toolkitId: string | undefined
   organizationId: string | undefined
@@ -41,20 +42,20 @@ export type DraftPreview = {
   compiled: CompiledDefinition
   bindings: Bindings
   secretKeys: ReadonlySet<string>
-  /** What the model sees of the tool. */
+  /** The tool as the model sees it. */
   seen: { name: string; description: string | undefined; inputSchema: JsonObject }
   request: ToolTest['request']
   curl: string | undefined
-  /** Why the values do not make a request, if they do not. */
+  /** The reason why the values do not make a request, if they do not. */
   problem: string | undefined
-  /** Undefined if there is no response to preview it with. */
+  /** Undefined if there is no response for a preview. */
   shaping: ShapingPreview | undefined
 }
 
 /** The outcome of sending a draft. `sampleId` identifies its response, for the preview of shaping. */
 export type DraftTest = ToolTest & { sampleId: string | undefined }
 
-/** Binds given arguments to the caller. Other parameters use the server's global of the same name, if there is one. */
+/** Binds given arguments to the caller. Other parameters use the server's global of the same name, if it exists. */
 export const bindingsByName = (names: readonly string[], args: JsonObject, globals: OpenedGlobals): Bindings =>
   Object.fromEntries(
     names.flatMap(name =>

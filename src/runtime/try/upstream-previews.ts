@@ -27,7 +27,7 @@ export type ResultToShape = {
   outputSchema: JsonObject | undefined
 }
 
-/** Returns why clients would get an error instead of the shaped result, if they would. */
+/** Returns the error that clients would receive instead of the shaped result, if any. */
 const explainMismatch = (made: string, outputSchema: JsonObject): string | undefined => {
   const value = parseIfJson(made)
   const mismatch = value === undefined ? 'it is not JSON' : checkOfDeclared(outputSchema)(value)
