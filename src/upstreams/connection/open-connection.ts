@@ -15,7 +15,7 @@ import { UpstreamError } from './upstream-error.ts'
 export type UpstreamClient = Client
 
 /** What the upstream may ask this client. Empty for a shared connection. */
-export type ClientSetup = Pick<ClientOptions, 'capabilities' | 'inputRequired'> & {
+export type ClientSetup = Pick<ClientOptions, 'capabilities'> & {
   /** Called before connecting, to register request handlers. */
   prepare?: (client: UpstreamClient) => void
 }
@@ -117,33 +117,25 @@ const createRemoteLink = (
 ): Link => {
   const remote = createRemoteTransport(config, options.network, options.limits, options.authorizer)
   return {
-    transport: remote.transport,
+    ...remote,
     isProcess: false,
     pending: () => 0,
-    failure: remote.failure,
     explain: fault => {
       const seen = remote.lastFault() ?? fault
       if (seen?.kind !== 'timeout') return seen
       const message = `The upstream did not respond within ${options.timeoutMs} ms while connecting. Check the URL.`
       return new UpstreamError('no_response', message)
     },
-    close: remote.close,
   }
 }
 
-const createLink = (options: OpenConnectionOptions): Link => {
-  const { config } = options
-  return config.transport === 'stdio' ? createProcessLink(config, options) : createRemoteLink(config, options)
-}
-
 const createClient = ({ clientInfo, setup, config, ...options }: OpenConnectionOptions): UpstreamClient => {
-  const { capabilities = {}, inputRequired = { autoFulfill: false } } = setup
   // Detecting the era takes at most half of the time, which leaves the other half for the older handshake.
   const probe = { timeoutMs: config.transport === 'stdio' ? options.startTimeoutMs / 2 : options.timeoutMs }
   const isOlder = config.transport === 'sse' || options.isOlderEra
   const client = new (mcpClient().Client)(clientInfo, {
-    capabilities,
-    inputRequired,
+    capabilities: setup.capabilities ?? {},
+    inputRequired: { autoFulfill: false },
     versionNegotiation: { mode: isOlder ? 'legacy' : 'auto', probe },
     jsonSchemaValidator: NO_VALIDATION,
     listMaxPages: MAX_LIST_PAGES,
@@ -202,7 +194,7 @@ const toFault = (error: unknown, link: Link, secrets: readonly string[]): Upstre
 /** Opens one connection. Throws UpstreamError with the reason, after cleaning up. */
 export const openConnection = async (options: OpenConnectionOptions): Promise<OpenConnection> => {
   const { config, signal } = options
-  const link = createLink(options)
+  const link = config.transport === 'stdio' ? createProcessLink(config, options) : createRemoteLink(config, options)
   const client = createClient(options)
   const ended = Promise.withResolvers<UpstreamError>()
   const closed = new UpstreamError('protocol', 'The connection to the upstream was closed.')

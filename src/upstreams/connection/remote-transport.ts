@@ -16,15 +16,6 @@ export type RemoteNetwork = Pick<
   'policy' | 'maxRedirects' | 'connectTimeoutMs' | 'ownOrigins' | 'lookup' | 'maxResponseBytes'
 >
 
-export type RemoteTransport = {
-  transport: Transport
-  failure: () => UpstreamError | undefined
-  /** The last request without a response. */
-  lastFault: () => UpstreamError | undefined
-  /** Ends the session at the upstream, if there is one, and closes every connection. */
-  close: () => Promise<void>
-}
-
 /** Concurrent requests and streams of one connection. */
 const MAX_SOCKETS = 256
 /** Upper bound only: each operation has its own, shorter timeout. */
@@ -47,8 +38,8 @@ export const createRemoteTransport = (
   { transport: kind, url: text, headers }: RemoteConfig,
   network: RemoteNetwork,
   limits: OutputLimits,
-  authorizer?: Authorizer,
-): RemoteTransport => {
+  authorizer: Authorizer | undefined,
+) => {
   const url = parseUrl(text)
   const guarded = createStreamingFetch({
     ...network,
@@ -78,9 +69,10 @@ export const createRemoteTransport = (
 
   return {
     transport,
-    failure: () => failure,
+    failure: (): UpstreamError | undefined => failure,
     lastFault: remote.lastFault,
-    close: async () => {
+    /** Ends the session at the upstream, if there is one, and closes every connection. */
+    close: async (): Promise<void> => {
       if (http?.sessionId !== undefined && failure === undefined) {
         const ended = http.terminateSession().catch(() => {})
         await Promise.race([ended, wait(SESSION_END_TIMEOUT_MS, undefined, { ref: false })])
