@@ -5,6 +5,7 @@ import { createLineReader } from '../../lib/kernel/line-reader.ts'
 import { MAX_LOG_LINE_CHARS, type OutputLog } from './output-log.ts'
 import { createOutputMeter, describeOutputLimit, type OutputLimits } from './output-meter.ts'
 import type { ProcessCommand, ProcessEnd, StdioProcess, StdioProcesses } from './stdio-processes.ts'
+import { findCancelledId } from './transport-guards.ts'
 import { UpstreamError } from './upstream-error.ts'
 
 export type StdioLimits = OutputLimits & {
@@ -216,10 +217,8 @@ export const createStdioTransport = (options: StdioTransportOptions): StdioTrans
         throw new UpstreamError('timeout', 'The process does not read its input. Check its log.')
       }
       if ('method' in message && 'id' in message && message.method !== 'subscriptions/listen') open.add(message.id)
-      if ('method' in message && message.method === 'notifications/cancelled') {
-        const cancelled = message.params?.requestId
-        if (typeof cancelled === 'string' || typeof cancelled === 'number') open.delete(cancelled)
-      }
+      const cancelled = findCancelledId(message)
+      if (cancelled !== undefined) open.delete(cancelled)
       onActivity()
       running.stdin.write(`${JSON.stringify(message)}\n`)
     },

@@ -8,6 +8,13 @@ const INTERNAL_ERROR = -32_603
 const streamEnded = (): UpstreamError =>
   new UpstreamError('protocol', 'The upstream closed the stream before it responded. Try again.')
 
+/** Returns the id of the request that a notification cancels; undefined for any other message. */
+export const findCancelledId = (message: JSONRPCMessage): RequestId | undefined => {
+  if (!('method' in message) || message.method !== 'notifications/cancelled') return undefined
+  const id = message.params?.requestId
+  return typeof id === 'string' || typeof id === 'number' ? id : undefined
+}
+
 /**
  * Ends requests over Streamable HTTP that the SDK would leave to their timeout: one whose stream ended without a
  * response gets an error, and a cancelled one in the older era is aborted. Call it before the client connects, since it
@@ -25,8 +32,8 @@ export const watchRequests = (transport: Transport, takeFault: () => UpstreamErr
     if (!('method' in message)) return send(message, options)
     if (!('id' in message)) {
       await send(message, options)
-      const cancelled = message.method === 'notifications/cancelled' ? message.params?.requestId : undefined
-      if (typeof cancelled === 'string' || typeof cancelled === 'number') open.get(cancelled)?.abort()
+      const cancelled = findCancelledId(message)
+      if (cancelled !== undefined) open.get(cancelled)?.abort()
       return
     }
     const { id } = message
