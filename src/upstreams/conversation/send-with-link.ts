@@ -72,7 +72,7 @@ const metaOf = (
   }),
 })
 
-type Sent = { meta: JsonObject; options: RequestOptions; pause: () => () => void }
+type Sent = Pick<ReturnType<typeof createActivityTimeout>, 'options' | 'pause'> & { meta: JsonObject }
 
 /**
  * Returns the requested input as requests of the older era. Throws UpstreamError if the client does not support one.
@@ -89,12 +89,11 @@ const askForInput = async (
   inputRequests: unknown,
   { options, pause }: Sent,
 ): Promise<JsonObject> => {
-  const signal = options.signal ?? new AbortController().signal
   const resume = pause()
   try {
     const answered = await Promise.all(
       listRequestedInput(inputRequests, peer).map(
-        async ([key, { method, params }]) => [key, await peer.ask(method, params, signal)] as const,
+        async ([key, { method, params }]) => [key, await peer.ask(method, params, options.signal)] as const,
       ),
     )
     return Object.fromEntries(answered)
@@ -171,7 +170,7 @@ export const sendWithLink = async (
       try {
         if (peer === undefined || client.getProtocolEra() === 'legacy')
           return await send(client, meta, activity.options)
-        return await sendModern(client, peer, { meta, options: activity.options, pause: activity.pause }, send)
+        return await sendModern(client, peer, { meta, ...activity }, send)
       } finally {
         pauses?.delete(activity.pause)
         activity.end()
