@@ -47,18 +47,18 @@ export const createUpstreamLogs = (
   const listeners = new Map<string, Set<Listener>>()
 
   const route = (upstreamId: string, serverId: string, params: JsonObject): void => {
-    const { inProgress, justEnded } = byUpstream.get(upstreamId) ?? {}
-    const [first] = inProgress ?? []
-    if (inProgress === undefined || first === undefined) {
+    const { inProgress = [], justEnded } = byUpstream.get(upstreamId) ?? {}
+    const calls = [...inProgress]
+    const newest = calls.at(-1)
+    if (newest === undefined) {
       const isLate = justEnded !== undefined && justEnded.until > performance.now()
       for (const { origin, onLog } of listeners.get(serverId) ?? []) {
         if (!isLate || origin === justEnded.origin) onLog(params)
       }
       return
     }
-    for (const { origin } of inProgress)
-      if (origin !== first.origin) return // Use the newest call, since an older one may be about to end.
-    ;[...inProgress].at(-1)?.onLog?.(params)
+    // The newest call gets it, since an older one may be about to end.
+    if (calls.every(({ origin }) => origin === newest.origin)) newest.onLog?.(params)
   }
   connections.onNotification((upstream, { method, params }) => {
     if (method === 'notifications/message' && isJsonObject(params)) route(upstream.id, upstream.serverId, params)
