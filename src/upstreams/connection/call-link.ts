@@ -20,7 +20,8 @@ export const isLevelWanted = (level: unknown, wanted: LogLevel): boolean => {
  */
 export type RequestState = { upstream?: string | undefined; held?: string | undefined }
 
-type AskedClient = {
+/** A client that an upstream can ask. */
+export type AskableClient = {
   /** Identifies the client. Dedicated connections serve one client only. */
   key: string
   /** Which of `elicitation`, `roots` and `sampling` the client declares. */
@@ -29,7 +30,7 @@ type AskedClient = {
   userId: string | undefined
 }
 
-export type SessionPeer = AskedClient & {
+export type SessionPeer = AskableClient & {
   kind: 'session'
   /** Rejects with the client's error response, or with the reason why it cannot be asked. */
   ask: (method: string, params: JsonObject, signal: AbortSignal) => Promise<JsonObject>
@@ -39,7 +40,7 @@ export type SessionPeer = AskedClient & {
 }
 
 /** A client without a session. It is asked in a result and repeats its request with the answers. */
-export type StatelessPeer = AskedClient & {
+export type StatelessPeer = AskableClient & {
   kind: 'stateless'
   inputResponses: JsonObject | undefined
   requestState: RequestState | undefined
@@ -69,10 +70,10 @@ export type CallLink = {
   through?: LinkedRequest | undefined
 }
 
-/** Sends a request. `meta` becomes its `_meta`; `more` is added to its params. */
+/** Sends a request. `meta` becomes its `_meta` and is undefined without a link; `more` is added to its params. */
 export type SendLinked = (
   client: UpstreamClient,
-  meta: JsonObject,
+  meta: JsonObject | undefined,
   options: RequestOptions,
   more?: JsonObject,
 ) => Promise<JsonObject>

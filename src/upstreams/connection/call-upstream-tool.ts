@@ -1,4 +1,3 @@
-import type { RequestOptions } from '@modelcontextprotocol/client'
 import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
 import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import type { CatalogueItem } from '../catalogue/catalogue.ts'
@@ -6,10 +5,9 @@ import { removeHidden } from '../catalogue/hidden-text.ts'
 import { findRequestedUrls } from '../conversation/requested-urls.ts'
 import { INPUT_REQUIRED, sendWithLink } from '../conversation/send-with-link.ts'
 import type { UpstreamState } from '../upstream.ts'
-import type { CallLink } from './call-link.ts'
+import type { CallLink, SendLinked } from './call-link.ts'
 import type { UpstreamConnection } from './connection.ts'
 import { AnyResult, mcpClient } from './mcp-client.ts'
-import type { UpstreamClient } from './open-connection.ts'
 import { AccountError, UpstreamError } from './upstream-error.ts'
 
 /** The schema keyword for an argument that is also sent as a header (2026-07-28, basic/transports). */
@@ -81,23 +79,17 @@ export const explainUpstreamFault = (
   return undefined
 }
 
-/** Like `SendLinked`, but `_meta` is undefined without a link. */
-type Send = (
-  client: UpstreamClient,
-  meta: JsonObject | undefined,
-  options: RequestOptions,
-  more?: JsonObject,
-) => Promise<JsonObject>
-
 const run = (
   connection: UpstreamConnection,
   link: CallLink | undefined,
   signal: AbortSignal,
-  send: Send,
-): Promise<JsonObject> =>
-  link === undefined
-    ? connection.run((client, options) => send(client, undefined, options), signal)
-    : (link.through ?? ((shared, stop, work) => sendWithLink(shared, link, stop, work)))(connection, signal, send)
+  send: SendLinked,
+): Promise<JsonObject> => {
+  if (link === undefined) return connection.run((client, options) => send(client, undefined, options), signal)
+  return link.through === undefined
+    ? sendWithLink(connection, link, signal, send)
+    : link.through(connection, signal, send)
+}
 
 /**
  * Sends a request and returns its unchanged result. Progress and messages go to the `link`. Rejects as `run` of a

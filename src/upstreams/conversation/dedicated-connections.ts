@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
 import type { CatalogueItem } from '../catalogue/catalogue.ts'
-import type { ClientPeer } from '../connection/call-link.ts'
+import type { AskableClient, SessionPeer } from '../connection/call-link.ts'
 import type { UpstreamConnection } from '../connection/connection.ts'
 import { createConnectionPool, type PooledConnection } from '../connection/connection-pool.ts'
 import type { ClientSetup } from '../connection/open-connection.ts'
@@ -17,21 +17,12 @@ const MAX_DEDICATED_CONNECTIONS = 50
 const MAX_PER_USER = 25
 const MAX_OPEN_QUESTIONS = 20
 
-/** The client that a connection belongs to, and what it can be asked. */
-export type ConnectionOwner = Pick<ClientPeer, 'key' | 'capabilities' | 'userId'>
-
-/** Receives the upstream's questions and notifications. */
-export type Audience = {
-  ask: (method: string, params: JsonObject, signal: AbortSignal) => Promise<JsonObject>
-  notify: (method: string, params: JsonObject) => void
-}
-
 export type DedicatedConnection = {
   connection: UpstreamConnection
   /** Pauses the requests in progress while the client is asked. */
   pauses: Pauses
-  /** The current recipient. */
-  audience: Audience | undefined
+  /** The current recipient of the upstream's questions and notifications. */
+  audience: Pick<SessionPeer, 'ask' | 'notify'> | undefined
   /** The client's tools; undefined until fetched. */
   tools: readonly CatalogueItem[] | undefined
 }
@@ -76,7 +67,7 @@ export const createDedicatedConnections = (
   const pool = createConnectionPool<Entry>()
   const whyFull = (max: number): string => `All ${max} connections for single clients are in use. Try again soon.`
 
-  const open = (upstreamId: string, { key, capabilities, userId }: ConnectionOwner): Entry => {
+  const open = (upstreamId: string, { key, capabilities, userId }: AskableClient): Entry => {
     const ofUser = pool.listOf(upstreamId).filter(other => other.userId === userId)
     pool.makeRoom(ofUser, MAX_PER_USER, whyFull(MAX_PER_USER))
     pool.makeRoom(pool.listOf(upstreamId), MAX_DEDICATED_CONNECTIONS, whyFull(MAX_DEDICATED_CONNECTIONS))
@@ -138,14 +129,14 @@ export const createDedicatedConnections = (
 
   return {
     /** The connection of a client with a session, for all its requests. Throws UpstreamError. */
-    share: (upstreamId: string, client: ConnectionOwner): BorrowedConnection => {
+    share: (upstreamId: string, client: AskableClient): BorrowedConnection => {
       const known = pool.listOf(upstreamId).find(entry => entry.key === client.key)
       return use(known ?? open(upstreamId, client))
     },
     /**
      * A connection for a single request, so that everything asked on it belongs to that request. Throws UpstreamError.
      */
-    borrow: (upstreamId: string, client: ConnectionOwner): BorrowedConnection => {
+    borrow: (upstreamId: string, client: AskableClient): BorrowedConnection => {
       const mine = pool.listOf(upstreamId).filter(entry => entry.key === client.key)
       const entry = mine.find(({ activeRequests }) => activeRequests === 0) ?? open(upstreamId, client)
       const { release } = use(entry)
