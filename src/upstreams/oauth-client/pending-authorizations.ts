@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
-import { z } from 'zod'
 import type { Sealed, Sealing } from '../../lib/process/sealing.ts'
 import type { Holder } from './account.ts'
 import { PendingAuthorization } from './connect-account.ts'
@@ -56,8 +55,8 @@ export const createPendingAuthorizations = (sealing: Sealing) => ({
     await session.save()
     if (found.userId !== userId || found.endsAt <= Date.now()) return undefined
     try {
-      const plain: unknown = z.json().parse(JSON.parse(sealing.open(found.sealed, contextOf(found))))
-      return { upstreamId: found.upstreamId, holder: found.holder, authorization: PendingAuthorization.parse(plain) }
+      const authorization = PendingAuthorization.parse(JSON.parse(sealing.open(found.sealed, contextOf(found))))
+      return { upstreamId: found.upstreamId, holder: found.holder, authorization }
     } catch {
       // Sealed with a master key that was removed.
       return undefined
