@@ -106,9 +106,10 @@ export const createPidFiles = (directory: string) => {
         const entry = readEntry(path)
         // Skip entries of other containers and of a running Patchbay. An unreadable entry, or one from before a reboot,
         // has no process left.
-        if (entry !== undefined && entry.scope !== scope && sameBoot(entry.scope, scope)) return false
-        if (entry !== undefined && entry.scope === scope && isRunning(entry.owner)) return false
-        const wasLeft = entry !== undefined && entry.scope === scope && reapProcess(entry)
+        const isOfScope = entry?.scope === scope
+        if (entry !== undefined && !isOfScope && sameBoot(entry.scope, scope)) return false
+        if (isOfScope && isRunning(entry.owner)) return false
+        const wasLeft = isOfScope && reapProcess(entry)
         rmSync(path, { force: true })
         return wasLeft
       }).length
