@@ -114,8 +114,6 @@ const chooseScope = (
   return `${scope} offline_access`
 }
 
-export type StartedAuthorization = { authorization: PendingAuthorization; authorizationUrl: string }
-
 /**
  * Discovers the authorization server of an upstream and returns where to send the user's browser. Throws `unavailable`.
  */
@@ -132,7 +130,7 @@ export const startConnecting = async (
     state: string
     findClient: (server: AuthorizationServer, scope: string | undefined) => Promise<OAuthClient>
   },
-): Promise<StartedAuthorization> => {
+): Promise<{ authorization: PendingAuthorization; authorizationUrl: string }> => {
   const { url } = target
   const challenge = await requestChallenge(target, fetch)
   const found = await findResource(url, challenge.resourceMetadataUrl, fetch)
@@ -181,17 +179,18 @@ const assertIssuer = (answer: URLSearchParams, { server }: PendingAuthorization)
   return iss[0]
 }
 
-export type FinishParts = {
-  fetch: BoundedFetch
-  /** Called before the client secret is sent to the authorization server; throws if it must not be. */
-  pinSecret: (client: OAuthClient, issuer: string) => Promise<void>
-}
-
 /** Exchanges the authorization code for tokens. Throws `invalid_request` or `unavailable`. */
 export const finishConnecting = async (
   answer: URLSearchParams,
   authorization: PendingAuthorization,
-  { fetch, pinSecret }: FinishParts,
+  {
+    fetch,
+    pinSecret,
+  }: {
+    fetch: BoundedFetch
+    /** Called before the client secret is sent to the authorization server; throws if it must not be. */
+    pinSecret: (client: OAuthClient, issuer: string) => Promise<void>
+  },
 ): Promise<AccountContent> => {
   const { url, resource, server, client, redirectUri, codeVerifier } = authorization
   const iss = assertIssuer(answer, authorization)

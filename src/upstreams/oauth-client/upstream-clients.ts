@@ -34,6 +34,8 @@ const clientChanged = (): AppError =>
 
 /** Finds or creates Patchbay's registration at the authorization servers of upstreams. */
 export const createUpstreamClients = ({ db, sealing, fetch, baseUrl }: UpstreamClientsParts) => {
+  const redirectUri = `${baseUrl}${CALLBACK_PATH}`
+
   const seal = (upstreamId: string, client: SealedClient) =>
     sealing.seal(JSON.stringify(client), clientSealContext(upstreamId))
 
@@ -57,8 +59,8 @@ export const createUpstreamClients = ({ db, sealing, fetch, baseUrl }: UpstreamC
     return stored.client
   }
 
-  const isGood = ({ redirect_uris: uris, client_secret_expires_at: end = 0 }: OAuthClient): boolean =>
-    uris?.includes(`${baseUrl}${CALLBACK_PATH}`) === true && (end === 0 || end * 1_000 > Date.now())
+  const isUsable = ({ redirect_uris: uris, client_secret_expires_at: end = 0 }: OAuthClient): boolean =>
+    uris?.includes(redirectUri) === true && (end === 0 || end * 1_000 > Date.now())
 
   /** Authorization servers delete unused clients, so one without a working account is registered again. */
   const isInUse = async (upstreamId: string, registeredAt: Date): Promise<boolean> =>
@@ -83,10 +85,10 @@ export const createUpstreamClients = ({ db, sealing, fetch, baseUrl }: UpstreamC
         return { client_id: documentUrl }
       }
       const stored = await read(db, upstreamId)
-      const isOfServer = stored?.issuer === server.issuer && isGood(stored.client)
+      const isOfServer = stored?.issuer === server.issuer && isUsable(stored.client)
       if (isOfServer && (await isInUse(upstreamId, stored.updatedAt))) return stored.client
       const client = await registerPatchbay(server, scope, { baseUrl, fetch })
-      const registered = { ...client, redirect_uris: [`${baseUrl}${CALLBACK_PATH}`] }
+      const registered = { ...client, redirect_uris: [redirectUri] }
       await store.putClient(db, upstreamId, { issuer: server.issuer, sealed: seal(upstreamId, registered) })
       return registered
     },
@@ -128,7 +130,7 @@ export const createUpstreamClients = ({ db, sealing, fetch, baseUrl }: UpstreamC
     },
 
     /** Returns when each upstream's client secret was entered. */
-    listSecretTimes: (tx: Transaction, upstreamIds: readonly string[]) => store.listSecretTimes(tx, upstreamIds),
+    listSecretTimes: store.listSecretTimes,
   }
 }
 
