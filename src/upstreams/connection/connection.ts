@@ -90,8 +90,7 @@ export type UpstreamConnection = {
   close: () => Promise<void>
 }
 
-const cancelled = (cause?: unknown): UpstreamError =>
-  new UpstreamError('aborted', 'The call was cancelled.', cause === undefined ? {} : { cause })
+const cancelled = (cause?: unknown): UpstreamError => new UpstreamError('aborted', 'The call was cancelled.', { cause })
 
 /** Lets one caller stop waiting; the shared work continues. */
 const waitFor = <T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> =>

@@ -4,7 +4,7 @@ export type OutputLimits = {
   outputWindowMs: number
 }
 
-const MEBIBYTE = 1_024 * 1_024
+export const MEBIBYTE = 1_024 * 1_024
 
 export const describeOutputLimit = ({ maxOutputBytes, outputWindowMs }: OutputLimits): string =>
   `${maxOutputBytes / MEBIBYTE} MiB in ${outputWindowMs / 1_000} s`

@@ -36,21 +36,15 @@ const statusError = (status: number, cause: unknown): UpstreamError => {
   if (status >= 500 || status === 429) {
     return new UpstreamError('http_status', `The upstream responded with HTTP ${status}. Check the upstream.`, options)
   }
-  if (status >= 200 && status < 300) {
-    return notMcp(cause)
-  }
+  if (status >= 200 && status < 300) return notMcp(cause)
   const message = `The URL does not speak MCP: it responded with HTTP ${status}. Check the path and the transport: http is Streamable HTTP, sse its predecessor.`
   return new UpstreamError('not_mcp', message, options)
 }
 
-type Code = keyof McpClient['SdkErrorCode']
-
-const isSdkError = (error: unknown, code: Code): boolean => {
+const isSdkError = (error: unknown, code: keyof McpClient['SdkErrorCode']): boolean => {
   const { SdkError, SdkErrorCode } = mcpClient()
   return error instanceof SdkError && error.code === SdkErrorCode[code]
 }
-
-const isTimeout = (error: unknown): boolean => isSdkError(error, 'RequestTimeout')
 
 /** Not JSON, or not JSON-RPC. */
 const isUnreadable = (error: unknown): boolean => {
@@ -76,13 +70,11 @@ export const findFault = (error: unknown): UpstreamError | undefined => {
   }
   const status = chain.map(statusOf).find(each => each !== undefined)
   if (status !== undefined) return statusError(status, error)
-  if (isTimeout(error)) {
+  if (isSdkError(error, 'RequestTimeout')) {
     const message = `The upstream did not respond${timeoutOf(error)}. Raise timeoutMs, or check the upstream.`
     return new UpstreamError('timeout', message, { cause: error })
   }
-  if (chain.some(isUnreadable)) {
-    return notMcp(error)
-  }
+  if (chain.some(isUnreadable)) return notMcp(error)
   if (isSdkError(error, 'ConnectionClosed')) {
     return new UpstreamError('protocol', 'The connection to the upstream was closed.', { cause: error })
   }

@@ -3,7 +3,7 @@ import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol
 import { isJsonObject } from '../../lib/kernel/json.ts'
 import { createLineReader } from '../../lib/kernel/line-reader.ts'
 import { MAX_LOG_LINE_CHARS, type OutputLog } from './output-log.ts'
-import { createOutputMeter, describeOutputLimit, type OutputLimits } from './output-meter.ts'
+import { createOutputMeter, describeOutputLimit, MEBIBYTE, type OutputLimits } from './output-meter.ts'
 import type { ProcessCommand, ProcessEnd, StdioProcess, StdioProcesses } from './stdio-processes.ts'
 import { findCancelledId } from './transport-guards.ts'
 import { UpstreamError } from './upstream-error.ts'
@@ -19,7 +19,6 @@ export type StdioLimits = OutputLimits & {
 const MAX_INVALID_LINES = 100
 /** Input that the process has not read yet; above it, writes fail. */
 const MAX_UNREAD_BYTES = 16 * 1_024 * 1_024
-const MEBIBYTE = 1_024 * 1_024
 
 export type StdioTransport = Transport & {
   /** The SDK recognizes a stdio transport by these two members, and takes a process that ignores its probe for the older era. */
@@ -189,13 +188,9 @@ export const createStdioTransport = (options: StdioTransportOptions): StdioTrans
     start: async () => {
       try {
         running = await processes.start(command, bytes => {
-          const limit = `${Math.round(bytes / MEBIBYTE)} MiB`
-          fail(
-            new UpstreamError(
-              'too_large',
-              `The process used ${limit} of memory, which exceeds its limit, and was stopped.`,
-            ),
-          )
+          const used = `${Math.round(bytes / MEBIBYTE)} MiB`
+          const message = `The process used ${used} of memory, which exceeds its limit, and was stopped.`
+          fail(new UpstreamError('too_large', message))
         })
       } catch (error) {
         failure = new UpstreamError('command_not_found', describeStartError(error, command), { cause: error })
