@@ -70,12 +70,13 @@ export const createUpstreamTokens = ({
     return { ...account, content: AccountContent.parse(JSON.parse(plain)) }
   }
 
-  const read = async (upstreamId: string, holder: Holder): Promise<OpenAccount | undefined> => {
+  /** Reads the stored account and caches it. Throws an error meant for the caller if there is none. */
+  const read = async (upstreamId: string, holder: Holder): Promise<OpenAccount> => {
     const seen = invalidations
     const stored = await store.findAccount(db, upstreamId, holder)
     if (stored === undefined) {
       cache.delete(keyOf(upstreamId, holder))
-      return undefined
+      throw toError('missing', upstreamId, holder)
     }
     const account = open(stored)
     cacheAccount(account, seen)
@@ -85,7 +86,6 @@ export const createUpstreamTokens = ({
   /** Returns the connected, valid account; otherwise throws an error meant for the caller. */
   const get = async (upstreamId: string, holder: Holder): Promise<OpenAccount> => {
     const account = cache.get(keyOf(upstreamId, holder)) ?? (await read(upstreamId, holder))
-    if (account === undefined) throw toError('missing', upstreamId, holder)
     if (account.brokenAt !== undefined) throw toError('broken', upstreamId, holder)
     return account
   }
@@ -147,7 +147,6 @@ export const createUpstreamTokens = ({
     const giveUpAt = Date.now() + CLAIM_MS
     for (;;) {
       const account = await read(upstreamId, holder)
-      if (account === undefined) throw toError('missing', upstreamId, holder)
       if (account.brokenAt !== undefined) throw toError('broken', upstreamId, holder)
       if (account.version !== seen) return account
       if (account.content.tokens.refreshToken === undefined) throw markBroken(account)
@@ -163,7 +162,7 @@ export const createUpstreamTokens = ({
   const renewOnce = (account: OpenAccount): Promise<OpenAccount> =>
     renewals.run(keyOf(account.upstreamId, account.holder), () => renew(account))
 
-  const isGood = ({ content }: OpenAccount): boolean =>
+  const isUnexpired = ({ content }: OpenAccount): boolean =>
     (content.tokens.expiresAt ?? Number.POSITIVE_INFINITY) > Date.now()
 
   /** Returns an account whose token is valid for a while, renewing it if due. */
@@ -171,12 +170,12 @@ export const createUpstreamTokens = ({
     const account = await get(upstreamId, holder)
     const { renewAt, refreshToken } = account.content.tokens
     if (renewAt === undefined || Date.now() < renewAt) return account
-    if (refreshToken === undefined && isGood(account)) return account
+    if (refreshToken === undefined && isUnexpired(account)) return account
     const seen = invalidations
     try {
       return await renewOnce(account)
     } catch (error) {
-      if (error instanceof AccountError || !isGood(account)) throw error
+      if (error instanceof AccountError || !isUnexpired(account)) throw error
       const tokens = { ...account.content.tokens, renewAt: Date.now() + RETRY_DELAY_MS }
       cacheAccount({ ...account, content: { ...account.content, tokens } }, seen)
       // Never use an account that was disconnected meanwhile.
