@@ -65,7 +65,7 @@ const withoutRequestParameters = (endpoint: string): string => {
   return url.href
 }
 
-const REQUIRED_ENDPOINTS = ['authorization_endpoint', 'token_endpoint'] as const
+const CHECKED_ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'registration_endpoint'] as const
 
 /**
  * Checks an authorization server's metadata: usable endpoints, the code flow, and PKCE with S256, which clients must
@@ -83,19 +83,15 @@ export const parseAuthorizationServer = (
   }
   const read = AuthorizationServer.safeParse(metadata)
   if (!read.success) return failure('has metadata that is too large or lacks an endpoint')
-  const named = read.data
-  for (const name of REQUIRED_ENDPOINTS) {
-    if (!isAllowedAddress(named[name], upstreamUrl))
+  for (const name of CHECKED_ENDPOINTS) {
+    const endpoint = read.data[name]
+    if (endpoint !== undefined && !isAllowedAddress(endpoint, upstreamUrl))
       return failure(`names a ${name} that is not allowed: it must use https`)
   }
-  const server = { ...named, authorization_endpoint: withoutRequestParameters(named.authorization_endpoint) }
-  const { registration_endpoint: registration, revocation_endpoint: revocation } = server
-  if (registration !== undefined && !isAllowedAddress(registration, upstreamUrl)) {
-    return failure('names a registration_endpoint that is not allowed: it must use https')
-  }
+  const server = { ...read.data, authorization_endpoint: withoutRequestParameters(read.data.authorization_endpoint) }
   if (!server.response_types_supported.includes('code')) return failure('does not support the authorization code flow')
   if (server.code_challenge_methods_supported?.includes('S256') !== true)
     return failure('does not support PKCE with S256')
-  const { revocation_endpoint: _, ...kept } = server
+  const { revocation_endpoint: revocation, ...kept } = server
   return success(revocation !== undefined && isAllowedAddress(revocation, upstreamUrl) ? server : kept)
 }
