@@ -29,10 +29,10 @@ const withAbortSignal = async <T>(stop: StopSignal, work: (signal: AbortSignal) 
   }
 }
 
-const describeRetry = (state: UpstreamState, { kind, message }: UpstreamError): string => {
+const describeRetry = (state: UpstreamState, { kind }: UpstreamError): string => {
   const hasFailed = state.kind === 'failed'
   if (kind === 'exited' && !(hasFailed && state.nextTryAt)) return ' The next call restarts it.'
-  if (!hasFailed || message.includes('retried')) return ''
+  if (!hasFailed || kind === 'unavailable') return ''
   if (state.nextTryAt === undefined) return ' The next call reconnects it.'
   const seconds = Math.max(1, Math.ceil((state.nextTryAt.getTime() - Date.now()) / 1_000))
   return ` It is retried in ${seconds} s, or with the next call.`
