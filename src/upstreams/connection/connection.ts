@@ -118,7 +118,7 @@ export const createUpstreamConnection = (options: UpstreamConnectionOptions): Up
   const notifications = createListeners<[Notification]>()
   const progress = createProgressTokens()
   let secrets: readonly string[] = []
-  let isOlderEra = false
+  let isSessionEra = false
   let era: ReturnType<UpstreamConnection['era']>
   /** Set if a process exited in both eras. Each further attempt then starts it once, alternating. */
   let hasFailedInBoth = false
@@ -139,7 +139,7 @@ export const createUpstreamConnection = (options: UpstreamConnectionOptions): Up
         timeoutMs,
         startTimeoutMs: limits.startTimeoutMs,
         limits: { ...limits, maxMessageBytes: parts.network.maxResponseBytes },
-        isOlderEra: isOlderEra && config.transport === 'stdio',
+        isSessionEra: isSessionEra && config.transport === 'stdio',
         onActivity,
         onNotification: notification =>
           notification.method === 'notifications/progress'
@@ -150,17 +150,17 @@ export const createUpstreamConnection = (options: UpstreamConnectionOptions): Up
     try {
       const opened = await make()
       era = opened.client.getProtocolEra()
-      isOlderEra = era === 'legacy'
+      isSessionEra = era === 'legacy'
       hasFailedInBoth = false
       return opened
     } catch (error) {
       // Some servers of the older era exit on an unknown request; they work if started in that era.
       const hasEnded = error instanceof UpstreamError && error.kind === 'exited' && !signal.aborted
-      if (hasEnded && hasFailedInBoth) isOlderEra = !isOlderEra
-      if (!hasEnded || hasFailedInBoth || isOlderEra) throw error
-      isOlderEra = true
+      if (hasEnded && hasFailedInBoth) isSessionEra = !isSessionEra
+      if (!hasEnded || hasFailedInBoth || isSessionEra) throw error
+      isSessionEra = true
       return make().catch((second: unknown) => {
-        isOlderEra = false
+        isSessionEra = false
         hasFailedInBoth = true
         throw second
       })

@@ -45,7 +45,7 @@ export type OpenConnectionOptions = {
   /** From the start of a process to its first response; a command may have to be downloaded first. */
   startTimeoutMs: number
   /** Skips probing for the stateless era, for a process that only speaks the session era. */
-  isOlderEra: boolean
+  isSessionEra: boolean
   onActivity: () => void
   onNotification: (notification: Notification) => void
   signal: AbortSignal
@@ -132,11 +132,11 @@ const createRemoteLink = (
 const createClient = ({ clientInfo, setup, config, ...options }: OpenConnectionOptions): UpstreamClient => {
   // Detecting the era takes at most half of the time, which leaves the other half for the older handshake.
   const probe = { timeoutMs: config.transport === 'stdio' ? options.startTimeoutMs / 2 : options.timeoutMs }
-  const isOlder = config.transport === 'sse' || options.isOlderEra
+  const isSession = config.transport === 'sse' || options.isSessionEra
   const client = new (mcpClient().Client)(clientInfo, {
     capabilities: setup.capabilities ?? {},
     inputRequired: { autoFulfill: false },
-    versionNegotiation: { mode: isOlder ? 'legacy' : 'auto', probe },
+    versionNegotiation: { mode: isSession ? 'legacy' : 'auto', probe },
     jsonSchemaValidator: NO_VALIDATION,
     listMaxPages: MAX_LIST_PAGES,
   })

@@ -28,7 +28,7 @@ export const assertSupported = ({ method, params }: InputRequest, capabilities: 
 }
 
 /** Converts a request in a result of the newer era for a client of the older era. */
-export const toOlderRequest = (request: unknown): InputRequest => {
+export const toSessionRequest = (request: unknown): InputRequest => {
   if (!isJsonObject(request) || typeof request.method !== 'string') {
     throw new UpstreamError('protocol', 'The upstream sent an invalid input request.')
   }
@@ -39,7 +39,7 @@ export const toOlderRequest = (request: unknown): InputRequest => {
 }
 
 /** Converts a request of the older era for a result of the newer era. */
-export const toNewerRequest = ({ method, params }: InputRequest): JsonObject => {
+export const toStatelessRequest = ({ method, params }: InputRequest): JsonObject => {
   const { elicitationId: _id, task: _task, _meta, ...rest } = params
   return Object.keys(rest).length === 0 ? { method } : { method, params: rest }
 }

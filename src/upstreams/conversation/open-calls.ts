@@ -5,7 +5,7 @@ import { mcpClient } from '../connection/mcp-client.ts'
 import { untilAborted } from '../connection/open-connection.ts'
 import { UpstreamError } from '../connection/upstream-error.ts'
 import type { BorrowedConnection } from './dedicated-connections.ts'
-import { toNewerRequest } from './input-requests.ts'
+import { toStatelessRequest } from './input-requests.ts'
 import { maskTokensInOutcome } from './mask-tokens.ts'
 import { INPUT_REQUIRED, sendWithLink } from './send-with-link.ts'
 
@@ -73,7 +73,7 @@ export const createOpenCalls = () => {
     openCalls.set(call.id, call)
     const key = `ask-${randomUUID()}`
     const response = Promise.withResolvers<JsonObject>()
-    call.questions.set(key, { request: toNewerRequest({ method, params }), response })
+    call.questions.set(key, { request: toStatelessRequest({ method, params }), response })
     call.hasAsked.resolve()
     const noLongerNeeded = () => new UpstreamError('aborted', 'The upstream no longer needs this input.')
     try {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
 import type { ClientPeer } from '../connection/call-link.ts'
 import { mcpClient } from '../connection/mcp-client.ts'
-import { toNewerRequest } from './input-requests.ts'
+import { toStatelessRequest } from './input-requests.ts'
 import { INPUT_REQUIRED } from './send-with-link.ts'
 
 /** The error code with which an upstream of the older era asks the user to open URLs first (client/elicitation). */
@@ -48,7 +48,7 @@ export const passOnUrls = (error: unknown, peer: ClientPeer | undefined): Passed
   const inputRequests = Object.fromEntries(
     elicitations.map(params => [
       `open-${params.elicitationId}`,
-      toNewerRequest({ method: 'elicitation/create', params }),
+      toStatelessRequest({ method: 'elicitation/create', params }),
     ]),
   )
   return { passed: { resultType: INPUT_REQUIRED, inputRequests, requestState: peer.issueState({}) } }

@@ -5,7 +5,7 @@ import type { UpstreamConnection } from '../connection/connection.ts'
 import { mcpClient } from '../connection/mcp-client.ts'
 import type { UpstreamClient } from '../connection/open-connection.ts'
 import { UpstreamError } from '../connection/upstream-error.ts'
-import { assertSupported, type InputRequest, toOlderRequest } from './input-requests.ts'
+import { assertSupported, type InputRequest, toSessionRequest } from './input-requests.ts'
 import { lowerLogLevel } from './upstream-logs.ts'
 
 /** Longest duration of a request, however much progress it reports or questions it asks. */
@@ -79,7 +79,7 @@ type Sent = Pick<ReturnType<typeof createActivityTimeout>, 'options' | 'pause'> 
  */
 const listRequestedInput = (inputRequests: unknown, { capabilities }: ClientPeer): [key: string, InputRequest][] =>
   Object.entries(isJsonObject(inputRequests) ? inputRequests : {}).map(([key, request]) => {
-    const inputRequest = toOlderRequest(request)
+    const inputRequest = toSessionRequest(request)
     assertSupported(inputRequest, capabilities)
     return [key, inputRequest]
   })
