@@ -51,7 +51,7 @@ describe('an upstream that cannot be reached', () => {
     const { kind, message } = await faultOf(upstream.get())
     expect([kind, message]).toEqual([
       'unavailable',
-      expect.stringMatching(/refused the connection.*retried in \d+ s\.$/),
+      expect.stringMatching(/refused the connection.*reconnects in \d+ s\.$/),
     ])
     expect((await faultOf(callTool(upstream, 'x'))).kind).toBe('unavailable')
   })
@@ -124,7 +124,7 @@ describe('an upstream that stops responding', () => {
     expect(faults.map(({ kind }) => kind)).toEqual(Array.from({ length: 5 }, () => 'timeout'))
     expect(await given).toMatchObject({
       kind: 'failed',
-      why: 'The upstream did not respond 5 times in a row.',
+      why: 'The MCP server did not respond 5 times in a row.',
       nextTryAt: expect.any(Date),
     })
     api.isStuck = false

@@ -8,14 +8,14 @@ import { commandOf, runServer } from './support.ts'
 
 /** URLs that do not work, by path of the hostile server, and the error of each over either transport. */
 const BAD = [
-  ['hangs', 'The upstream did not respond within'],
+  ['hangs', 'The MCP server did not respond within'],
   ['html', 'The URL responds with something other than MCP'],
-  ['fails', 'The upstream responded with HTTP 503'],
+  ['fails', 'The MCP server responded with HTTP 503'],
   ['loops', 'redirected again after 5 redirects'],
   ['inward', /redirected where no request may go|169.254.169.254 is a cloud metadata address/],
   ['cuts', /closed the connection before its response was complete|closed the event stream/],
   ['floods', 'is larger than 10485760 bytes'],
-  ['chatters', 'The upstream sent more than 64 MiB in 10 s'],
+  ['chatters', 'The MCP server sent more than 64 MiB in 10 s'],
 ] as const
 const TRANSPORTS = ['http', 'sse'] as const
 
@@ -119,27 +119,27 @@ describe('an upstream that works and then misbehaves', () => {
   it.each([
     ['html', 'responds with something other than MCP'],
     ['teapot', 'HTTP 418'],
-    ['fails', 'The upstream responded with HTTP 502'],
-    ['unauthorized', 'The upstream requires authorization (HTTP 401)'],
+    ['fails', 'The MCP server responded with HTTP 502'],
+    ['unauthorized', 'The MCP server requires authorization (HTTP 401)'],
     ['redirects', 'redirected again after 5 redirects'],
     ['inward', 'redirected where no request may go'],
     ['cut-in-json', 'closed the connection before its response was complete'],
     ['cut-in-stream', 'closed the connection before its response was complete'],
-    ['ends-unanswered', 'The upstream closed the stream before it responded'],
+    ['ends-unanswered', 'The MCP server closed the stream before it responded'],
     ['large-json', 'is larger than 10485760 bytes'],
     ['large-event', 'is larger than 10485760 bytes'],
-    ['many-events', 'The upstream sent more than 64 MiB in 10 s'],
+    ['many-events', 'The MCP server sent more than 64 MiB in 10 s'],
   ])('fails the call with the reason and serves the next one: %s', async (tool, why) => {
     const [failed] = await Promise.all([call(`turncoat_${tool}`), expectNeighboursWell()])
     expect(failed.isError).toBe(true)
-    expect(textOf(failed)).toMatch(/^The upstream "turncoat" failed: /)
+    expect(textOf(failed)).toMatch(/^The MCP server "turncoat" failed: /)
     expect(textOf(failed)).toContain(why)
     expect(textOf(await call('turncoat_echo', { text: 'as ever' }))).toBe('as ever')
   })
 
   it('times the call out if it never responds', async () => {
     const failed = await call('slow_hang')
-    expect(textOf(failed)).toContain('failed: The upstream did not respond within 300 ms')
+    expect(textOf(failed)).toContain('failed: The MCP server did not respond within 300 ms')
     expect(textOf(await call('slow_echo', { text: 'as ever' }))).toBe('as ever')
   })
 

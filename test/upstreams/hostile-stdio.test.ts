@@ -111,14 +111,14 @@ describe('a command that works and then misbehaves', () => {
   ])('fails the call during which it %s with the reason and serves the next one', async (_, tool, why) => {
     const [failed] = await Promise.all([call(`turncoat_${tool}`), expectNeighboursWell()])
     expect(failed.isError).toBe(true)
-    expect(textOf(failed)).toMatch(/^The upstream "turncoat" failed: /)
+    expect(textOf(failed)).toMatch(/^The MCP server "turncoat" failed: /)
     expect(textOf(failed)).toContain(why)
     expect(textOf(await call('turncoat_echo', { text: 'as ever' }))).toBe('as ever')
   })
 
   it('times the call out if it never responds', async () => {
     const failed = await call('slow_hang')
-    expect(textOf(failed)).toContain('failed: The upstream did not respond within 500 ms')
+    expect(textOf(failed)).toContain('failed: The MCP server did not respond within 500 ms')
     expect(textOf(await call('slow_echo', { text: 'as ever' }))).toBe('as ever')
   })
 
@@ -134,7 +134,7 @@ describe('a command that works and then misbehaves', () => {
     process.kill(pid, 'SIGKILL')
     await gone([pid])
     const failed = await call('turncoat_echo', { text: 'a' })
-    expect(textOf(failed)).toMatch(/exited with code 3\. Its log may say why\..* It is retried in \d+ s/)
+    expect(textOf(failed)).toMatch(/exited with code 3\. Its log may say why\..* Patchbay reconnects in \d+ s/)
     expect(await stateOf('turncoat')).toMatchObject({
       kind: 'failed',
       why: expect.stringContaining('exited with code 3'),

@@ -47,7 +47,7 @@ describe('an upstream process that is killed under load', () => {
     expect(pids.size).toBe(KILLS)
     expect(new Set(lost)).toEqual(
       new Set([
-        'The upstream "frail" failed: The process was ended by SIGKILL. Its log may say why. The next call restarts it.',
+        'The MCP server "frail" failed: The process was terminated by SIGKILL. Its log may say why. The next call restarts it.',
       ]),
     )
     // Each call got one result, or an error if it was in progress during a kill.

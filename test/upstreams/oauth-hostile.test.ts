@@ -77,7 +77,7 @@ const METADATA: readonly { name: string; behaviour: Partial<Behaviour>; says: Re
   {
     name: 'a way elsewhere',
     behaviour: { server: origin => ({ status: 302, headers: { location: `${origin}/elsewhere` }, body: '' }) },
-    says: /Cannot connect the upstream/,
+    says: /Cannot connect to the MCP server/,
   },
   {
     name: 'the metadata of another resource',

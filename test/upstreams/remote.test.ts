@@ -216,7 +216,7 @@ describe('an upstream over HTTP', () => {
     const upstream = openUpstream(remote('http', urlOf(api)))
     const { kind, message } = await faultOf(upstream.get())
     expect([kind, message.length < 500]).toEqual(['protocol', true])
-    expect(message).toMatch(/^The upstream could not be opened as an MCP server: .*bad x+$/)
+    expect(message).toMatch(/^Cannot connect to the MCP server: .*bad x+$/)
     expect(upstream.log().map(({ source, text }) => [source, text])).toEqual([['patchbay', message]])
   })
 

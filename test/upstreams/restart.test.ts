@@ -30,7 +30,7 @@ describe.each(databasesOfRun)('after a restart on $kind', kind => {
     const failed = await client.callTool({ name: 'far_echo', arguments: { message: 'hi' } })
     expect(failed).toMatchObject({ isError: true })
     const [said] = failed.content
-    expect(said?.type === 'text' && said.text).toMatch(/^The upstream "far" failed: .* It is retried in \d+ s/)
+    expect(said?.type === 'text' && said.text).toMatch(/^The MCP server "far" failed: .* Patchbay reconnects in \d+ s/)
   })
 
   it.runIf(kind.kind === 'sqlite')(

@@ -127,7 +127,7 @@ describe('a process', () => {
     await upstream.run(client => client.listTools())
     process.kill(pid, 'SIGKILL')
     for (const { kind, message } of await Promise.all(calls)) {
-      expect([kind, message]).toEqual(['exited', expect.stringContaining('The process was ended by SIGKILL')])
+      expect([kind, message]).toEqual(['exited', expect.stringContaining('The process was terminated by SIGKILL')])
     }
     expect(upstream.state()).toMatchObject({ kind: 'failed', why: expect.stringContaining('SIGKILL') })
     const another = await pidOf(upstream)
@@ -228,7 +228,7 @@ describe('a command', () => {
 
   it('that is not executable, or whose directory does not exist, is reported', async () => {
     const script = { ...hostile(), command: import.meta.filename }
-    expect((await faultOf(openUpstream(script).get())).message).toContain('is not executable for Patchbay')
+    expect((await faultOf(openUpstream(script).get())).message).toContain('Patchbay is not allowed to execute the command')
     const lost = { ...hostile(), cwd: '/nowhere' }
     expect((await faultOf(openUpstream(lost).get())).message).toContain('working directory /nowhere does not exist')
   })

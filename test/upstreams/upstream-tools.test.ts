@@ -128,7 +128,7 @@ describe('the tools of an upstream', () => {
     const { client } = await connectListening(url)
     const died = await client.callTool({ name: 'frail_die', arguments: {} })
     expect(died.isError).toBe(true)
-    expect(textOf(died)).toMatch(/^The upstream "frail" failed: .*code 7/)
+    expect(textOf(died)).toMatch(/^The MCP server "frail" failed: .*code 7/)
     expect(textOf(await client.callTool({ name: 'frail_echo', arguments: { text: 'back' } }))).toBe('back')
   })
 

@@ -35,7 +35,7 @@ const describeRetry = (state: UpstreamState, { kind }: UpstreamError): string =>
   if (!hasFailed || kind === 'unavailable') return ''
   if (state.nextTryAt === undefined) return ' The next call reconnects it.'
   const seconds = Math.max(1, Math.ceil((state.nextTryAt.getTime() - Date.now()) / 1_000))
-  return ` It is retried in ${seconds} s, or with the next call.`
+  return ` Patchbay reconnects in ${seconds} s, or on the next call.`
 }
 
 /** Returns where the caller can connect an account, if that is what the error is about. */
@@ -65,16 +65,16 @@ export const explainUpstreamFault = (
       state === undefined || error.kind === 'aborted' || error instanceof AccountError
         ? ''
         : describeRetry(state, error)
-    return hide(`The upstream "${name}" failed: ${error.message}${next}`)
+    return hide(`The MCP server "${name}" failed: ${error.message}${next}`)
   }
   const errorResponse = findErrorResponse(error, hide)
   if (errorResponse !== undefined) {
-    const addresses = findRequestedUrls(error).map(({ url }) => ` Open this address first: ${hide(removeHidden(url))}`)
-    return `The upstream "${name}" returned the error ${errorResponse.code}: ${errorResponse.message}${addresses.join('')}`
+    const addresses = findRequestedUrls(error).map(({ url }) => ` Open this URL first: ${hide(removeHidden(url))}`)
+    return `The MCP server "${name}" returned the error ${errorResponse.code}: ${errorResponse.message}${addresses.join('')}`
   }
   const { SdkError, SdkErrorCode } = mcpClient()
   if (error instanceof SdkError && error.code === SdkErrorCode.UnsupportedResultType) {
-    return `The upstream "${name}" asks for more input, which this client does not support.`
+    return `The MCP server "${name}" asks for more input, which this client does not support.`
   }
   return undefined
 }

@@ -6,7 +6,7 @@ import { AccountError, UpstreamError, upstreamGone } from './upstream-error.ts'
 
 /** For all upstreams together. Above it, the least recently used idle connection is closed. */
 const MAX_CALLER_CONNECTIONS = 500
-const TOO_MANY = 'Too many callers are using their own accounts right now. Try again soon.'
+const TOO_MANY = 'Too many callers are using their own accounts right now. Try again later.'
 
 export type CallerConnectionsOptions = {
   /** Creates a connection with this user's tokens, not yet opened; undefined if the upstream is gone. */
@@ -110,7 +110,7 @@ export const createCallerConnections = ({ open, assertConnected, findLatestHolde
       const choose = async (): Promise<string> => {
         chosen ??= await findLatestHolder(upstreamId, findConnected(upstreamId)?.userId)
         if (chosen !== undefined) return chosen
-        throw new AccountError('No caller has connected an account yet, so its lists cannot be fetched.', undefined)
+        throw new AccountError('No caller has connected an account yet, so the lists of this MCP server cannot be fetched.', undefined)
       }
       const findChosen = (): PooledConnection | undefined =>
         chosen === undefined ? findConnected(upstreamId) : find(upstreamId, chosen)

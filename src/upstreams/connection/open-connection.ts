@@ -60,7 +60,7 @@ const MAX_SERVER_INFO_CHARS = 256 * 1_024
 const assertServerInfoSize = (client: Client): void => {
   const serverInfo = [client.getServerVersion(), client.getServerCapabilities(), client.getInstructions()]
   if (JSON.stringify(serverInfo).length <= MAX_SERVER_INFO_CHARS) return
-  const message = `The upstream's name, capabilities and instructions are larger than ${MAX_SERVER_INFO_CHARS / 1_024} KiB.`
+  const message = `The MCP server's name, capabilities and instructions are larger than ${MAX_SERVER_INFO_CHARS / 1_024} KiB.`
   throw new UpstreamError('too_large', message)
 }
 
@@ -87,8 +87,6 @@ type Link = {
   close: () => Promise<void>
 }
 
-const CHECK_LOG = 'check its log and whether it is an MCP server'
-
 const createProcessLink = (config: ResolvedConfig & { transport: 'stdio' }, options: OpenConnectionOptions): Link => {
   const { processes, log, limits, onActivity, startTimeoutMs } = options
   const transport = createStdioTransport({ processes, command: config, log, limits, onActivity })
@@ -101,10 +99,10 @@ const createProcessLink = (config: ResolvedConfig & { transport: 'stdio' }, opti
     explain: fault => {
       if (fault?.kind !== 'timeout') return fault
       if (!transport.printedNoMcp()) {
-        const message = `The process did not respond within ${startTimeoutMs} ms of its start; ${CHECK_LOG}.`
+        const message = `The process did not respond within ${startTimeoutMs} ms of its start. Check its log, and that it is an MCP server.`
         return new UpstreamError('no_response', message)
       }
-      const message = `The process does not print MCP messages. Check its log, and add the arguments that make it serve over stdio.`
+      const message = 'The process does not print MCP messages. Check its log, and add the arguments that make it serve over stdio.'
       return new UpstreamError('not_mcp_output', message)
     },
     close: () => transport.close(),
@@ -123,7 +121,7 @@ const createRemoteLink = (
     explain: fault => {
       const seen = remote.lastFault() ?? fault
       if (seen?.kind !== 'timeout') return seen
-      const message = `The upstream did not respond within ${options.timeoutMs} ms while connecting. Check the URL.`
+      const message = `The MCP server did not respond within ${options.timeoutMs} ms while connecting. Check the URL.`
       return new UpstreamError('no_response', message)
     },
   }
@@ -175,7 +173,7 @@ const withTimeout = <T>(promise: Promise<T>, ms: number, signal: AbortSignal): P
 /** Maximum length of an upstream's error message. */
 const MAX_ERROR_CHARS = 300
 
-const OPEN_FAILED = 'The upstream could not be opened as an MCP server'
+const OPEN_FAILED = 'Cannot connect to the MCP server'
 
 const openFailed = (error: unknown, secrets: readonly string[]): UpstreamError => {
   const said = maskSecrets(stripHidden(error instanceof Error ? error.message : String(error)), secrets)
@@ -197,7 +195,7 @@ export const openConnection = async (options: OpenConnectionOptions): Promise<Op
   const link = config.transport === 'stdio' ? createProcessLink(config, options) : createRemoteLink(config, options)
   const client = createClient(options)
   const ended = Promise.withResolvers<UpstreamError>()
-  const closed = new UpstreamError('protocol', 'The connection to the upstream was closed.')
+  const closed = new UpstreamError('protocol', 'The connection to the MCP server was closed.')
   client.onclose = () => ended.resolve(link.failure() ?? closed)
   // The SDK keeps waiting for a response after its transport closed.
   const lost = ended.promise.then(error => Promise.reject(error))

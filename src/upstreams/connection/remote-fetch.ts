@@ -26,7 +26,7 @@ const watchStream = (response: Response, limits: OutputLimits, onEnd: (cause: un
           }
           if (exceedsLimit(value)) {
             const limit = describeOutputLimit(limits)
-            throw new UpstreamError('too_large', `The upstream sent more than ${limit}.`)
+            throw new UpstreamError('too_large', `The MCP server sent more than ${limit}.`)
           }
           controller.enqueue(value)
         } catch (error) {
@@ -71,10 +71,10 @@ const MAX_FAILED_STREAMS = 3
 const MAX_REFUSAL_CHARS = 4_096
 
 const sessionEnded = (): UpstreamError =>
-  new UpstreamError('session_ended', 'The upstream no longer knows the session and did nothing. Call again.')
+  new UpstreamError('session_ended', 'The MCP server no longer knows the session and did nothing. Call again.')
 
 const streamEnded = (cause?: unknown): UpstreamError =>
-  new UpstreamError('protocol', 'The upstream closed the event stream that carries its responses.', { cause })
+  new UpstreamError('protocol', 'The MCP server closed the event stream that carries its responses.', { cause })
 
 export type RemoteFetchOptions = {
   fetch: StreamingFetch['fetch']

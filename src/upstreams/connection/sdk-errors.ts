@@ -30,14 +30,14 @@ const notMcp = (cause: unknown): UpstreamError =>
 const statusError = (status: number, cause: unknown): UpstreamError => {
   const options = { cause }
   if (status === 401 || status === 403) {
-    const message = `The upstream requires authorization (HTTP ${status}). Set the header it needs, renew the token in it, or use an account (OAuth).`
+    const message = `The MCP server requires authorization (HTTP ${status}). Set the header it needs, renew the token in it, or use an account (OAuth).`
     return new UpstreamError('unauthorized', message, options)
   }
   if (status >= 500 || status === 429) {
-    return new UpstreamError('http_status', `The upstream responded with HTTP ${status}. Check the upstream.`, options)
+    return new UpstreamError('http_status', `The MCP server responded with HTTP ${status}. Try again later, or check its logs.`, options)
   }
   if (status >= 200 && status < 300) return notMcp(cause)
-  const message = `The URL does not speak MCP: it responded with HTTP ${status}. Check the path and the transport: http is Streamable HTTP, sse its predecessor.`
+  const message = `The URL does not speak MCP: it responded with HTTP ${status}. Check the path and the transport: http is Streamable HTTP, sse is its predecessor.`
   return new UpstreamError('not_mcp', message, options)
 }
 
@@ -71,12 +71,12 @@ export const findFault = (error: unknown): UpstreamError | undefined => {
   const status = chain.map(statusOf).find(each => each !== undefined)
   if (status !== undefined) return statusError(status, error)
   if (isSdkError(error, 'RequestTimeout')) {
-    const message = `The upstream did not respond${timeoutOf(error)}. Raise timeoutMs, or check the upstream.`
+    const message = `The MCP server did not respond${timeoutOf(error)}. Check the MCP server, or raise timeoutMs.`
     return new UpstreamError('timeout', message, { cause: error })
   }
   if (chain.some(isUnreadable)) return notMcp(error)
   if (isSdkError(error, 'ConnectionClosed')) {
-    return new UpstreamError('protocol', 'The connection to the upstream was closed.', { cause: error })
+    return new UpstreamError('protocol', 'The connection to the MCP server was closed.', { cause: error })
   }
   return undefined
 }

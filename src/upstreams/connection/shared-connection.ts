@@ -85,7 +85,7 @@ export type SharedConnectionOptions = {
   onIdleStop: () => void
 }
 
-const closedError = (): UpstreamError => new UpstreamError('aborted', 'The connection to the upstream was closed.')
+const closedError = (): UpstreamError => new UpstreamError('aborted', 'The connection to the MCP server was closed.')
 
 /** The connection shared by all callers. Opens it once for concurrent callers, retries it, and closes it when idle. */
 export const createSharedConnection = ({ open, isEager, limits, onIdleStop }: SharedConnectionOptions) => {
@@ -156,14 +156,14 @@ export const createSharedConnection = ({ open, isEager, limits, onIdleStop }: Sh
     if (current === undefined) return
     // It accepts connections but does not respond; a new connection or process may help.
     const { opened } = current
-    fail(new UpstreamError('timeout', `The upstream did not respond ${limits.maxFailures} times in a row.`), true)
+    fail(new UpstreamError('timeout', `The MCP server did not respond ${limits.maxFailures} times in a row.`), true)
     void opened.close()
   })
 
   const unavailable = (cause: unknown): UpstreamError => {
-    const why = state.kind === 'failed' ? state.why : 'The upstream failed several times in a row.'
+    const why = state.kind === 'failed' ? state.why : 'The MCP server failed several times in a row.'
     const seconds = Math.max(1, Math.ceil((blockedUntilMs - Date.now()) / 1_000))
-    return new UpstreamError('unavailable', `${why} It is retried in ${seconds} s.`, { cause })
+    return new UpstreamError('unavailable', `${why} Patchbay reconnects in ${seconds} s.`, { cause })
   }
 
   const adopt = (opened: OpenConnection): void => {

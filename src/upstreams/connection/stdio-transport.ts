@@ -70,7 +70,7 @@ const describeStartError = (error: unknown, { command, cwd }: ProcessCommand): s
   if (cwd !== undefined && !isDirectory(cwd)) return `The working directory ${cwd} does not exist.`
   switch (code) {
     case 'EACCES':
-      return `The command ${command} is not executable for Patchbay. Make it executable or correct the path.`
+      return `Patchbay is not allowed to execute the command ${command}. Make it executable or correct the path.`
     case 'ENOENT':
       return `The command ${command} was not found on this machine. Install it or enter its full path.`
     default:
@@ -79,7 +79,7 @@ const describeStartError = (error: unknown, { command, cwd }: ProcessCommand): s
 }
 
 const endError = ({ code, signal }: ProcessEnd): UpstreamError => {
-  const how = signal === null ? `exited with code ${code}` : `was ended by ${signal}`
+  const how = signal === null ? `exited with code ${code}` : `was terminated by ${signal}`
   return new UpstreamError('exited', `The process ${how}. Its log may say why.`)
 }
 

@@ -6,7 +6,7 @@ const INVALID_REQUEST = -32_600
 const INTERNAL_ERROR = -32_603
 
 const streamEnded = (): UpstreamError =>
-  new UpstreamError('protocol', 'The upstream closed the stream before it responded. Try again.')
+  new UpstreamError('protocol', 'The MCP server closed the stream before it responded. Try again.')
 
 /** Returns the id of the request that a notification cancels; undefined for any other message. */
 export const findCancelledId = (message: JSONRPCMessage): RequestId | undefined => {
@@ -69,7 +69,7 @@ const isDeeperThan = (value: unknown, room: number): boolean => {
 }
 
 const tooDeep = (): UpstreamError =>
-  new UpstreamError('protocol', `The upstream sent JSON that is nested more than ${MAX_MESSAGE_DEPTH} levels deep.`)
+  new UpstreamError('protocol', `The MCP server sent JSON that is nested more than ${MAX_MESSAGE_DEPTH} levels deep.`)
 
 /**
  * Stops messages that are nested too deeply, since serializing them again would exhaust the stack. A response becomes

@@ -36,7 +36,7 @@ export class UpstreamError extends Error {
 
 /** The upstream was disabled or removed while it was in use. */
 export const upstreamGone = (): UpstreamError =>
-  new UpstreamError('aborted', 'The upstream is disabled or was removed.')
+  new UpstreamError('aborted', 'The MCP server is disabled or was removed.')
 
 /** No working account for this use of an upstream. */
 export class AccountError extends UpstreamError {

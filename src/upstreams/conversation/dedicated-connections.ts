@@ -65,7 +65,7 @@ export const createDedicatedConnections = (
   connections: Pick<UpstreamConnections, 'onAccessChanged' | 'onReplaced' | 'openDedicated' | 'upstreamOf'>,
 ) => {
   const pool = createConnectionPool<Entry>()
-  const whyFull = (max: number): string => `All ${max} connections for single clients are in use. Try again soon.`
+  const whyFull = (max: number): string => `All ${max} dedicated connections are in use. Try again later.`
 
   const open = (upstreamId: string, { key, capabilities, userId }: AskableClient): Entry => {
     const ofUser = pool.listOf(upstreamId).filter(other => other.userId === userId)

@@ -14,7 +14,7 @@ export type InputRequest = { method: string; params: JsonObject }
 /** Throws UpstreamError if the client does not support the request. */
 export const assertSupported = ({ method, params }: InputRequest, capabilities: JsonObject): void => {
   const name = REQUIRED_CAPABILITY[method]
-  if (name === undefined) throw new UpstreamError('protocol', `The upstream sent a request that no client supports.`)
+  if (name === undefined) throw new UpstreamError('protocol', 'The MCP server sent a request that no client supports.')
   const supported = capabilities[name]
   if (!isJsonObject(supported)) throw new UpstreamError('protocol', `This client does not support ${name}.`)
   // An empty capability means form mode (client/elicitation).
@@ -30,7 +30,7 @@ export const assertSupported = ({ method, params }: InputRequest, capabilities: 
 /** Converts a request in a result of the newer era for a client of the older era. */
 export const toSessionRequest = (request: unknown): InputRequest => {
   if (!isJsonObject(request) || typeof request.method !== 'string') {
-    throw new UpstreamError('protocol', 'The upstream sent an invalid input request.')
+    throw new UpstreamError('protocol', 'The MCP server sent an invalid input request.')
   }
   const params = isJsonObject(request.params) ? request.params : {}
   // The older era identifies URL elicitations by an id.

@@ -75,7 +75,7 @@ export const createOpenCalls = () => {
     const response = Promise.withResolvers<JsonObject>()
     call.questions.set(key, { request: toStatelessRequest({ method, params }), response })
     call.hasAsked.resolve()
-    const noLongerNeeded = () => new UpstreamError('aborted', 'The upstream no longer needs this input.')
+    const noLongerNeeded = () => new UpstreamError('aborted', 'The MCP server no longer needs this input.')
     try {
       return await untilAborted(response.promise, signal, noLongerNeeded)
     } finally {

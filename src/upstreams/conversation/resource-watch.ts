@@ -106,7 +106,7 @@ export const createResourceWatch = ({ find, onEmpty }: ResourceWatchOptions) => 
       }
       await listen(client, options.timeout)
       if (stream?.honored.has(uri) === true || subscriptions.get(uri) !== entry) return
-      throw new UpstreamError('protocol', 'The upstream does not send updates for this resource.')
+      throw new UpstreamError('protocol', 'The MCP server does not send updates for this resource.')
     })
     entry.isAccepted = true
   }
@@ -176,7 +176,7 @@ export const createResourceWatch = ({ find, onEmpty }: ResourceWatchOptions) => 
     const known = subscriptions.get(uri)
     if (known !== undefined) return known
     if (subscriptions.size >= MAX_SUBSCRIPTIONS) {
-      const why = `The upstream already has ${MAX_SUBSCRIPTIONS} subscribed resources. Try again later.`
+      const why = `The MCP server already has ${MAX_SUBSCRIPTIONS} subscribed resources. Try again later.`
       throw new UpstreamError('unavailable', why)
     }
     const entry: Subscription = { listeners: new Set(), client: undefined, isAccepted: false, ready: Promise.resolve() }

@@ -128,7 +128,7 @@ const sendModern = async (
   let result = await send(client, sent.meta, options)
   for (let round = 0; result.resultType === INPUT_REQUIRED; round++) {
     if (round === MAX_ROUNDS)
-      throw new UpstreamError('protocol', `The upstream asked for more input ${MAX_ROUNDS} times.`)
+      throw new UpstreamError('protocol', `The MCP server asked for more input ${MAX_ROUNDS} times.`)
     const inputResponses = await askForInput(peer, result.inputRequests, sent)
     const { requestState } = result
     const more = { inputResponses, ...(typeof requestState === 'string' && { requestState }) }

@@ -34,7 +34,7 @@ export const describeAccountProblem = (problem: AccountProblem, holder: Holder, 
 
 /** For an anonymous caller, who cannot have an account. */
 export const CALLER_UNKNOWN =
-  'Each caller needs their own account there. Call with your own access token, so that Patchbay knows which account to use.'
+  'Each caller needs their own account at this MCP server. Call with your own access token, so that Patchbay knows which account to use.'
 
 /** Describes what is wrong with an account that all callers share; undefined if it works. */
 export const findSharedAccountProblem = (account: AccountInfo | undefined): string | undefined => {

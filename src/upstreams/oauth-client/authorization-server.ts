@@ -86,7 +86,7 @@ export const parseAuthorizationServer = (
   for (const name of CHECKED_ENDPOINTS) {
     const endpoint = read.data[name]
     if (endpoint !== undefined && !isAllowedAddress(endpoint, upstreamUrl))
-      return failure(`names a ${name} that is not allowed: it must use https`)
+      return failure(`names a URL for ${name} that is not allowed: it must use https`)
   }
   const server = { ...read.data, authorization_endpoint: withoutRequestParameters(read.data.authorization_endpoint) }
   if (!server.response_types_supported.includes('code')) return failure('does not support the authorization code flow')

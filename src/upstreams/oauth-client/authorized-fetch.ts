@@ -20,7 +20,7 @@ const findMissingScope = async (response: Response): Promise<UpstreamError | und
   if (error !== 'insufficient_scope') return undefined
   await response.body?.cancel()
   const what = SCOPES.test(scope) ? ` "${scope}"` : ''
-  const message = `The connected account is not allowed to do this: the upstream requires the scope${what}. Reconnect it with that scope.`
+  const message = `The connected account is not allowed to do this: the MCP server requires the scope${what}. Reconnect it with that scope.`
   return new UpstreamError('unauthorized', message)
 }
 

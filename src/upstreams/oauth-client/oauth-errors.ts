@@ -11,7 +11,7 @@ export const toSafeCode = (code: unknown): string | undefined =>
 
 /** Has no cause: causes are logged, and this one may quote a third party. */
 export const cannotConnect = (why: string): AppError =>
-  new AppError('unavailable', `Cannot connect the upstream: ${why}.`)
+  new AppError('unavailable', `Cannot connect to the MCP server: ${why}.`)
 
 /** A later attempt may succeed. */
 const isTemporary = (code: string): boolean => {

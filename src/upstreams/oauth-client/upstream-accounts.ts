@@ -36,11 +36,11 @@ export type Connectable = { upstream: Upstream; server: NamedServer; holder: Hol
 
 const noAccount = (): AppError => new AppError('not_found', 'There is no such account.')
 const noAccountNeeded = (): AppError =>
-  new AppError('conflict', 'This upstream needs no account: it does not use OAuth.')
+  new AppError('conflict', 'This MCP server needs no account, because it does not use OAuth.')
 const addressChanged = (): AppError =>
-  new AppError('conflict', "The upstream's address changed while you were connecting. Start again.")
+  new AppError('conflict', "The MCP server's address changed while you were connecting. Start again.")
 const accountSettingChanged = (): AppError =>
-  new AppError('conflict', "The upstream's account setting changed while you were connecting. Start again.")
+  new AppError('conflict', "The MCP server's account setting changed while you were connecting. Start again.")
 
 const describeAccount = (holder: Holder) => ({ account: holder === EVERYBODY ? 'shared' : 'own' })
 

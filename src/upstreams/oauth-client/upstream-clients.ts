@@ -27,10 +27,10 @@ type SealedClient = z.infer<typeof SealedClient>
 const wrongServer = (before: string, now: string): AppError =>
   new AppError(
     'conflict',
-    `Cannot connect the upstream: its authorization server is now ${now}, but the client secret was used with ${before}. If the new one is right, a builder of the server must enter the secret again.`,
+    `Cannot connect to the MCP server: its authorization server is now ${now}, but the client secret was used with ${before}. If the new authorization server is correct, a builder of the server must enter the secret again.`,
   )
 const clientChanged = (): AppError =>
-  new AppError('conflict', "The upstream's client settings changed while you were connecting. Start again.")
+  new AppError('conflict', "The MCP server's client settings changed while you were connecting. Start again.")
 
 /** Finds or creates Patchbay's registration at the authorization servers of upstreams. */
 export const createUpstreamClients = ({ db, sealing, fetch, baseUrl }: UpstreamClientsParts) => {

@@ -41,7 +41,7 @@ export type UpstreamTokensParts = {
 const keyOf = (upstreamId: string, holder: Holder): string => `${upstreamId} ${holder}`
 
 const notRenewed = (why: string): UpstreamError =>
-  new UpstreamError('unauthorized', `Its authorization server did not renew the token: ${why}. Try again.`)
+  new UpstreamError('unauthorized', `The authorization server did not renew the token: ${why}. Try again.`)
 
 /**
  * Supplies the tokens of accounts and renews them before they expire. Only one renewal runs at a time across all
