@@ -26,7 +26,7 @@ export type AskableClient = {
   key: string
   /** Which of `elicitation`, `roots` and `sampling` the client declares. */
   capabilities: JsonObject
-  /** The user whose account its dedicated connections use, if each caller has one. */
+  /** The user whose account its dedicated connections use, if each caller has their own. */
   userId: string | undefined
 }
 
@@ -35,29 +35,29 @@ export type SessionPeer = AskableClient & {
   /** Rejects with the client's error response, or with the reason why it cannot be asked. */
   ask: (method: string, params: JsonObject, signal: AbortSignal) => Promise<JsonObject>
   notify: (method: string, params: JsonObject) => void
-  /** Called once the tools that the upstream has for this client are known. */
+  /** Called once the upstream's tools for this client are known. */
   onToolsKnown: () => void
 }
 
-/** A client without a session. It is asked in a result and repeats its request with the answers. */
+/**
+ * A stateless client (2026-07-28). It receives questions in a result, and repeats its request with
+ * the input.
+ */
 export type StatelessPeer = AskableClient & {
   kind: 'stateless'
   inputResponses: JsonObject | undefined
   requestState: RequestState | undefined
-  /** Seals the state that the client returns, so that nobody can change it. */
+  /** Seals the state that the client will return, to detect changes. */
   issueState: (state: RequestState) => string
 }
 
 export type ClientPeer = SessionPeer | StatelessPeer
 
-/**
- * The client behind a request. Receives the messages that the upstream sends during the request; unused once it is
- * answered.
- */
+/** The client behind a request. Receives the upstream's messages until the request is complete. */
 export type CallLink = {
   /** Identifies the client: the same object for all its requests. */
   origin: object
-  /** The client's `_meta` that concerns the upstream. */
+  /** The entries of the client's `_meta` that are meant for the upstream. */
   meta?: JsonObject | undefined
   /** Receives the params of `notifications/progress` without the token; absent if the client wants no progress. */
   onProgress?: ((params: JsonObject) => void) | undefined
@@ -66,11 +66,14 @@ export type CallLink = {
   /** The client's minimum log level; undefined if it never set one. */
   logLevel?: LogLevel | undefined
   peer?: ClientPeer | undefined
-  /** How to send the request, unless over the shared connection. */
+  /** Sends the request. If absent, the request is sent over the shared connection. */
   through?: LinkedRequest | undefined
 }
 
-/** Sends a request. `meta` becomes its `_meta` and is undefined without a link; `more` is added to its params. */
+/**
+ * Sends a request. `meta` becomes its `_meta`, and is undefined without a link. `more` is added to
+ * its params.
+ */
 export type SendLinked = (
   client: UpstreamClient,
   meta: JsonObject | undefined,

@@ -38,7 +38,9 @@ const describeRetry = (state: UpstreamState, { kind }: UpstreamError): string =>
   return ` Patchbay reconnects in ${seconds} s, or on the next call.`
 }
 
-/** Returns where the caller can connect an account, if that is what the error is about. */
+/**
+ * Returns the URL where the caller can connect an account, if the error is about a missing account.
+ */
 export const findConnectUrl = (error: unknown): string | undefined =>
   error instanceof AccountError ? error.connectUrl : undefined
 
@@ -52,7 +54,8 @@ export const findErrorResponse = (
     : undefined
 
 /**
- * Explains a failed call to the model that made it; undefined if it is not the upstream's fault. `hide` masks secrets.
+ * Explains a failed call to the model that made it; undefined if the upstream is not at fault.
+ * `hide` masks secrets.
  */
 export const explainUpstreamFault = (
   error: unknown,
@@ -92,8 +95,8 @@ const run = (
 }
 
 /**
- * Sends a request and returns its unchanged result. Progress and messages go to the `link`. Rejects as `run` of a
- * connection does.
+ * Sends a request and returns its unchanged result. Progress and messages go to the `link`. Rejects
+ * like `run` of a connection.
  */
 export const requestUpstream = (
   connection: UpstreamConnection,
@@ -106,13 +109,13 @@ export const requestUpstream = (
       const params = { ...request.params, ...more, ...(meta !== undefined && { _meta: meta }) }
       return client.request({ ...request, params }, AnyResult, options)
     })
-    // The only result type that concerns the client: it must repeat the request.
+    // The only result type that the client must see, because it has to repeat the request.
     if (result.resultType === INPUT_REQUIRED) return result
     const { resultType: _resultType, ...passed } = result
     return passed
   })
 
-/** What is needed to call a tool; the rest of its definition is not held in memory. */
+/** The part of a tool's definition that calls need. The rest is not held in memory. */
 export type UpstreamToolCall = {
   /** The upstream's own name. */
   name: string
@@ -126,7 +129,7 @@ export const toUpstreamToolCall = ({ name, declared: { inputSchema } }: Catalogu
     isJsonObject(inputSchema) && JSON.stringify(inputSchema).includes(HEADER_KEYWORD) ? inputSchema : undefined,
 })
 
-/** Lets the SDK write the headers. Its schemas drop result members that they do not know. */
+/** Lets the SDK write the headers. Its schemas drop unknown members of the result. */
 const callWithHeaders = (
   connection: UpstreamConnection,
   { name, headerSchema }: UpstreamToolCall,
@@ -143,7 +146,7 @@ const callWithHeaders = (
     })
   })
 
-/** Calls a tool and returns its unchanged result. Rejects as `run` of a connection does. */
+/** Calls a tool and returns its unchanged result. Rejects like `run` of a connection. */
 export const callUpstreamTool = async (
   connection: UpstreamConnection,
   tool: UpstreamToolCall,

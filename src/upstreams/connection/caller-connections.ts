@@ -4,7 +4,7 @@ import type { UpstreamConnection } from './connection.ts'
 import { createConnectionPool, type PooledConnection } from './connection-pool.ts'
 import { AccountError, UpstreamError, upstreamGone } from './upstream-error.ts'
 
-/** For all upstreams together. Above it, the least recently used idle connection is closed. */
+/** Across all upstreams. Above it, the least recently used idle connection is closed. */
 const MAX_CALLER_CONNECTIONS = 500
 const TOO_MANY = 'Too many callers are using their own accounts right now. Try again later.'
 
@@ -13,7 +13,9 @@ export type CallerConnectionsOptions = {
   open: (upstreamId: string, userId: string) => UpstreamConnection | undefined
   /** Throws AccountError if the user has no working account. */
   assertConnected: (upstreamId: string, userId: string) => Promise<void>
-  /** Returns a user with a working account who may still call the server, if possible `preferred`. */
+  /**
+   * Returns a user with a working account who may still call the server, preferably `preferred`.
+   */
   findLatestHolder: (upstreamId: string, preferred: string | undefined) => Promise<string | undefined>
 }
 
@@ -63,8 +65,8 @@ export const createCallerConnections = ({ open, assertConnected, findLatestHolde
   }
 
   /**
-   * A connection that uses the account of the user that `findUser` returns. `prepare` returns the connection whose
-   * progress to listen to before anything is sent.
+   * Creates a connection that uses the account of the user returned by `findUser`. `prepare` is
+   * called before a request is sent; it returns the connection that reports the request's progress.
    */
   const createDelegate = (
     upstreamId: string,
@@ -102,8 +104,8 @@ export const createCallerConnections = ({ open, assertConnected, findLatestHolde
         () => (userId === undefined ? undefined : getOrOpen(upstreamId, userId).connection),
       ),
     /**
-     * The connection for requests with the same result for all callers, such as lists. It stays with the first account
-     * chosen.
+     * The connection for requests with the same result for all callers, such as lists. It keeps
+     * using the first account chosen.
      */
     forAnybody: (upstreamId: string): UpstreamConnection => {
       let chosen: string | undefined

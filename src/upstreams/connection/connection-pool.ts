@@ -62,14 +62,17 @@ export const createConnectionPool = <Entry extends PooledConnection>() => {
       const entries = byUpstream.get(entry.upstreamId) ?? new Set<Entry>()
       byUpstream.set(entry.upstreamId, entries.add(entry))
     },
-    /** Closes the least recently used of these connections if they reach the limit. Throws UpstreamError if all are in use. */
+    /**
+     * Closes the least recently used of these connections if the limit is reached. Throws
+     * UpstreamError if all are in use.
+     */
     makeRoom: (entries: readonly Entry[], max: number, whyFull: string): void => {
       if (entries.length < max) return
       const [oldest] = entries.filter(isUnused).sort((a, b) => a.usedAt - b.usedAt)
       if (oldest === undefined) throw new UpstreamError('unavailable', whyFull)
       close(oldest)
     },
-    /** Marks a connection as used by a request. Returns the function that ends it. */
+    /** Marks a connection as used by a request. Returns the function that ends the use. */
     use: (entry: Entry): (() => void) => {
       entry.activeRequests++
       return () => {

@@ -21,7 +21,9 @@ import { UpstreamError } from './upstream-error.ts'
 /** Receives the params of `notifications/progress` without the token. */
 type OnProgress = (params: JsonObject) => void
 
-/** Routes the progress of each request on a connection to its caller, by tokens of our own. */
+/**
+ * Routes progress notifications on a connection to the caller of each request, by our own tokens.
+ */
 const createProgressTokens = () => {
   const listeners = new Map<string, OnProgress>()
   let last = 0
@@ -49,7 +51,10 @@ export type UpstreamParts = {
 }
 
 export type UpstreamConnectionOptions = {
-  /** Returns the configuration with globals resolved; called before every connection. Its errors may be shown. */
+  /**
+   * Returns the configuration with globals resolved; called before every connection. The messages
+   * of its errors may be shown.
+   */
   resolve: () => Promise<ResolvedConfig>
   /** Per operation. */
   timeoutMs: number
@@ -68,9 +73,9 @@ export type UpstreamConnection = {
   /** Connects or reconnects if necessary; concurrent calls share one attempt. Rejects with UpstreamError. */
   get: (signal?: AbortSignal) => Promise<UpstreamClient>
   /**
-   * Runs one operation within its timeout; pass `options` to the client's method. Rejects with UpstreamError if the
-   * upstream fails, and with ProtocolError if it responds with an error. Runs again, once, if the upstream had lost the
-   * session and so did nothing.
+   * Runs one operation within its timeout; pass `options` to the client's method. Rejects with
+   * UpstreamError if the upstream fails, and with ProtocolError if it responds with an error.
+   * Retries once if the upstream did nothing because it had lost the session.
    */
   run: <T>(operation: UpstreamOperation<T>, signal?: AbortSignal) => Promise<T>
   state: () => UpstreamState
@@ -82,7 +87,7 @@ export type UpstreamConnection = {
   onProgress: (listener: OnProgress) => { token: string; stop: () => void }
   /** Returns the account tokens used so far, for masking. Undefined without an account. */
   secrets: (() => readonly string[]) | undefined
-  /** What the process printed besides the protocol, and what happened to it. */
+  /** The process's output other than MCP messages, and events such as its exit. */
   log: () => readonly LogLine[]
   /** Keeps an idle process running, for example during a subscription. Returns the release function. */
   hold: () => () => void
@@ -96,7 +101,7 @@ const cancelled = (cause?: unknown): UpstreamError => new UpstreamError('aborted
 const waitFor = <T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> =>
   signal === undefined ? promise : untilAborted(promise, signal, () => cancelled())
 
-/** Resolves the configuration. Errors are reported unchanged. */
+/** Resolves the configuration. Throws UpstreamError with the original message. */
 const resolveConfig = async (resolve: UpstreamConnectionOptions['resolve']): Promise<ResolvedConfig> => {
   try {
     return await resolve()
@@ -108,8 +113,9 @@ const resolveConfig = async (resolve: UpstreamConnectionOptions['resolve']): Pro
 }
 
 /**
- * A connection to one upstream, opened on first use and shared by all callers. After a failure it is retried in the
- * background with growing delays; a call retries at once, unless it failed repeatedly.
+ * A connection to one upstream, opened on first use and shared by all callers. After a failure it
+ * is retried in the background with growing delays; a call retries at once, unless the connection
+ * has failed repeatedly.
  */
 export const createUpstreamConnection = (options: UpstreamConnectionOptions): UpstreamConnection => {
   const { parts, timeoutMs, isEager, setup = {}, authorizer } = options
@@ -120,7 +126,10 @@ export const createUpstreamConnection = (options: UpstreamConnectionOptions): Up
   let secrets: readonly string[] = []
   let isSessionEra = false
   let era: ReturnType<UpstreamConnection['era']>
-  /** Set if a process exited in both eras. Each further attempt then starts it once, alternating. */
+  /**
+   * Set if a process exited in both eras. Each further attempt then starts it in one era only,
+   * alternating between them.
+   */
   let hasFailedInBoth = false
 
   const open = async (signal: AbortSignal, onActivity: () => void): Promise<OpenConnection> => {
@@ -154,7 +163,8 @@ export const createUpstreamConnection = (options: UpstreamConnectionOptions): Up
       hasFailedInBoth = false
       return opened
     } catch (error) {
-      // Some servers of the older era exit on an unknown request; they work if started in that era.
+      // Some session-era servers exit when probed for the stateless era. They work without the
+      // probe.
       const hasEnded = error instanceof UpstreamError && error.kind === 'exited' && !signal.aborted
       if (hasEnded && hasFailedInBoth) isSessionEra = !isSessionEra
       if (!hasEnded || hasFailedInBoth || isSessionEra) throw error
@@ -197,7 +207,7 @@ export const createUpstreamConnection = (options: UpstreamConnectionOptions): Up
   const runOnce = async <T>(operation: UpstreamOperation<T>, signal: AbortSignal | undefined): Promise<T> => {
     const opened = await waitFor(shared.connect(), signal)
     const requestOptions = { timeout: timeoutMs, ...(signal !== undefined && { signal }) }
-    // Only timeouts count here: a crash is one failure, however many calls it ended.
+    // Only timeouts count as failures here. A crash counts once, however many calls it ended.
     const outcome = await shared.guard(async () => {
       try {
         return success(await operation(opened.client, requestOptions))

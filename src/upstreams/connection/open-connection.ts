@@ -11,7 +11,7 @@ import { createStdioTransport, type StdioLimits } from './stdio-transport.ts'
 import { boundDepth } from './transport-guards.ts'
 import { UpstreamError } from './upstream-error.ts'
 
-/** A connected client; `getProtocolEra()` tells which era the upstream speaks. */
+/** A connected client; `getProtocolEra()` returns the upstream's era. */
 export type UpstreamClient = Client
 
 /** What the upstream may ask this client. Empty for a shared connection. */
@@ -54,7 +54,10 @@ export type OpenConnectionOptions = {
 /** Pages of one list; stops a list that never ends. */
 const MAX_LIST_PAGES = 1_000
 
-/** The upstream's name, capabilities and instructions as JSON. Held as long as the connection. */
+/**
+ * The upstream's name, capabilities and instructions as JSON. Held in memory as long as the
+ * connection.
+ */
 const MAX_SERVER_INFO_CHARS = 256 * 1_024
 
 const assertServerInfoSize = (client: Client): void => {
@@ -80,7 +83,7 @@ type Link = {
   transport: Transport
   isProcess: boolean
   pending: () => number
-  /** Why it ended; undefined before that. */
+  /** Returns why the connection ended; undefined before that. */
   failure: () => UpstreamError | undefined
   /** Returns the cause behind an unspecific SDK error. */
   explain: (fault: UpstreamError | undefined) => UpstreamError | undefined
@@ -128,7 +131,8 @@ const createRemoteLink = (
 }
 
 const createClient = ({ clientInfo, setup, config, ...options }: OpenConnectionOptions): UpstreamClient => {
-  // Detecting the era takes at most half of the time, which leaves the other half for the older handshake.
+  // Detecting the era takes at most half of the time, which leaves the other half for the session
+  // era's handshake.
   const probe = { timeoutMs: config.transport === 'stdio' ? options.startTimeoutMs / 2 : options.timeoutMs }
   const isSession = config.transport === 'sse' || options.isSessionEra
   const client = new (mcpClient().Client)(clientInfo, {
@@ -145,7 +149,7 @@ const createClient = ({ clientInfo, setup, config, ...options }: OpenConnectionO
   return client
 }
 
-/** Settles as the promise does, or rejects when the signal aborts before. */
+/** Settles like the promise, or rejects if the signal aborts first. */
 export const untilAborted = async <T>(
   promise: Promise<T>,
   signal: AbortSignal,
@@ -197,7 +201,7 @@ export const openConnection = async (options: OpenConnectionOptions): Promise<Op
   const ended = Promise.withResolvers<UpstreamError>()
   const closed = new UpstreamError('protocol', 'The connection to the MCP server was closed.')
   client.onclose = () => ended.resolve(link.failure() ?? closed)
-  // The SDK keeps waiting for a response after its transport closed.
+  // The SDK keeps waiting for a response after its transport has closed.
   const lost = ended.promise.then(error => Promise.reject(error))
   lost.catch(() => {})
   const stop = new AbortController()

@@ -1,9 +1,9 @@
 import { stripVTControlCharacters } from 'node:util'
 
-/** A line that the process printed besides the protocol, or an event in its life. */
+/** A line of the process's output that is not an MCP message, or an event such as its exit. */
 export type LogLine = {
   at: Date
-  /** `patchbay`: an event that we log, such as the exit of the process. */
+  /** `patchbay` marks events. */
   source: 'stderr' | 'stdout' | 'patchbay'
   text: string
 }

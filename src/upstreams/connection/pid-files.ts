@@ -33,7 +33,7 @@ const killQuietly = (pid: number): void => {
  */
 export const killMarked = (mark: string): number => {
   let killed = 0
-  // Repeats because one may have started another, with a limit in case one cannot be killed.
+  // Repeats because a process may have started another; limited because one may not be killable.
   for (let round = 0; round < 5; round++) {
     const pids = listProcessesWith(MARK, mark)
     if (pids.length === 0) break

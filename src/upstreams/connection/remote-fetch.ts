@@ -58,7 +58,7 @@ const KINDS: Readonly<Record<OutboundFault, UpstreamFault>> = {
   unreachable: 'refused',
 }
 
-/** Keeps the case of hosts and URLs at the start. */
+/** Turns an error text into a sentence. A host or URL at its start keeps its case. */
 const asSentence = (text: string): string =>
   `${text.replace(/^(the|no) /, word => word.charAt(0).toUpperCase() + word.slice(1))}.`
 
@@ -67,7 +67,7 @@ export const toRemoteError = (error: OutboundError): UpstreamError =>
 
 /** Failed notification streams in a row after which the upstream counts as lost; the SDK retries as often. */
 const MAX_FAILED_STREAMS = 3
-/** Maximum length that is read of the response to a request whose session may have ended. */
+/** Maximum length of a 400 response that is searched for the word “session”. */
 const MAX_REFUSAL_CHARS = 4_096
 
 const sessionEnded = (): UpstreamError =>
@@ -112,7 +112,7 @@ export const createRemoteFetch = ({ fetch, isSse, limits, onLost }: RemoteFetchO
     else if (isTheStream) onLost(fault?.kind === 'too_large' ? fault : streamEnded(cause))
   }
 
-  /** Detects the end of a session: 404 by the specification, 400 from some servers. */
+  /** Detects the end of a session: 404 as specified, 400 from some servers. */
   const checkSession = async (response: Response, headers: RequestInit['headers']): Promise<Response> => {
     if (response.status !== 404 && response.status !== 400) return response
     if (!new Headers(headers).has('mcp-session-id')) return response
@@ -143,13 +143,16 @@ export const createRemoteFetch = ({ fetch, isSse, limits, onLost }: RemoteFetchO
         : response
       return isTheStream ? watched : checkSession(watched, init.headers)
     },
-    /** Returns what broke the stream that ended last, once. */
+    /** Returns what broke the last stream that ended. Returns it only once. */
     takeStreamFault: (): UpstreamError | undefined => {
       const fault = streamFault
       streamFault = undefined
       return fault
     },
-    /** The last request without a response. The SDK's own error loses the details. */
+    /**
+     * Returns why the last request without a response failed. The SDK's own error loses the
+     * details.
+     */
     lastFault: (): UpstreamError | undefined => lastFault,
   }
 }

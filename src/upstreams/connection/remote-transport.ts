@@ -22,7 +22,7 @@ const MAX_SOCKETS = 256
 const HEADERS_TIMEOUT_MS = 10 * 60_000
 /** Longest silence within a JSON response. */
 const BODY_IDLE_MS = 30_000
-/** Longest silence of a stream; the SDK reopens the one for notifications. */
+/** Longest silence of a stream; the SDK reopens the notification stream. */
 const STREAM_IDLE_MS = 30 * 60_000
 /** How long ending a session may take. */
 const SESSION_END_TIMEOUT_MS = 1_000
@@ -33,7 +33,7 @@ const parseUrl = (text: string): URL => {
   return url
 }
 
-/** MCP over HTTP with the SDK's transports. Every request passes the guard for tenants' requests. */
+/** MCP over HTTP with the SDK's transports. Every request passes the outbound guard. */
 export const createRemoteTransport = (
   { transport: kind, url: text, headers }: RemoteConfig,
   network: RemoteNetwork,

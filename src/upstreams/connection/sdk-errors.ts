@@ -65,7 +65,7 @@ export const findFault = (error: unknown): UpstreamError | undefined => {
   const outbound = chain.find(each => each instanceof OutboundError)
   if (outbound instanceof OutboundError) return toRemoteError(outbound)
   if (error instanceof mcpClient().ProtocolError) {
-    // Set by `watchRequests` when a stream ended without a response.
+    // Set by `watchRequests` and `boundDepth`.
     return error.data instanceof UpstreamError ? error.data : undefined
   }
   const status = chain.map(statusOf).find(each => each !== undefined)

@@ -7,7 +7,7 @@ import { UpstreamError } from './upstream-error.ts'
 export type ConnectionLimits = {
   /** Delay before each retry; the last one repeats. */
   retryDelaysMs: readonly number[]
-  /** After this many failures in a row calls no longer reconnect until the next retry is due. */
+  /** After this many failures in a row, calls no longer reconnect until the next retry is due. */
   maxFailures: number
   /** From the start of a process to its first response. */
   startTimeoutMs: number
@@ -46,7 +46,7 @@ const createIdleTimer = ({ idleMs, isBusy, onIdle }: IdleTimerOptions) => {
     if (holdCount > 0 || isBusy()) touch()
     else onIdle()
   }
-  /** Restarts the time. */
+  /** Restarts the timeout. */
   const touch = (): void => {
     if (timer !== undefined) {
       timer.refresh()
@@ -62,7 +62,7 @@ const createIdleTimer = ({ idleMs, isBusy, onIdle }: IdleTimerOptions) => {
       clearTimeout(timer)
       timer = undefined
     },
-    /** Prevents idleness until released. */
+    /** Prevents `onIdle` until the returned function is called. */
     hold: (): (() => void) => {
       let isHeld = true
       holdCount++
@@ -134,7 +134,10 @@ export const createSharedConnection = ({ open, isEager, limits, onIdleStop }: Sh
     retryTimer.unref()
   }
 
-  /** Records the loss of the connection or a failed attempt. `isRetried`: whether to reconnect in the background. */
+  /**
+   * Records the loss of the connection or a failed attempt. `isRetried` says whether to reconnect
+   * in the background.
+   */
   const fail = (error: UpstreamError, isRetried: boolean): void => {
     if (closing.signal.aborted) return
     if (current !== undefined && performance.now() - current.since > STABLE_MS) failures = 0
@@ -154,7 +157,7 @@ export const createSharedConnection = ({ open, isEager, limits, onIdleStop }: Sh
     if (next !== CircuitState.Open) return
     blockedUntilMs = Date.now() + lastDelayMs
     if (current === undefined) return
-    // It accepts connections but does not respond; a new connection or process may help.
+    // The upstream accepts connections but does not respond. A new connection or process may help.
     const { opened } = current
     fail(new UpstreamError('timeout', `The MCP server did not respond ${limits.maxFailures} times in a row.`), true)
     void opened.close()
@@ -220,7 +223,10 @@ export const createSharedConnection = ({ open, isEager, limits, onIdleStop }: Sh
 
   return {
     connect,
-    /** Counts an UpstreamError as a failure of the upstream. Fails at once while the circuit is open. */
+    /**
+     * Runs an operation and counts an UpstreamError as a failure of the upstream. Fails at once
+     * while the circuit is open.
+     */
     guard: async <T>(operation: () => Promise<T>): Promise<T> => {
       try {
         return await breaker.execute(operation)

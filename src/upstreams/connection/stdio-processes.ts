@@ -30,7 +30,10 @@ export type StdioProcess = {
 export type StdioProcessesOptions = {
   /** Directory of the PID files, beside the database. */
   directory: string
-  /** The environment of every command, such as PATH and HOME. Nothing else of ours is passed on. */
+  /**
+   * The environment of every command, such as PATH and HOME. Nothing else of Patchbay's environment
+   * is passed on.
+   */
   environment: Readonly<Record<string, string>>
   maxMemoryBytes?: number
   memoryCheckIntervalMs?: number
@@ -53,9 +56,9 @@ const killGroup = (pid: number, signal: NodeJS.Signals): void => {
 }
 
 /**
- * Starts the commands of stdio upstreams. Each leads its own process group, without a shell, and all its processes are
- * gone after `end`, after `close`, or when Patchbay exits. What a `kill -9` of Patchbay leaves behind, the next start
- * kills with `reap`.
+ * Starts the commands of stdio upstreams. Each runs without a shell and leads its own process
+ * group. All its processes are ended by `end`, by `close`, and when Patchbay exits. After a `kill
+ * -9` of Patchbay, `reap` ends the remaining processes at the next start.
  */
 export const createStdioProcesses = (options: StdioProcessesOptions) => {
   const {
@@ -100,7 +103,8 @@ export const createStdioProcesses = (options: StdioProcessesOptions) => {
   const follow = (child: Child, pid: number, mark: string, removed: () => void): Promise<ProcessEnd> =>
     new Promise(resolve => {
       child.once('exit', (code, signal) => {
-        // The group's id stays taken while it has members, so this cannot reach another process.
+        // A group's id is not reused while the group has members, so this cannot kill another
+        // process.
         killGroup(pid, 'SIGKILL')
         killMarked(mark)
         running.delete(pid)
@@ -155,7 +159,7 @@ export const createStdioProcesses = (options: StdioProcessesOptions) => {
         entry.removed()
         return new Promise((_, reject) => child.once('error', reject))
       }
-      // Write errors after the process is gone; its exit is reported separately.
+      // Ignore write errors after the process is gone. Its exit is reported separately.
       for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on('error', () => {})
       child.on('error', () => {})
       const ended = follow(child, pid, mark, entry.removed)
@@ -166,7 +170,10 @@ export const createStdioProcesses = (options: StdioProcessesOptions) => {
       watchMemory()
       return started
     },
-    /** Kills what an earlier Patchbay left behind and returns how many. Call it once, before the first start. */
+    /**
+     * Kills the processes that an earlier Patchbay left behind. Returns how many. Call it once,
+     * before the first start.
+     */
     reap: pidFiles.reap,
     count: (): number => running.size,
     /** Ends all processes. None can be started afterwards. */

@@ -14,19 +14,23 @@ export type StdioLimits = OutputLimits & {
 }
 
 /**
- * Lines of stdout before the first MCP message. A banner may have a few, a program that is not an MCP server has many.
+ * Maximum lines of stdout before the first MCP message. A banner may have a few; many mean that the
+ * program is not an MCP server.
  */
 const MAX_INVALID_LINES = 100
-/** Input that the process has not read yet; above it, writes fail. */
+/** Maximum input that the process has not read yet. Above it, writes fail. */
 const MAX_UNREAD_BYTES = 16 * 1_024 * 1_024
 
 export type StdioTransport = Transport & {
-  /** The SDK recognizes a stdio transport by these two members, and takes a process that ignores its probe for the older era. */
+  /**
+   * The SDK recognizes a stdio transport by these two members. It then assumes the session era if
+   * the process ignores its probe.
+   */
   readonly pid: number | null
   readonly stderr: null
-  /** Why it ended; undefined before that. */
+  /** Returns why the connection ended; undefined before that. */
   failure: () => UpstreamError | undefined
-  /** Whether it printed something, but no MCP message. */
+  /** Whether the process printed something, but no MCP message. */
   printedNoMcp: () => boolean
   /** Requests without a response, except notification streams, which never get one. */
   pending: () => number
@@ -41,7 +45,7 @@ export type StdioTransportOptions = {
   onActivity: () => void
 }
 
-/** Checks only the frame; the reader validates the content. */
+/** Checks only the envelope. The receiver validates the content. */
 const isMessage = (value: unknown): value is JSONRPCMessage => {
   if (!isJsonObject(value) || value.jsonrpc !== '2.0') return false
   return typeof value.method === 'string' || 'result' in value || isJsonObject(value.error)

@@ -16,10 +16,11 @@ export const findCancelledId = (message: JSONRPCMessage): RequestId | undefined 
 }
 
 /**
- * Ends requests over Streamable HTTP that the SDK would leave to their timeout: one whose stream ended without a
- * response gets an error, and a cancelled one in the older era is aborted. Call it before the client connects, since it
- * keeps existing listeners. `takeFault` returns what broke the last stream. The error's data is an UpstreamError, which
- * no upstream can produce.
+ * Ends requests over Streamable HTTP that the SDK would otherwise leave until their timeout. A
+ * request whose stream ends without a response gets an error; its data is an UpstreamError, which
+ * no upstream can produce. A cancelled request is aborted in the session era. Call it before the
+ * client connects, because the client keeps existing listeners. `takeFault` returns what broke the
+ * last stream.
  */
 export const watchRequests = (transport: Transport, takeFault: () => UpstreamError | undefined): void => {
   const open = new Map<RequestId, AbortController | undefined>()
@@ -58,7 +59,10 @@ export const watchRequests = (transport: Transport, takeFault: () => UpstreamErr
   }
 }
 
-/** Nesting of one message. Ordinary messages have a few dozen levels; the code that reads them here is recursive. */
+/**
+ * Maximum nesting of a message. Ordinary messages have a few dozen levels. Patchbay reads messages
+ * recursively.
+ */
 const MAX_MESSAGE_DEPTH = 256
 
 const isDeeperThan = (value: unknown, room: number): boolean => {
@@ -72,14 +76,14 @@ const tooDeep = (): UpstreamError =>
   new UpstreamError('protocol', `The MCP server sent JSON that is nested more than ${MAX_MESSAGE_DEPTH} levels deep.`)
 
 /**
- * Stops messages that are nested too deeply, since serializing them again would exhaust the stack. A response becomes
- * an error with an UpstreamError as its data, which no upstream can produce; a request is rejected; anything else is
- * dropped. Call it before anything listens.
+ * Stops messages that are nested too deeply, since serializing them again would exhaust the stack.
+ * A response becomes an error with an UpstreamError as its data, which no upstream can produce. A
+ * request is rejected, and a notification is dropped. Call it before any listener is added.
  */
 export const boundDepth = (transport: Transport): void => {
   type Listener = NonNullable<Transport['onmessage']>
   let listener: Listener | undefined
-  /** Listeners call earlier listeners; this avoids checking a message twice. */
+  /** The message checked last. Listeners call earlier listeners, which must not check it again. */
   let checked: JSONRPCMessage | undefined
 
   const reject = (message: JSONRPCMessage): void => {

@@ -26,14 +26,16 @@ export type AccountsOfConnections = {
   authorizerOf: (upstreamId: string, holder: string) => Authorizer
   /** Throws AccountError if the holder has no working account. */
   assertConnected: (upstreamId: string, holder: string) => Promise<void>
-  /** Returns a caller with a working account who may still call the server, if possible `preferred`. */
+  /**
+   * Returns a caller with a working account who may still call the server, preferably `preferred`.
+   */
   findLatestHolder: (upstreamId: string, preferred: string | undefined) => Promise<string | undefined>
 }
 
 export type UpstreamConnectionsOptions = {
-  /** All upstreams of a server with its current globals; none if the server is gone. */
+  /** Loads all upstreams of a server with its current globals; none if the server is gone. */
   load: (serverId: string) => Promise<readonly LoadedUpstream[]>
-  /** Servers with an upstream that connects at once. */
+  /** Returns the servers that have an upstream with `isEager`. */
   listEagerServerIds: () => Promise<readonly string[]>
   accounts: AccountsOfConnections
   parts: UpstreamParts
@@ -63,8 +65,9 @@ const missingAccountState = ({ upstream, resolved }: LoadedUpstream): UpstreamSt
     : { kind: 'failed', why: resolved.error.message, since: upstream.updatedAt, nextTryAt: undefined }
 
 /**
- * One connection for each enabled upstream, created on first use. Once a server is loaded, its calls need no database.
- * A connection is closed and replaced when its upstream, one of its globals or its server changes.
+ * One connection for each enabled upstream, created on first use. Once a server is loaded, its
+ * calls do not need the database. A connection is closed and replaced when its upstream, one of its
+ * globals or its server changes.
  */
 export const createUpstreamConnections = ({
   load,
@@ -119,7 +122,8 @@ export const createUpstreamConnections = ({
   }
 
   /**
-   * The shared connection. Undefined if there is none, the upstream is disabled, or each caller has their own account.
+   * Returns the shared connection. Undefined if the upstream is unknown or disabled, or if each
+   * caller has their own account.
    */
   const find = (upstreamId: string): UpstreamConnection | undefined => {
     const entry = findEnabled(upstreamId)
@@ -128,7 +132,7 @@ export const createUpstreamConnections = ({
     return entry.connection
   }
 
-  /** A caller's own connection. Only its list changes are passed on to everybody. */
+  /** Opens a caller's own connection. Only its list changes are passed on to all callers. */
   const openOwn = (upstreamId: string, userId: string): UpstreamConnection | undefined => {
     const entry = findEnabled(upstreamId)
     if (entry === undefined) return undefined
@@ -165,7 +169,10 @@ export const createUpstreamConnections = ({
     findLatestHolder: accounts.findLatestHolder,
   })
 
-  /** The connection for one caller's calls, possibly anonymous. Like `find` if all share one. */
+  /**
+   * Returns the connection for the calls of one caller, who may be anonymous. Same as `find` if all
+   * callers share one account.
+   */
   const findFor = (upstreamId: string, userId: string | undefined): UpstreamConnection | undefined => {
     const entry = findEnabled(upstreamId)
     if (entry === undefined || !isPerCaller(entry.upstream.config)) return find(upstreamId)
@@ -173,8 +180,8 @@ export const createUpstreamConnections = ({
   }
 
   /**
-   * The connection for requests with the same result for all, such as lists. Uses any caller's account if each has
-   * their own.
+   * Returns the connection for requests with the same result for all callers, such as lists. If
+   * each caller has their own account, any of these accounts is used.
    */
   const findForAll = (upstreamId: string): UpstreamConnection | undefined => {
     const entry = findEnabled(upstreamId)
@@ -271,14 +278,14 @@ export const createUpstreamConnections = ({
       const state = entry && (entry.connection?.state() ?? callers.stateOf(upstream.id) ?? missingAccountState(entry))
       return state ?? restingState(upstream)
     },
-    /** As last loaded. */
+    /** Returns the upstream as last loaded. */
     upstreamOf: (upstreamId: string): Upstream | undefined => byId.get(upstreamId)?.upstream,
-    /** Values in its configuration that must be masked. */
+    /** Returns the values in the upstream's configuration that must be masked. */
     secretsOf: (upstreamId: string): readonly string[] => {
       const resolved = byId.get(upstreamId)?.resolved
       return resolved?.ok === true ? resolved.value.secrets : []
     },
-    /** The process's output and events; empty without a connection. */
+    /** Returns the process's output and events; empty without a connection. */
     logOf: (upstreamId: string): readonly LogLine[] => byId.get(upstreamId)?.connection?.log() ?? [],
     onNotification: notifications.add,
     onState: states.add,

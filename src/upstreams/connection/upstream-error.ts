@@ -1,4 +1,4 @@
-/** Why an upstream cannot be used, or a use of it failed. */
+/** Why an upstream cannot be used, or why a request to it failed. */
 export type UpstreamFault =
   | 'misconfigured' // a value is missing in its configuration
   | 'command_not_found' // or not executable, or no such working directory
@@ -18,8 +18,8 @@ export type UpstreamFault =
   | 'aborted' // by the caller, or because Patchbay closes the connection
 
 /**
- * An upstream cannot be used. `message` says what happened and what to do; it holds no secret and may be shown to
- * callers. `cause` must not be shown.
+ * An upstream cannot be used. `message` says what happened and what to do; it contains no secrets
+ * and may be shown to callers. `cause` must not be shown.
  */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError'

@@ -14,8 +14,8 @@ type Outage = { why: string; ownWords: string }
 const toOutage = ({ why, ownWords = why }: Extract<UpstreamState, { kind: 'failed' }>): Outage => ({ why, ownWords })
 
 /**
- * Tracks which upstreams are down: from a failure until they are connected again. A retry in progress or the stop of an
- * idle process changes nothing.
+ * Tracks which upstreams are down. An upstream is down from a failure until it is connected again;
+ * retries and stopping an idle process do not change this.
  */
 export const createUpstreamOutages = ({ connections, bus }: UpstreamOutagesOptions) => {
   const failures = new Map<string, Outage & { serverId: string }>()
@@ -36,7 +36,7 @@ export const createUpstreamOutages = ({ connections, bus }: UpstreamOutagesOptio
   })
 
   return {
-    /** Undefined if it works or was never tried. */
+    /** Returns undefined if the upstream works or was never tried. */
     find: (upstream: Upstream): Outage | undefined => {
       const state = connections.stateOf(upstream)
       if (state.kind === 'failed') return toOutage(state)
