@@ -47,7 +47,7 @@ export type StatelessPeer = AskableClient & {
   kind: 'stateless'
   inputResponses: JsonObject | undefined
   requestState: RequestState | undefined
-  /** Seals the state that the client will return, to detect changes. */
+  /** Seals the state that the client will return, so that it cannot be changed. */
   issueState: (state: RequestState) => string
 }
 
@@ -57,7 +57,7 @@ export type ClientPeer = SessionPeer | StatelessPeer
 export type CallLink = {
   /** Identifies the client: the same object for all its requests. */
   origin: object
-  /** The entries of the client's `_meta` that are meant for the upstream. */
+  /** The entries of the client's `_meta` that are passed on. */
   meta?: JsonObject | undefined
   /** Receives the params of `notifications/progress` without the token; absent if the client wants no progress. */
   onProgress?: ((params: JsonObject) => void) | undefined

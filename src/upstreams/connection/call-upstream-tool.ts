@@ -38,9 +38,7 @@ const describeRetry = (state: UpstreamState, { kind }: UpstreamError): string =>
   return ` Patchbay reconnects in ${seconds} s, or on the next call.`
 }
 
-/**
- * Returns the URL where the caller can connect an account, if the error is about a missing account.
- */
+/** Returns the URL where the caller can connect their account, if the error requires that. */
 export const findConnectUrl = (error: unknown): string | undefined =>
   error instanceof AccountError ? error.connectUrl : undefined
 

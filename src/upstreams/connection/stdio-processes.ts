@@ -57,8 +57,8 @@ const killGroup = (pid: number, signal: NodeJS.Signals): void => {
 
 /**
  * Starts the commands of stdio upstreams. Each runs without a shell and leads its own process
- * group. All its processes are ended by `end`, by `close`, and when Patchbay exits. After a `kill
- * -9` of Patchbay, `reap` ends the remaining processes at the next start.
+ * group. All its processes are ended by `end`, by `close`, and when Patchbay exits. If Patchbay is
+ * killed by SIGKILL, `reap` ends the remaining processes at the next start.
  */
 export const createStdioProcesses = (options: StdioProcessesOptions) => {
   const {

@@ -31,11 +31,14 @@ type Entry = DedicatedConnection &
   PooledConnection & {
     key: string
     openQuestions: Set<AbortController>
-    /** Whether the client was ever asked anything; its answers may still be held by the upstream. */
+    /** Whether the client was ever asked anything. The upstream may still hold its input. */
     hasAsked: boolean
   }
 
-/** A connection borrowed for one request. `release` returns it and says whether the request was completed. */
+/**
+ * A connection borrowed for one request. `release` returns it; its argument says whether the
+ * request was completed.
+ */
 export type BorrowedConnection = { entry: DedicatedConnection; release: (how: 'ended' | 'given up') => void }
 
 /** Notifications passed on to the client. List changes come from the shared connection. */
@@ -109,18 +112,24 @@ export const createDedicatedConnections = (
         if (isReleased) return
         isReleased = true
         end()
-        // Without this, the client would keep working on a question that nobody needs answered.
+        // Otherwise the client would keep working on a question that no longer matters.
         if (how === 'given up' && entry.activeRequests === 0) for (const cancel of entry.openQuestions) cancel.abort()
       },
     }
   }
 
-  /** Whether another request may use the connection: not one of another anonymous caller that was asked something. */
+  /**
+   * Whether another request may use the connection. Anonymous callers share connections, but not
+   * after one of them was asked something.
+   */
   const isReusable = (entry: Entry, how: 'ended' | 'given up'): boolean =>
     how === 'ended' && (entry.userId !== undefined || !entry.hasAsked)
 
   connections.onReplaced(upstreamId => pool.closeWhere(entry => entry.upstreamId === upstreamId))
-  /** The upstream's session belongs to the account that started it. */
+  /**
+   * Whether the connection uses the user's own account. Its session at the upstream is tied to that
+   * account.
+   */
   const usesOwnAccount = ({ upstreamId }: Entry): boolean => {
     const upstream = connections.upstreamOf(upstreamId)
     return upstream === undefined || isPerCaller(upstream.config)
@@ -128,13 +137,14 @@ export const createDedicatedConnections = (
   connections.onAccessChanged(userId => pool.closeWhere(entry => entry.userId === userId && usesOwnAccount(entry)))
 
   return {
-    /** The connection of a client with a session, for all its requests. Throws UpstreamError. */
+    /** Returns the connection for all requests of a client with a session. Throws UpstreamError. */
     share: (upstreamId: string, client: AskableClient): BorrowedConnection => {
       const known = pool.listOf(upstreamId).find(entry => entry.key === client.key)
       return use(known ?? open(upstreamId, client))
     },
     /**
-     * A connection for a single request, so that everything asked on it belongs to that request. Throws UpstreamError.
+     * Returns a connection for a single request, so that all questions on it belong to that
+     * request. Throws UpstreamError.
      */
     borrow: (upstreamId: string, client: AskableClient): BorrowedConnection => {
       const mine = pool.listOf(upstreamId).filter(entry => entry.key === client.key)
@@ -148,7 +158,7 @@ export const createDedicatedConnections = (
         },
       }
     },
-    /** The tools that the upstream offers this client; empty until they are known. */
+    /** Returns the tools that the upstream offers this client; empty until they are known. */
     toolsOf: (upstreamId: string, key: string): readonly CatalogueItem[] =>
       pool.listOf(upstreamId).find(entry => entry.key === key)?.tools ?? [],
     notifyAll: (key: string, method: string): void => {

@@ -14,10 +14,10 @@ const MAX_WAIT_MS = 5 * 60_000
 
 type Question = { request: JsonObject; response: PromiseWithResolvers<JsonObject> }
 
-/** A request to an upstream of the older era for a stateless client. */
+/** A stateless client's request to a session-era upstream. */
 type OpenCall = {
   id: string
-  /** What the upstream asked, by keys of ours. */
+  /** The upstream's questions, by our own keys. */
   questions: Map<string, Question>
   hasAsked: PromiseWithResolvers<void>
   outcome: Promise<JsonObject>
@@ -122,7 +122,7 @@ export const createOpenCalls = () => {
       )
       return next(call, peer, link, signal)
     },
-    /** Continues a call that waits for input. Throws UpstreamError if none waits. */
+    /** Continues a call that waits for input. Throws UpstreamError if there is none. */
     resume: (id: string, peer: StatelessPeer, link: CallLink, signal: AbortSignal): Promise<JsonObject> => {
       const call = openCalls.get(id)
       if (call === undefined || call.link !== undefined) throw gone()

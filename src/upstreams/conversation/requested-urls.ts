@@ -5,10 +5,10 @@ import { mcpClient } from '../connection/mcp-client.ts'
 import { toStatelessRequest } from './input-requests.ts'
 import { INPUT_REQUIRED } from './send-with-link.ts'
 
-/** The error code with which an upstream of the older era asks the user to open URLs first (client/elicitation). */
+/** The session era's error code that asks the user to open URLs first (client/elicitation). */
 const URL_ELICITATION_REQUIRED = -32_042
 
-/** Per error; nobody would open more. */
+/** Per error; no user would open more. */
 const MAX_URLS = 10
 
 type Elicitation = { mode: 'url'; elicitationId: string; url: string; message: string }
@@ -35,8 +35,9 @@ export const findRequestedUrls = (error: unknown): Elicitation[] =>
 type PassedOn = { refused: { code: number; data: JsonObject } } | { passed: JsonObject }
 
 /**
- * Passes on the URLs of an error to a client that supports them: as the same error, or, without a session, as a result
- * that asks the client to repeat its request. Undefined if the client has to be told in the error's text.
+ * Passes the URLs in an error on to a client that supports them. A client with a session gets the
+ * same error; a stateless client gets a result that asks it to repeat its request. Undefined if the
+ * URLs must be in the error's text instead.
  */
 export const passOnUrls = (error: unknown, peer: ClientPeer | undefined): PassedOn | undefined => {
   const elicitations = findRequestedUrls(error)

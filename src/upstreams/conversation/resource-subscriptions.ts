@@ -34,7 +34,7 @@ export const createResourceSubscriptions = (
   })
 
   return {
-    /** Calls `onUpdated` until stopped. Rejects if the upstream refuses. */
+    /** Calls `onUpdated` until the returned function is called. Rejects if the upstream refuses. */
     subscribe: (upstreamId: string, uri: string, onUpdated: OnUpdated): Promise<() => void> =>
       watch(upstreamId).subscribe(uri, onUpdated),
     close: (): void => {

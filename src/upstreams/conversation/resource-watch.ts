@@ -11,12 +11,12 @@ type Subscription = {
   listeners: Set<OnUpdated>
   /** The connection of the last subscription. */
   client: UpstreamClient | undefined
-  /** Whether the upstream accepted it, so that it is restored after a reconnect. */
+  /** Whether the upstream accepted it. Only then is it restored after a reconnect. */
   isAccepted: boolean
   ready: Promise<void>
 }
 
-/** The newer era's stream for all URIs: those requested and those the upstream accepted. */
+/** The stateless era's stream for all URIs, with the requested and the accepted ones. */
 type Stream = { subscription: McpSubscription; asked: ReadonlySet<string>; honored: ReadonlySet<string> }
 
 export type ResourceWatchOptions = {
@@ -26,9 +26,12 @@ export type ResourceWatchOptions = {
   onEmpty: () => void
 }
 
-/** Subscribed resources of one upstream, of all clients together. */
+/** Subscribed resources of one upstream, across all clients. */
 const MAX_SUBSCRIPTIONS = 10_000
-/** Delay before reconnecting to a lost upstream, so that one that crashes at once is not restarted in a loop. */
+/**
+ * Delay before reconnecting to a lost upstream, so that a crashing process is not restarted in a
+ * tight loop.
+ */
 const RESTORE_DELAY_MS = 1_000
 /** Longer URIs in updates are ignored; no list contains them. */
 const MAX_URI_CHARS = 2_048
@@ -45,9 +48,9 @@ const isSame = (asked: ReadonlySet<string>, subscriptions: ReadonlyMap<string, S
 const drop = (stream: Stream | undefined): void => void stream?.subscription.close().catch(() => {})
 
 /**
- * All subscriptions at one upstream. Each resource is subscribed once for all listeners. The connection is kept open,
- * and subscriptions are restored after a reconnect; listeners then get an update, since notifications may have been
- * missed.
+ * Manages all subscriptions at one upstream. Each resource is subscribed once for all listeners.
+ * The connection is kept open, and subscriptions are restored after a reconnect; listeners then get
+ * an update, since notifications may have been missed.
  */
 export const createResourceWatch = ({ find, onEmpty }: ResourceWatchOptions) => {
   const subscriptions = new Map<string, Subscription>()
@@ -59,7 +62,10 @@ export const createResourceWatch = ({ find, onEmpty }: ResourceWatchOptions) => 
   let isClosed = false
   let last: Promise<unknown> = Promise.resolve()
 
-  /** One at a time: of two concurrent streams, the one with the older list of URIs could win. */
+  /**
+   * Runs one at a time. Of two concurrent streams, the one with the outdated list of URIs could
+   * win.
+   */
   const inSequence = <T>(work: () => Promise<T>): Promise<T> => {
     const own = last.then(work)
     last = own.catch(() => {})
@@ -126,7 +132,7 @@ export const createResourceWatch = ({ find, onEmpty }: ResourceWatchOptions) => 
       for (const listener of entry.listeners) listener({ uri })
     }
   }
-  /** The last restore. The next one starts after it, or both would send the same updates. */
+  /** The last restore. The next one starts after it; otherwise both would send the same updates. */
   let lastRestore: Promise<void> = Promise.resolve()
   /** If the upstream is unreachable, its connection retries and then reports that it is connected. */
   const restore = (): void => {
@@ -162,7 +168,7 @@ export const createResourceWatch = ({ find, onEmpty }: ResourceWatchOptions) => 
   const end = (uri: string, entry: Subscription): void => {
     if (subscriptions.get(uri) !== entry) return
     subscriptions.delete(uri)
-    // In the background: listeners are gone already.
+    // In the background, because its listeners are gone already.
     const unsubscribed = unsubscribe(uri, entry)
       .catch(() => {})
       .then(() => {
@@ -186,7 +192,7 @@ export const createResourceWatch = ({ find, onEmpty }: ResourceWatchOptions) => 
   }
 
   return {
-    /** Calls `onUpdated` until stopped. Rejects if the upstream refuses. */
+    /** Calls `onUpdated` until the returned function is called. Rejects if the upstream refuses. */
     subscribe: async (uri: string, onUpdated: OnUpdated): Promise<() => void> => {
       const entry = getOrSubscribe(uri)
       // A new function for each call, so that subscribing twice needs two stops.

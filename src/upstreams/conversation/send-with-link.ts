@@ -8,7 +8,7 @@ import { UpstreamError } from '../connection/upstream-error.ts'
 import { assertSupported, type InputRequest, toSessionRequest } from './input-requests.ts'
 import { lowerLogLevel } from './upstream-logs.ts'
 
-/** Longest duration of a request, however much progress it reports or questions it asks. */
+/** Longest duration of a request, regardless of its progress and questions. */
 const MAX_REQUEST_MS = 30 * 60_000
 
 /**
@@ -19,7 +19,7 @@ const createActivityTimeout = ({ timeout = MAX_REQUEST_MS, signal, ...rest }: Re
   let pauses = 0
   const giveUp = (): void => {
     if (pauses > 0) timer.refresh()
-    // The SDK's own timeout error, to distinguish it from a cancellation.
+    // Aborts with the SDK's own timeout error, to distinguish it from a cancellation.
     else {
       const { SdkError, SdkErrorCode } = mcpClient()
       controller.abort(new SdkError(SdkErrorCode.RequestTimeout, 'Request timed out', { timeout }))
@@ -53,11 +53,12 @@ export const INPUT_REQUIRED = 'input_required'
 const LOG_LEVEL = 'io.modelcontextprotocol/logLevel'
 const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
 
-/** How often a client with a session is asked during one request; the SDK's clients use the same limit. */
+/** How many times a client with a session is asked during one request, as in the SDK's clients. */
 const MAX_ROUNDS = 10
 
 /**
- * Builds `_meta`: the client's own, our progress token, and in the newer era the client's log level and capabilities.
+ * Builds `_meta`: the client's own entries, our progress token and, for stateless upstreams, the
+ * client's log level and capabilities.
  */
 const metaOf = (
   client: UpstreamClient,
@@ -75,7 +76,8 @@ const metaOf = (
 type Sent = Pick<ReturnType<typeof createActivityTimeout>, 'options' | 'pause'> & { meta: JsonObject }
 
 /**
- * Returns the requested input as requests of the older era. Throws UpstreamError if the client does not support one.
+ * Returns the requested input as session-era requests. Throws UpstreamError if the client does not
+ * support one.
  */
 const listRequestedInput = (inputRequests: unknown, { capabilities }: ClientPeer): [key: string, InputRequest][] =>
   Object.entries(isJsonObject(inputRequests) ? inputRequests : {}).map(([key, request]) => {
@@ -103,8 +105,8 @@ const askForInput = async (
 }
 
 /**
- * Sends a request to an upstream of the newer era, which asks in its results. A stateless client receives that result;
- * a client with a session is asked.
+ * Sends a request to a stateless upstream, which asks for input in its results. A stateless client
+ * receives that result; a client with a session receives requests.
  */
 const sendModern = async (
   client: UpstreamClient,
@@ -141,8 +143,8 @@ const sendModern = async (
 export type Pauses = Set<() => () => void>
 
 /**
- * Sends a request of a client that receives progress or can be asked. Progress restarts the request's timeout;
- * questions pause it.
+ * Sends a request for a client that receives progress or can be asked. Progress restarts the
+ * request's timeout; questions pause it.
  */
 export const sendWithLink = async (
   connection: UpstreamConnection,

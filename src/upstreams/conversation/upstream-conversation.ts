@@ -9,18 +9,21 @@ import { createResourceSubscriptions } from './resource-subscriptions.ts'
 import { sendWithLink } from './send-with-link.ts'
 import { createUpstreamLogs } from './upstream-logs.ts'
 
-/** The session may have ended; nobody would close a connection opened now. */
+/**
+ * Throws if the call was cancelled. Its session may have ended, so nobody would close a connection
+ * opened now.
+ */
 const assertNotCancelled = (signal: AbortSignal): void => {
   if (signal.aborted) throw new UpstreamError('aborted', 'The call was cancelled.')
 }
 
-/** Everything that passes between upstreams and clients besides requests and responses. */
+/** Handles all messages between upstreams and clients other than requests and their responses. */
 export const createUpstreamConversation = (connections: UpstreamConnections) => {
   const subscriptions = createResourceSubscriptions(connections)
   const dedicated = createDedicatedConnections(connections)
   const openCalls = createOpenCalls()
 
-  /** Once per connection; the call does not wait. */
+  /** Fetches the client's tools in the background, once per connection. */
   const fetchTools = (entry: DedicatedConnection, peer: SessionPeer): void => {
     if (entry.tools !== undefined) return
     entry.tools = []
@@ -35,8 +38,9 @@ export const createUpstreamConversation = (connections: UpstreamConnections) => 
   }
 
   /**
-   * Sends a request of a client with a session. An upstream of the newer era asks in its results. One of the older era
-   * sends requests on its connection, so the client needs a dedicated one.
+   * Sends a request for a client with a session. A stateless upstream asks for input in its
+   * results. A session-era upstream sends requests on its connection, so the client needs a
+   * dedicated one.
    */
   const throughSession =
     (upstreamId: string, link: CallLink, peer: SessionPeer): LinkedRequest =>
@@ -69,7 +73,7 @@ export const createUpstreamConversation = (connections: UpstreamConnections) => 
     logs: createUpstreamLogs(connections),
     subscriptions,
     dedicated,
-    /** Adds to the link how its request is sent. */
+    /** Adds the function that sends the request to the link. */
     route: (upstreamId: string, link: CallLink): CallLink => {
       const { peer } = link
       if (peer === undefined) return link

@@ -3,15 +3,16 @@ import { type CallLink, LOG_LEVELS, type LogLevel } from '../connection/call-lin
 import type { UpstreamClient } from '../connection/open-connection.ts'
 import type { UpstreamConnections } from '../connection/upstream-connections.ts'
 
-/** The level that each connection of the older era was set to. */
+/** The log level that each session-era connection was set to. */
 const currentLevel = new WeakMap<UpstreamClient, LogLevel>()
 
 /** Short, because the call waits for it. */
 const SET_LEVEL_TIMEOUT_MS = 2_000
 
 /**
- * Sets the log level of an upstream of the older era. All clients share the connection's level, so it is only ever
- * lowered, and each client filters. A level that the upstream rejects is not requested again.
+ * Sets the log level of a session-era upstream. All clients share the connection's level, so it is
+ * only ever lowered, and messages are filtered per client. A level that the upstream rejects is not
+ * requested again.
  */
 export const lowerLogLevel = async (client: UpstreamClient, level: LogLevel | undefined): Promise<void> => {
   if (level === undefined || client.getProtocolEra() !== 'legacy') return
@@ -24,7 +25,7 @@ export const lowerLogLevel = async (client: UpstreamClient, level: LogLevel | un
 
 type OnLog = (params: JsonObject) => void
 
-/** How long after a call messages may still belong to it. */
+/** How long after its end a call's messages may still arrive. */
 const LATE_MESSAGE_MS = 2_000
 
 type RecentCalls = {
@@ -36,9 +37,10 @@ type RecentCalls = {
 type Listener = { origin: object; onLog: OnLog }
 
 /**
- * Routes upstreams' log messages to clients. The protocol does not tell which call a message belongs to, and callers
- * share a connection. While only one client has calls in progress, it gets the message. With several clients, nobody
- * gets it. Without calls, all listeners of the server get it, unless it may still belong to a call.
+ * Routes upstreams' log messages to clients. The protocol does not say which call a message belongs
+ * to, and callers share a connection. A message goes to the only client with calls in progress, or
+ * to nobody if several have. Without calls, it goes to all listeners of the server, unless it may
+ * still belong to a call.
  */
 export const createUpstreamLogs = (
   connections: Pick<UpstreamConnections, 'onNotification' | 'onReplaced' | 'listKnown'>,
@@ -57,7 +59,7 @@ export const createUpstreamLogs = (
       }
       return
     }
-    // The newest call gets it, since an older one may be about to end.
+    // The newest call gets the message, since an older one may be about to end.
     if (calls.every(({ origin }) => origin === newest.origin)) newest.onLog?.(params)
   }
   connections.onNotification((upstream, { method, params }) => {
@@ -81,7 +83,9 @@ export const createUpstreamLogs = (
         calls.justEnded = { origin: isAlone ? link.origin : undefined, until: now + LATE_MESSAGE_MS }
       }
     },
-    /** Passes on messages that the server's upstreams log without a call; returns the function that stops it. */
+    /**
+     * Passes on messages that the server's upstreams log outside calls. Returns a function to stop.
+     */
     listen: (serverId: string, origin: object, onLog: OnLog): (() => void) => {
       const all = listeners.get(serverId) ?? new Set<Listener>()
       const listener = { origin, onLog }
