@@ -228,7 +228,9 @@ describe('a command', () => {
 
   it('that is not executable, or whose directory does not exist, is reported', async () => {
     const script = { ...hostile(), command: import.meta.filename }
-    expect((await faultOf(openUpstream(script).get())).message).toContain('Patchbay is not allowed to execute the command')
+    expect((await faultOf(openUpstream(script).get())).message).toContain(
+      'Patchbay is not allowed to execute the command',
+    )
     const lost = { ...hostile(), cwd: '/nowhere' }
     expect((await faultOf(openUpstream(lost).get())).message).toContain('working directory /nowhere does not exist')
   })

@@ -112,7 +112,10 @@ export const createCallerConnections = ({ open, assertConnected, findLatestHolde
       const choose = async (): Promise<string> => {
         chosen ??= await findLatestHolder(upstreamId, findConnected(upstreamId)?.userId)
         if (chosen !== undefined) return chosen
-        throw new AccountError('No caller has connected an account yet, so the lists of this MCP server cannot be fetched.', undefined)
+        throw new AccountError(
+          'No caller has connected an account yet, so the lists of this MCP server cannot be fetched.',
+          undefined,
+        )
       }
       const findChosen = (): PooledConnection | undefined =>
         chosen === undefined ? findConnected(upstreamId) : find(upstreamId, chosen)

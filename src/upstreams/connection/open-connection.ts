@@ -105,7 +105,8 @@ const createProcessLink = (config: ResolvedConfig & { transport: 'stdio' }, opti
         const message = `The process did not respond within ${startTimeoutMs} ms of its start. Check its log, and that it is an MCP server.`
         return new UpstreamError('no_response', message)
       }
-      const message = 'The process does not print MCP messages. Check its log, and add the arguments that make it serve over stdio.'
+      const message =
+        'The process does not print MCP messages. Check its log, and add the arguments that make it serve over stdio.'
       return new UpstreamError('not_mcp_output', message)
     },
     close: () => transport.close(),
@@ -180,8 +181,8 @@ const MAX_ERROR_CHARS = 300
 const OPEN_FAILED = 'Cannot connect to the MCP server'
 
 const openFailed = (error: unknown, secrets: readonly string[]): UpstreamError => {
-  const said = maskSecrets(stripHidden(error instanceof Error ? error.message : String(error)), secrets)
-  return new UpstreamError('protocol', `${OPEN_FAILED}: ${said.slice(0, MAX_ERROR_CHARS)}`, {
+  const text = maskSecrets(stripHidden(error instanceof Error ? error.message : String(error)), secrets)
+  return new UpstreamError('protocol', `${OPEN_FAILED}: ${text.slice(0, MAX_ERROR_CHARS)}`, {
     ownWords: `${OPEN_FAILED}.`,
   })
 }

@@ -34,7 +34,11 @@ const statusError = (status: number, cause: unknown): UpstreamError => {
     return new UpstreamError('unauthorized', message, options)
   }
   if (status >= 500 || status === 429) {
-    return new UpstreamError('http_status', `The MCP server responded with HTTP ${status}. Try again later, or check its logs.`, options)
+    return new UpstreamError(
+      'http_status',
+      `The MCP server responded with HTTP ${status}. Try again later, or check its logs.`,
+      options,
+    )
   }
   if (status >= 200 && status < 300) return notMcp(cause)
   const message = `The URL does not speak MCP: it responded with HTTP ${status}. Check the path and the transport: http is Streamable HTTP, sse is its predecessor.`

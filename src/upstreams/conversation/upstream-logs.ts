@@ -39,8 +39,8 @@ type Listener = { origin: object; onLog: OnLog }
 /**
  * Routes upstreams' log messages to clients. The protocol does not say which call a message belongs
  * to, and callers share a connection. A message goes to the only client with calls in progress, or
- * to nobody if several have. Without calls, it goes to all listeners of the server, unless it may
- * still belong to a call.
+ * to nobody if several have. Without calls, it goes to all listeners of the server, but shortly
+ * after a call only to that call's client.
  */
 export const createUpstreamLogs = (
   connections: Pick<UpstreamConnections, 'onNotification' | 'onReplaced' | 'listKnown'>,

@@ -27,14 +27,14 @@ export const Tokens = z.object({
   scope: z.string().optional(),
   /** Undefined if the authorization server did not say. */
   expiresAt: time.optional(),
-  /** When to renew it: some time before it expires. */
+  /** When to renew the token, some time before it expires. */
   renewAt: time.optional(),
 })
 export type Tokens = z.infer<typeof Tokens>
 
 /** The encrypted part of an account. */
 export const AccountContent = z.object({
-  /** The upstream's address at the time of connecting. Tokens are sent nowhere else. */
+  /** The upstream's URL when the account was connected. Tokens are sent nowhere else. */
   url: z.string(),
   /** The identifier in the resource's metadata (RFC 8707). */
   resource: z.string(),
@@ -44,7 +44,7 @@ export const AccountContent = z.object({
 })
 export type AccountContent = z.infer<typeof AccountContent>
 
-/** What is known of an account without opening it. It may no longer work. */
+/** The unencrypted part of an account, which may no longer work. */
 export type AccountInfo = {
   id: string
   upstreamId: string

@@ -31,7 +31,10 @@ export const listSharedAccounts = async (
   return new Map(rows.map(row => [row.upstreamId, toAccount(row)]))
 }
 
-/** Returns the users with a working account of their own, the last connected first, and the upstream's server. */
+/**
+ * Returns the users with a working account of their own, most recently connected first, each with
+ * the upstream's server.
+ */
 export const listLatestHolders = async (
   tx: Transaction,
   upstreamId: string,
@@ -78,7 +81,7 @@ export const findOwnAccount = async (tx: Transaction, userId: string, id: string
   return mapFound(await tx.upstreamAccount.findFirst({ where: mine, include: OWN }), toOwn)
 }
 
-/** Stores the account, replacing the one before. */
+/** Stores the account, replacing any earlier one. */
 export const putAccount = async (
   tx: Transaction,
   { upstreamId, holder, sealed, connectedAt }: Pick<StoredAccount, 'upstreamId' | 'holder' | 'sealed' | 'connectedAt'>,
@@ -116,7 +119,7 @@ export const releaseRenewal = async (
   await tx.upstreamAccount.updateMany({ where: { id, version }, data: { renewingUntil: null } })
 }
 
-/** Returns false if the tokens were replaced or removed in the meantime. */
+/** Saves renewed tokens. Returns false if they were replaced or removed in the meantime. */
 export const saveRenewed = async (
   tx: Transaction,
   { id, version, sealed }: Pick<StoredAccount, 'id' | 'version' | 'sealed'>,
@@ -150,7 +153,7 @@ export const removeAccount = async (tx: Transaction, id: string): Promise<void> 
   await tx.upstreamAccount.deleteMany({ where: { id } })
 }
 
-/** How many of the accounts removed together are also revoked. */
+/** Of the accounts removed together, at most this many are also revoked. */
 const MAX_TAKEN = 1_000
 
 const takeAccounts = async (tx: Transaction, where: Rows.Prisma.UpstreamAccountWhereInput) => {

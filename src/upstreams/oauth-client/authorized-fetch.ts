@@ -10,10 +10,10 @@ export type AuthorizedFetchOptions = {
   url: string
 }
 
-/** RFC 6749 §3.3, limited to what a person can read. */
+/** RFC 6749 §3.3, limited to a readable length. */
 const SCOPES = /^[\x21\x23-\x5b\x5d-\x7e ]{1,200}$/
 
-/** The account is valid but lacks a scope (RFC 6750 §3.1). */
+/** Returns an error if the account is valid but lacks a scope (RFC 6750 §3.1). */
 const findMissingScope = async (response: Response): Promise<UpstreamError | undefined> => {
   if (response.status !== 403) return undefined
   const { error, scope = '' } = mcpClient().extractWWWAuthenticateParams(response)

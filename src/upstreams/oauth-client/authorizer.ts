@@ -7,12 +7,15 @@ export type Authorizer = {
    * now.
    */
   getToken: (url: string) => Promise<string>
-  /** Returns another token after this one was rejected with 401. Throws as `getToken` does. */
+  /** Returns another token after this one was rejected with 401. Throws like `getToken`. */
   renewToken: (url: string, refused: string) => Promise<string>
-  /** The error for when the renewed token is rejected too. */
+  /** Returns the error for a renewed token that is rejected too. */
   refused: () => AccountError
-  /** Keeps the latest tokens while the connection is open: its upstream may have them in its name or instructions. */
+  /**
+   * Keeps the latest tokens among `secrets` while the connection is open, because the upstream's
+   * name or instructions may contain them.
+   */
   keepOpeningTokens: () => void
-  /** Values to mask wherever text of the upstream is shown. */
+  /** Returns the values to mask wherever text from the upstream is shown. */
   secrets: () => readonly string[]
 }

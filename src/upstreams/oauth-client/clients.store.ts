@@ -19,7 +19,7 @@ export const findClient = async (tx: Transaction, upstreamId: string): Promise<S
   }))
 }
 
-/** Returns when each upstream's client secret was entered, for those that builders entered. */
+/** Returns when builders entered client secrets, by upstream. */
 export const listSecretTimes = async (
   tx: Transaction,
   upstreamIds: readonly string[],

@@ -12,7 +12,7 @@ export type ConnectTarget = {
   /** With every `{{global}}` replaced. */
   url: string
   headers: Readonly<Record<string, string>>
-  /** The scopes to request; by default those that the upstream asks for. */
+  /** The scopes to request; by default those that the upstream requests. */
   scopes?: readonly string[] | undefined
 }
 
@@ -39,8 +39,8 @@ const requestChallenge = async ({ url, headers }: ConnectTarget, fetch: BoundedF
   requestHeaders.set('accept', 'application/json, text/event-stream')
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })
   try {
-    const answer = await fetch(url, { method: 'POST', headers: requestHeaders, body })
-    return answer.status === 401 ? mcpClient().extractWWWAuthenticateParams(answer) : {}
+    const response = await fetch(url, { method: 'POST', headers: requestHeaders, body })
+    return response.status === 401 ? mcpClient().extractWWWAuthenticateParams(response) : {}
   } catch (error) {
     // An endless stream, for example, is not a challenge either.
     if (error instanceof OutboundError && (error.fault === 'timeout' || error.fault === 'too_large')) return {}
@@ -51,8 +51,8 @@ const requestChallenge = async ({ url, headers }: ConnectTarget, fetch: BoundedF
 type ResourceMetadata = Awaited<ReturnType<McpClient['discoverOAuthProtectedResourceMetadata']>>
 
 /**
- * Reads the protected resource metadata (RFC 9728). Undefined if there is none: servers from before 2025-06-18 are
- * authorized by their own origin.
+ * Reads the protected resource metadata (RFC 9728). Undefined if there is none: before 2025-06-18,
+ * a server's own origin was its authorization server.
  */
 const findResource = async (
   url: string,
@@ -100,17 +100,20 @@ const findServer = async (url: string, serverUrl: string, fetch: BoundedFetch): 
 const scopeFrom = (text: string | undefined): string | undefined =>
   text !== undefined && text.length <= MAX_SCOPE_CHARS && SCOPE.test(text) ? text : undefined
 
-/** The builder's choice, else the challenge's, else the metadata's; with `offline_access` if the server supports it. */
+/**
+ * Returns the builder's scopes, else the challenge's, else the metadata's. Adds `offline_access` if
+ * the server supports it.
+ */
 const chooseScope = (
   { scopes }: ConnectTarget,
   challenged: string | undefined,
   resource: ResourceMetadata | undefined,
   server: AuthorizationServer,
 ): string | undefined => {
-  const said = scopes?.join(' ') ?? challenged ?? resource?.scopes_supported?.join(' ')
-  const scope = scopeFrom(said)
-  const lasts = server.scopes_supported?.includes('offline_access') === true
-  if (scope === undefined || !lasts || scope.split(' ').includes('offline_access')) return scope
+  const requested = scopes?.join(' ') ?? challenged ?? resource?.scopes_supported?.join(' ')
+  const scope = scopeFrom(requested)
+  const supportsRefresh = server.scopes_supported?.includes('offline_access') === true
+  if (scope === undefined || !supportsRefresh || scope.split(' ').includes('offline_access')) return scope
   return `${scope} offline_access`
 }
 
@@ -164,8 +167,8 @@ const connectionFailed = (why: string): AppError =>
   new AppError('invalid_request', `The account was not connected: ${why}. Start again.`)
 
 /** Checks that the response, or error, comes from the authorization server that was asked (RFC 9207). */
-const assertIssuer = (answer: URLSearchParams, { server }: PendingAuthorization): string | undefined => {
-  const iss = answer.getAll('iss')
+const assertIssuer = (response: URLSearchParams, { server }: PendingAuthorization): string | undefined => {
+  const iss = response.getAll('iss')
   try {
     if (iss.length > 1) throw new Error('duplicate iss')
     mcpClient().validateAuthorizationResponseIssuer({
@@ -181,7 +184,7 @@ const assertIssuer = (answer: URLSearchParams, { server }: PendingAuthorization)
 
 /** Exchanges the authorization code for tokens. Throws `invalid_request` or `unavailable`. */
 export const finishConnecting = async (
-  answer: URLSearchParams,
+  response: URLSearchParams,
   authorization: PendingAuthorization,
   {
     fetch,
@@ -193,13 +196,13 @@ export const finishConnecting = async (
   },
 ): Promise<AccountContent> => {
   const { url, resource, server, client, redirectUri, codeVerifier } = authorization
-  const iss = assertIssuer(answer, authorization)
-  const refusal = answer.get('error')
+  const iss = assertIssuer(response, authorization)
+  const refusal = response.get('error')
   if (refusal !== null) {
     const code = toSafeCode(refusal)
     throw connectionFailed(`its authorization server refused the request${code === undefined ? '' : ` (${code})`}`)
   }
-  const codes = answer.getAll('code')
+  const codes = response.getAll('code')
   const [code] = codes
   if (code === undefined || code === '' || codes.length > 1)
     throw connectionFailed('the response has no authorization code')

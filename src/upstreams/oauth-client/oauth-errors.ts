@@ -9,11 +9,11 @@ const ERROR_CODE = /^[a-z_]{1,60}$/
 export const toSafeCode = (code: unknown): string | undefined =>
   typeof code === 'string' && ERROR_CODE.test(code) ? code : undefined
 
-/** Has no cause: causes are logged, and this one may quote a third party. */
+/** Returns an error without a cause, because causes are logged and may quote a third party. */
 export const cannotConnect = (why: string): AppError =>
   new AppError('unavailable', `Cannot connect to the MCP server: ${why}.`)
 
-/** A later attempt may succeed. */
+/** Whether a later attempt may succeed. */
 const isTemporary = (code: string): boolean => {
   const { ServerError, TemporarilyUnavailable, TooManyRequests } = mcpClient().OAuthErrorCode
   return [ServerError, TemporarilyUnavailable, TooManyRequests].some(temporary => temporary === code)

@@ -2,7 +2,7 @@ import type { OAuthTokens } from '@modelcontextprotocol/client'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import type { Tokens } from './account.ts'
 
-/** How long before it expires a token is renewed. */
+/** A token is renewed this long before it expires. */
 const RENEWAL_MARGIN_MS = 5 * 60_000
 /** Caps the stated lifetime, so that times stay valid dates. */
 const MAX_LIFE_MS = 366 * 24 * 60 * 60_000

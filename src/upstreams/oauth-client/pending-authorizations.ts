@@ -10,8 +10,8 @@ const LIFETIME_MS = 10 * 60_000
 const MAX_PENDING = 5
 
 /**
- * Identifies one authorization. It holds the account's owner as agreed to, in case the upstream's settings change
- * meanwhile.
+ * Identifies one authorization. `holder` is the account's owner that the user agreed to, since the
+ * upstream's settings may change meanwhile.
  */
 export type AuthorizationKey = { state: string; userId: string; upstreamId: string; holder: Holder }
 

@@ -27,7 +27,9 @@ export type UpstreamAccountsParts = {
   getServerToBuild: (tx: Transaction, actor: Actor, serverId: string) => Promise<NamedServer>
   /** Returns undefined if the actor may not call the server. */
   findServerToCall: (tx: Transaction, actor: Actor, serverId: string) => Promise<NamedServer | undefined>
-  /** Called after an account is connected, because the catalogue can be fetched from then on. Never rejects. */
+  /**
+   * Called after an account is connected, since the catalogue can be fetched then. Never rejects.
+   */
   onConnected: (upstream: Upstream) => Promise<void>
 }
 
@@ -122,10 +124,10 @@ export const createUpstreamAccounts = ({
     finish: async (
       actor: Actor,
       { upstreamId, holder: agreed, authorization }: AuthorizationResult,
-      answer: URLSearchParams,
+      response: URLSearchParams,
     ): Promise<Connectable> => {
       if ((await getConnectable(db, actor, upstreamId)).holder !== agreed) throw accountSettingChanged()
-      const content = await finishConnecting(answer, authorization, {
+      const content = await finishConnecting(response, authorization, {
         fetch,
         pinSecret: (client, issuer) => clients.pinSecret(upstreamId, client, issuer),
       })

@@ -94,8 +94,8 @@ export const createUpstreamClients = ({ db, sealing, fetch, baseUrl }: UpstreamC
     },
 
     /**
-     * Ties the builder's secret to this issuer before it is first sent there, whatever the upstream names later. Throws
-     * `conflict`.
+     * Ties the builder's secret to this issuer before the secret is first sent there. If the
+     * upstream names another issuer later, the secret is not sent to it. Throws `conflict`.
      */
     pinSecret: async (upstreamId: string, { client_secret: secret }: OAuthClient, issuer: string): Promise<void> => {
       if (secret === undefined) return

@@ -18,7 +18,7 @@ const REQUEST_TIMEOUT_MS = 5_000
 /** Far above any real metadata or token response. */
 const MAX_RESPONSE_BYTES = 64 * 1_024
 const MAX_SOCKETS = 16
-/** How many recent callers are considered when choosing an account to fetch the catalogue with. */
+/** How many callers' accounts are considered for fetching the catalogue, most recent first. */
 const MAX_HOLDERS_TRIED = 20
 
 export type UpstreamOAuthParts = {
@@ -65,8 +65,8 @@ export const createUpstreamOAuth = ({ db, changes, bus, sealing, network, baseUr
   ]
 
   /**
-   * Returns the user whose account is used to fetch the catalogue for everybody; only one who may still call the
-   * server.
+   * Returns the user whose account is used to fetch the catalogue for everybody. This user may
+   * still call the server.
    */
   const findLatestHolder = async (upstreamId: string, preferred: Holder | undefined): Promise<Holder | undefined> => {
     const latest = await listLatestHolders(db, upstreamId, MAX_HOLDERS_TRIED)
@@ -87,7 +87,10 @@ export const createUpstreamOAuth = ({ db, changes, bus, sealing, network, baseUr
     removeAccountsOfServer: async (serverId: string): Promise<void> => {
       revocations.revokeInBackground(await changes.commit(tx => takeAccountsOfRemovedServer(tx, serverId)))
     },
-    /** Removes a deleted user's own accounts in the transaction. Call the returned function after it to revoke them. */
+    /**
+     * Removes a deleted user's own accounts in the transaction. Call the returned function after
+     * the commit to revoke them.
+     */
     takeAccountsOfUser: async (tx: Transaction, userId: string): Promise<() => void> => {
       const taken = await takeAccountsOfUser(tx, userId)
       return () => revocations.revokeInBackground(taken)

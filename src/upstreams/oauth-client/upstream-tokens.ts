@@ -19,9 +19,9 @@ const MAX_CACHED_ACCOUNTS = 5_000
 const CLAIM_MS = 30_000
 /** How often to check whether another process has renewed. */
 const POLL_MS = 100
-/** Delay after a failed renewal while the token is still valid. */
+/** Delay before the next attempt after a failed renewal, while the token is still valid. */
 const RETRY_DELAY_MS = 30_000
-/** How many of the latest tokens of one connection are remembered for masking. */
+/** How many of a connection's latest tokens are remembered for masking. */
 const MAX_REMEMBERED_TOKENS = 8
 
 /** A decrypted account. */
@@ -35,7 +35,7 @@ export type UpstreamTokensParts = {
   /** Returns the client with its current secret, which may be newer than the account. */
   findCurrentClient: (upstreamId: string, connectedWith: OAuthClient, issuer: string) => Promise<OAuthClient>
   /** Builds the error shown to a caller without a usable account. */
-  toError: (lack: AccountProblem, upstreamId: string, holder: Holder) => AccountError
+  toError: (problem: AccountProblem, upstreamId: string, holder: Holder) => AccountError
 }
 
 const keyOf = (upstreamId: string, holder: Holder): string => `${upstreamId} ${holder}`
@@ -90,7 +90,10 @@ export const createUpstreamTokens = ({
     return account
   }
 
-  /** Stores it in the background. The event it announces closes the account's connections. */
+  /**
+   * Marks the account as broken, and stores that in the background. The announced event closes the
+   * account's connections.
+   */
   const markBroken = (account: OpenAccount): AccountError => {
     const { id, upstreamId, holder, version } = account
     const brokenAt = new Date()
@@ -100,7 +103,7 @@ export const createUpstreamTokens = ({
         const serverId = await store.breakAccount(tx, { id, version }, brokenAt)
         if (serverId !== undefined) announce({ type: 'upstream_changed', upstreamId, serverId })
       })
-      // If that fails, the next call finds out again.
+      // If that fails, the next call detects it again.
       .catch(() => cache.delete(keyOf(upstreamId, holder)))
       .then(() => void pendingWrites.delete(write))
     pendingWrites.add(write)
@@ -121,7 +124,7 @@ export const createUpstreamTokens = ({
     return { ...content, tokens: { scope: tokens.scope, ...read.value } }
   }
 
-  /** Requires the claim. */
+  /** Renews the tokens. The caller must hold the claim. */
   const renewClaimed = async (account: OpenAccount): Promise<OpenAccount> => {
     const { id, upstreamId, holder, version } = account
     const seen = invalidations
@@ -142,7 +145,7 @@ export const createUpstreamTokens = ({
     return renewed
   }
 
-  /** Waits for the claim, or for the process that holds it. */
+  /** Claims and makes the renewal, or waits for the process that holds the claim. */
   const renew = async ({ upstreamId, holder, version: seen }: OpenAccount): Promise<OpenAccount> => {
     const giveUpAt = Date.now() + CLAIM_MS
     for (;;) {
@@ -210,7 +213,7 @@ export const createUpstreamTokens = ({
         renewToken: async (url, refused) => {
           const account = await get(upstreamId, holder)
           if (account.content.tokens.accessToken !== refused) return tokenFor(rememberTokens(account), url)
-          // A token rejected right after its renewal will not work after another one.
+          // A token rejected right after its renewal will not work after another renewal either.
           if (forced?.token === refused && Date.now() - forced.at < RETRY_DELAY_MS)
             throw toError('refused', upstreamId, holder)
           const newer = rememberTokens(await renewOnce(account))
