@@ -15,7 +15,7 @@ import { commandOf, everythingCommand, gone } from './support.ts'
 const { patchbay, connect, makeServer } = runAttached()
 const makeTalks = async (line: 'talks-old' | 'talks-new', fields: object = {}): Promise<string> =>
   (await makeServer({ talks: { ...commandOf(line), ...fields } })).serverId
-/** One server for each line of the SDK, for tests that leave its upstream as it was. */
+/** One server for each SDK generation, for tests that do not change its upstream. */
 const servers = during(async () => ({
   'talks-old': await makeTalks('talks-old'),
   'talks-new': await makeTalks('talks-new'),
@@ -25,7 +25,7 @@ const ANSWER = { action: 'accept' as const, content: { name: 'Ada' } }
 const SAMPLE = { role: 'assistant' as const, model: 'm', content: { type: 'text' as const, text: 'hello' } }
 const ROOTS = [{ uri: 'file:///work', name: 'work' }]
 
-/** A client that can be asked everything; `asked` has the params of the requests. */
+/** A client that can be asked everything; `asked` contains the params of the requests. */
 const answering = (name = 'Ada') => {
   const asked: unknown[] = []
   const answer = { ...ANSWER, content: { name } }
@@ -138,7 +138,7 @@ describe('an upstream that requires a URL to be opened before the call', () => {
     const client = await connect(kind, await makeTalks('talks-old'))
     expect(await client.callTool('talks_go')).toMatchObject({
       isError: true,
-      content: [{ text: expect.stringContaining('Open this address first: https://example.com/go') }],
+      content: [{ text: expect.stringContaining('Open this URL first: https://example.com/go') }],
     })
   })
 })
@@ -253,14 +253,14 @@ describe('the request state that a stateless client returns', () => {
   const Result = z.looseObject({
     result: z.looseObject({ inputRequests: z.record(z.string(), z.unknown()), requestState: z.string() }),
   })
-  /** Sends one request as it is on the wire. */
+  /** Sends one raw request. */
   const call = async (serverId: string, more: JsonObject = {}, name = 'talks_ask') => {
     const params = { name, arguments: {}, ...more, _meta: META }
     const response = await postStateless(`${patchbay.origin}/s/${serverId}`, undefined, 'tools/call', params)
     const answer: unknown = await response.json()
     return answer
   }
-  /** Returns the state of a request that asks for input, and the answers to it. */
+  /** Starts a request that asks for input. Returns its state and the responses to its questions. */
   const begin = async (serverId: string) => {
     const { inputRequests, requestState } = Result.parse(await call(serverId)).result
     return { requestState, inputResponses: Object.fromEntries(Object.keys(inputRequests).map(key => [key, ANSWER])) }

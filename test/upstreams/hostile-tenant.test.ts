@@ -16,9 +16,12 @@ const dearSchema = (patterns: number): object => ({
 })
 
 const SHORT = 'fixture-secret'
-/** Begins like the other one. */
+/** Begins with the other secret. */
 const LONG = `${SHORT}-of-the-account`
-/** Places the secret where texts are cut after so many characters, so that only its beginning would remain. */
+/**
+ * Places the secret across the end of the allowed characters, so that a cut would leave only its
+ * beginning.
+ */
 const atTheCut = (chars: number): string => `${'x'.repeat(chars - 20)} ${LONG}`
 
 const patchbay = runPatchbay()

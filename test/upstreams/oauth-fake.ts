@@ -15,9 +15,9 @@ export type Behaviour = {
   /** The protected server's challenge. */
   challenge: (origin: string) => string
   registration: Reply | undefined
-  /** Sent instead of tokens. */
+  /** The response sent instead of tokens. */
   token: Reply | undefined
-  /** Sent instead of renewed tokens. */
+  /** The response sent instead of renewed tokens. */
   renewal: Reply | undefined
   /** Whether a GET returns a stream that stays open even if its token is revoked. */
   streams: boolean
@@ -94,7 +94,7 @@ export const startOAuthFake = async () => {
     if (form.get('grant_type') === 'refresh_token') {
       await behaviour.beforeRenewal()
       if (behaviour.renewal !== undefined) return behaviour.renewal
-      // Can be used once.
+      // Can be used only once.
       if (!refresh.delete(form.get('refresh_token') ?? '')) return { status: 400, body: { error: 'invalid_grant' } }
       return { body: issue() }
     }

@@ -28,7 +28,7 @@ beforeAll(async () => {
     await makePerson(back.origin, 'ann.there@example.com'),
     await makePerson(back.origin, 'bob.there@example.com'),
   ]
-  // Every user with an account there may use that server.
+  // Both users of the other Patchbay may use its server.
   await back.owner.expectOk('PATCH', `/servers/${back.serverId}`, {
     access: 'private',
     allowedUsers: [annThere.email, bobThere.email],
@@ -38,7 +38,7 @@ beforeAll(async () => {
 const attachOwn = (server: object = { access: 'public' }, more: object = {}) =>
   attach(worlds.owner, worlds.back.url, { type: 'oauth', per: 'caller' }, { server, ...more })
 
-/** The callers, as its owner sees them. */
+/** Returns the callers that the owner of the other server sees. */
 const callersThere = async (): Promise<unknown[]> => {
   const { back } = worlds
   const { body } = await back.owner.expectOk('GET', `/servers/${back.serverId}/executions?limit=200`)

@@ -19,7 +19,7 @@ const connect = async ({ visitor }: Person, upstreamId: string): Promise<void> =
 }
 
 describe.each(databasesOfRun)("an account's token, on $kind", kind => {
-  /** For behavior to which the database does not matter. */
+  /** For behavior that does not depend on the database. */
   const itOnce = it.runIf(kind.kind === 'sqlite')
   const patchbay = runPatchbay({ kind })
   const other = during(() => patchbay.another())
@@ -67,7 +67,7 @@ describe.each(databasesOfRun)("an account's token, on $kind", kind => {
     const refused = await callServer(url, owner.token, 'back_whoami')
     expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('must reconnect it') })
     expect(fake.renewals() - before).toBe(1)
-    // It is retried now and then.
+    // The connection is retried in the background, so its state may take a while.
     await expect
       .poll(() => stateOf(upstreamId))
       .toMatchObject({ state: { kind: 'failed', why: expect.stringContaining('must reconnect it') } })
@@ -124,7 +124,7 @@ describe.each(databasesOfRun)("an account's token, on $kind", kind => {
         return answered.promise
       },
     })
-    // Still valid for a second when it is due for renewal.
+    // The token is still valid for a second when its renewal is due.
     while ((await Promise.race([asked.promise, call()])) !== 'asked');
     await owner.expectOk('DELETE', `/me/upstream-accounts/${await accountIdOf(upstreamId)}`)
     answered.resolve()

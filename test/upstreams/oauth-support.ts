@@ -55,7 +55,10 @@ export const leavingLink = (page: Page): string => {
   return decode(href)
 }
 
-/** Starts connecting on its page. Returns the page that names the destination, or the reason for a failure. */
+/**
+ * Starts connecting on the upstream's page. Returns the page that names the destination, or the
+ * reason for a failure.
+ */
 export const startConnecting = async (visitor: Visitor, upstreamId: string): Promise<Page> => {
   const path = `/connect/${upstreamId}`
   const { action, fields } = fieldsOf(await visitor.get(path), path)

@@ -6,7 +6,7 @@ import { runFakeApi, runPatchbay } from '../support/world.ts'
 
 const patchbay = runPatchbay()
 
-/** Number of lists that were requested. */
+/** Number of requested lists. */
 let lists = 0
 /** Responses held back. */
 let held: (() => void)[] | undefined
@@ -49,7 +49,7 @@ it('a refresh reads a new list, even while another is in progress', async () => 
   await vi.waitFor(() => expect(reading).toHaveLength(1))
   held = undefined
   const others = [expectNew(), expectNew()]
-  // Both have arrived by the time this is answered.
+  // Both requests have arrived by the time of this response.
   await api.expectOk('GET', `/servers/${serverId}`)
   for (const tell of reading) tell()
   await Promise.all([first, ...others])

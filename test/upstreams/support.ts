@@ -244,5 +244,5 @@ export const isAlive = (pid: number): boolean => {
   }
 }
 
-/** Resolves once none of these processes exists any more. */
+/** Resolves once none of these processes exists. */
 export const gone = (pids: readonly number[]): Promise<void> => expect.poll(() => pids.filter(isAlive)).toEqual([])

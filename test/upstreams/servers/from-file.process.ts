@@ -1,4 +1,7 @@
-/** A server over stdio that reads its tools from the file named by its argument, anew for every request. */
+/**
+ * A server over stdio that reads its tools from the file named by its argument, again for every
+ * request.
+ */
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 

@@ -98,7 +98,8 @@ server.setRequestHandler(
           if (_meta?.progressToken === undefined) break
           const step = { progressToken: _meta.progressToken, progress, total: 3, message: `step ${progress}` }
           await sendNotification({ method: 'notifications/progress', params: step })
-          // A client of the older generation drops a call's handlers with its response, and messages that came just before.
+          // Clients of the older SDK generation remove a call's handlers with its response, and
+          // lose messages that arrived just before.
           await wait(progress === 3 ? 150 : 10)
         }
         return text('counted')
