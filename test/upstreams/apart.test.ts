@@ -135,7 +135,7 @@ describe('anonymous stateless clients that can be asked', () => {
     const all = await Promise.all(Array.from({ length: 26 }, () => ask(serverId)))
     expect(all.filter(({ resultType }) => resultType === 'input_required')).toHaveLength(25)
     expect(all.filter(({ isError }) => isError)).toMatchObject([
-      { content: [{ text: expect.stringContaining('All 25 connections') }] },
+      { content: [{ text: expect.stringContaining('All 25 dedicated connections') }] },
     ])
     expect(await ask(serverId, world.operator.token)).toMatchObject({ resultType: 'input_required' })
   })
