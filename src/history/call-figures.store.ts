@@ -84,9 +84,7 @@ const countBy = async (db: Database, key: Sql, calls: Sql) =>
       FROM (SELECT ${key} AS "key", "isError" FROM (${calls}) AS "call") AS "keyed" GROUP BY "key"`),
   )
 
-/**
- * Counts, for each server, the called tools, those whose last call failed, and finds the first call that was read.
- */
+/** Counts, for each server, the called tools, those whose last call failed, and finds the first call that was read. */
 const countTools = async (db: Database, calls: Sql) =>
   z.array(ServerRow).parse(
     await db.$queryRaw(sql`

@@ -62,9 +62,7 @@ const amountsOf = ([, , sent, otherwise, estimated]: TokensRow) => ({
   tokensBefore: otherwise,
 })
 
-/**
- * What happened to a row: stored, already present, dropped because its server is gone, or refused by the database.
- */
+/** What happened to a row: stored, already present, dropped because its server is gone, or refused by the database. */
 type RowFate = 'stored' | 'known' | 'dropped' | { refused: string }
 
 const codeOf = (error: unknown): string =>

@@ -78,8 +78,7 @@ const backslashesBefore = (text: string, end: number, start: number): number => 
 }
 
 /**
- * Builds its index in linear time and looks up in logarithmic time, because a text may have thousands of
- * placeholders.
+ * Builds its index in linear time and looks up in logarithmic time, because a text may have thousands of placeholders.
  */
 const createLocator = (text: string): Scan['locate'] => {
   const starts = [0]

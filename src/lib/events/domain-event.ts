@@ -1,8 +1,6 @@
 import { z } from 'zod'
 
-/**
- * A change that makes cached data stale. Events are sent between processes, so they contain only ids.
- */
+/** A change that makes cached data stale. Events are sent between processes, so they contain only ids. */
 export const DomainEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('toolkit_changed'), toolkitId: z.string() }),
   /** Created, changed or removed: its connections are stale. */

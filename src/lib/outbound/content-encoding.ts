@@ -62,9 +62,7 @@ const decodeSmall = (decoder: Decoder, raw: Buffer, maxBytes: number): Buffer | 
   }
 }
 
-/**
- * Decodes a body, given its encoding from `parseContentEncoding`. Stops as soon as the output exceeds `maxBytes`.
- */
+/** Decodes a body, given its encoding from `parseContentEncoding`. Stops as soon as the output exceeds `maxBytes`. */
 export const decodeBody = async (
   encoding: string,
   raw: Buffer,

@@ -69,9 +69,7 @@ type Access = Result<Caller, AccessRefusal>
 const isForServer = ({ serverId }: McpPrincipal, policy: AccessPolicy): boolean =>
   serverId === undefined || serverId === policy.serverId
 
-/**
- * Allows everybody, also with an invalid token. A valid token identifies the caller and does not limit the scopes.
- */
+/** Allows everybody, also with an invalid token. A valid token identifies the caller and does not limit the scopes. */
 const judgePublic = (policy: AccessPolicy, principal: McpPrincipal | undefined): Access => {
   if (principal === undefined || !principal.isForMcp || !isForServer(principal, policy)) return success(undefined)
   return success({ userId: principal.userId, tokenId: principal.tokenId, grantId: principal.grantId })
@@ -85,8 +83,7 @@ const judge = (policy: AccessPolicy, principal: McpPrincipal | undefined): Acces
 }
 
 /**
- * Returns the access check of /s/:uuid. Synchronous if the token is cached, so that a call need not wait for a
- * promise.
+ * Returns the access check of /s/:uuid. Synchronous if the token is cached, so that a call need not wait for a promise.
  */
 export const createServerAccess =
   (verifyToken: VerifyMcpToken) =>

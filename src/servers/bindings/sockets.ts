@@ -13,9 +13,7 @@ export type Socket = {
   parameter: string
   type: ParameterType
   source: SocketSource
-  /**
-   * The stored fixed value or the key of the global; empty if the model supplies the value. Never a secret's value.
-   */
+  /** The stored fixed value or the key of the global; empty if the model supplies the value. Never a secret's value. */
   text: string
   /** Keys of globals that it reads but that do not exist. */
   missing: readonly string[]

@@ -89,9 +89,7 @@ const jmespathFault = (expression: string): ExpressionFault | undefined => {
 const MAX_READ_MS = 250
 const TOO_LONG: ExpressionFault = { line: 1, column: 1, message: 'it takes too long to parse; shorten it' }
 
-/**
- * Returns why an expression is invalid in its language, or undefined if it is valid. Parses it without running it.
- */
+/** Returns why an expression is invalid in its language, or undefined if it is valid. Parses it without running it. */
 export const findExpressionFault = (language: TransformLanguage, expression: string): ExpressionFault | undefined => {
   let fault: ExpressionFault | undefined
   // Loads the library first, so that its load time does not count towards the limit.

@@ -39,10 +39,7 @@ export type SessionPeer = AskableClient & {
   onToolsKnown: () => void
 }
 
-/**
- * A stateless client (2026-07-28). It receives questions in a result, and repeats its request with
- * the input.
- */
+/** A stateless client (2026-07-28). It receives questions in a result, and repeats its request with the input. */
 export type StatelessPeer = AskableClient & {
   kind: 'stateless'
   inputResponses: JsonObject | undefined
@@ -70,10 +67,7 @@ export type CallLink = {
   through?: LinkedRequest | undefined
 }
 
-/**
- * Sends a request. `meta` becomes its `_meta`, and is undefined without a link. `more` is added to
- * its params.
- */
+/** Sends a request. `meta` becomes its `_meta`, and is undefined without a link. `more` is added to its params. */
 export type SendLinked = (
   client: UpstreamClient,
   meta: JsonObject | undefined,

@@ -13,9 +13,7 @@ export type CallerConnectionsOptions = {
   open: (upstreamId: string, userId: string) => UpstreamConnection | undefined
   /** Throws AccountError if the user has no working account. */
   assertConnected: (upstreamId: string, userId: string) => Promise<void>
-  /**
-   * Returns a user with a working account who may still call the server, preferably `preferred`.
-   */
+  /** Returns a user with a working account who may still call the server, preferably `preferred`. */
   findLatestHolder: (upstreamId: string, preferred: string | undefined) => Promise<string | undefined>
 }
 

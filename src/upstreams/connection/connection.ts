@@ -21,9 +21,7 @@ import { UpstreamError } from './upstream-error.ts'
 /** Receives the params of `notifications/progress` without the token. */
 type OnProgress = (params: JsonObject) => void
 
-/**
- * Routes progress notifications on a connection to the caller of each request, by our own tokens.
- */
+/** Routes progress notifications on a connection to the caller of each request, by our own tokens. */
 const createProgressTokens = () => {
   const listeners = new Map<string, OnProgress>()
   let last = 0
@@ -113,9 +111,8 @@ const resolveConfig = async (resolve: UpstreamConnectionOptions['resolve']): Pro
 }
 
 /**
- * A connection to one upstream, opened on first use and shared by all callers. After a failure it
- * is retried in the background with growing delays; a call retries at once, unless the connection
- * has failed repeatedly.
+ * A connection to one upstream, opened on first use and shared by all callers. After a failure it is retried in the
+ * background with growing delays; a call retries at once, unless the connection has failed repeatedly.
  */
 export const createUpstreamConnection = (options: UpstreamConnectionOptions): UpstreamConnection => {
   const { parts, timeoutMs, isEager, setup = {}, authorizer } = options
@@ -163,8 +160,7 @@ export const createUpstreamConnection = (options: UpstreamConnectionOptions): Up
       hasFailedInBoth = false
       return opened
     } catch (error) {
-      // Some session-era servers exit when probed for the stateless era. They work without the
-      // probe.
+      // Some session-era servers exit when probed for the stateless era. They work without the probe.
       const hasEnded = error instanceof UpstreamError && error.kind === 'exited' && !signal.aborted
       if (hasEnded && hasFailedInBoth) isSessionEra = !isSessionEra
       if (!hasEnded || hasFailedInBoth || isSessionEra) throw error

@@ -54,10 +54,7 @@ export type OpenConnectionOptions = {
 /** Pages of one list; stops a list that never ends. */
 const MAX_LIST_PAGES = 1_000
 
-/**
- * The upstream's name, capabilities and instructions as JSON. Held in memory as long as the
- * connection.
- */
+/** The upstream's name, capabilities and instructions as JSON. Held in memory as long as the connection. */
 const MAX_SERVER_INFO_CHARS = 256 * 1_024
 
 const assertServerInfoSize = (client: Client): void => {
@@ -132,8 +129,7 @@ const createRemoteLink = (
 }
 
 const createClient = ({ clientInfo, setup, config, ...options }: OpenConnectionOptions): UpstreamClient => {
-  // Detecting the era takes at most half of the time, which leaves the other half for the session
-  // era's handshake.
+  // Detecting the era takes at most half of the time, which leaves the other half for the session era's handshake.
   const probe = { timeoutMs: config.transport === 'stdio' ? options.startTimeoutMs / 2 : options.timeoutMs }
   const isSession = config.transport === 'sse' || options.isSessionEra
   const client = new (mcpClient().Client)(clientInfo, {

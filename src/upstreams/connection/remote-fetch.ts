@@ -149,10 +149,7 @@ export const createRemoteFetch = ({ fetch, isSse, limits, onLost }: RemoteFetchO
       streamFault = undefined
       return fault
     },
-    /**
-     * Returns why the last request without a response failed. The SDK's own error loses the
-     * details.
-     */
+    /** Returns why the last request without a response failed. The SDK's own error loses the details. */
     lastFault: (): UpstreamError | undefined => lastFault,
   }
 }

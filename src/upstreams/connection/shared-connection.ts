@@ -135,8 +135,7 @@ export const createSharedConnection = ({ open, isEager, limits, onIdleStop }: Sh
   }
 
   /**
-   * Records the loss of the connection or a failed attempt. `isRetried` says whether to reconnect
-   * in the background.
+   * Records the loss of the connection or a failed attempt. `isRetried` says whether to reconnect in the background.
    */
   const fail = (error: UpstreamError, isRetried: boolean): void => {
     if (closing.signal.aborted) return

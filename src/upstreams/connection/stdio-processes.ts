@@ -30,10 +30,7 @@ export type StdioProcess = {
 export type StdioProcessesOptions = {
   /** Directory of the PID files, beside the database. */
   directory: string
-  /**
-   * The environment of every command, such as PATH and HOME. Nothing else of Patchbay's environment
-   * is passed on.
-   */
+  /** The environment of every command, such as PATH and HOME. Nothing else of Patchbay's environment is passed on. */
   environment: Readonly<Record<string, string>>
   maxMemoryBytes?: number
   memoryCheckIntervalMs?: number
@@ -103,8 +100,7 @@ export const createStdioProcesses = (options: StdioProcessesOptions) => {
   const follow = (child: Child, pid: number, mark: string, removed: () => void): Promise<ProcessEnd> =>
     new Promise(resolve => {
       child.once('exit', (code, signal) => {
-        // A group's id is not reused while the group has members, so this cannot kill another
-        // process.
+        // A group's id is not reused while the group has members, so this cannot kill another process.
         killGroup(pid, 'SIGKILL')
         killMarked(mark)
         running.delete(pid)
@@ -171,8 +167,7 @@ export const createStdioProcesses = (options: StdioProcessesOptions) => {
       return started
     },
     /**
-     * Kills the processes that an earlier Patchbay left behind. Returns how many. Call it once,
-     * before the first start.
+     * Kills the processes that an earlier Patchbay left behind. Returns how many. Call it once, before the first start.
      */
     reap: pidFiles.reap,
     count: (): number => running.size,

@@ -16,11 +16,10 @@ export const findCancelledId = (message: JSONRPCMessage): RequestId | undefined 
 }
 
 /**
- * Ends requests over Streamable HTTP that the SDK would otherwise leave until their timeout. A
- * request whose stream ends without a response gets an error; its data is an UpstreamError, which
- * no upstream can produce. A cancelled request is aborted in the session era. Call it before the
- * client connects, because the client keeps existing listeners. `takeFault` returns what broke the
- * last stream.
+ * Ends requests over Streamable HTTP that the SDK would otherwise leave until their timeout. A request whose stream
+ * ends without a response gets an error; its data is an UpstreamError, which no upstream can produce. A cancelled
+ * request is aborted in the session era. Call it before the client connects, because the client keeps existing
+ * listeners. `takeFault` returns what broke the last stream.
  */
 export const watchRequests = (transport: Transport, takeFault: () => UpstreamError | undefined): void => {
   const open = new Map<RequestId, AbortController | undefined>()
@@ -59,10 +58,7 @@ export const watchRequests = (transport: Transport, takeFault: () => UpstreamErr
   }
 }
 
-/**
- * Maximum nesting of a message. Ordinary messages have a few dozen levels. Patchbay reads messages
- * recursively.
- */
+/** Maximum nesting of a message. Ordinary messages have a few dozen levels. Patchbay reads messages recursively. */
 const MAX_MESSAGE_DEPTH = 256
 
 const isDeeperThan = (value: unknown, room: number): boolean => {

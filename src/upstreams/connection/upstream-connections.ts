@@ -26,9 +26,7 @@ export type AccountsOfConnections = {
   authorizerOf: (upstreamId: string, holder: string) => Authorizer
   /** Throws AccountError if the holder has no working account. */
   assertConnected: (upstreamId: string, holder: string) => Promise<void>
-  /**
-   * Returns a caller with a working account who may still call the server, preferably `preferred`.
-   */
+  /** Returns a caller with a working account who may still call the server, preferably `preferred`. */
   findLatestHolder: (upstreamId: string, preferred: string | undefined) => Promise<string | undefined>
 }
 
@@ -65,9 +63,8 @@ const missingAccountState = ({ upstream, resolved }: LoadedUpstream): UpstreamSt
     : { kind: 'failed', why: resolved.error.message, since: upstream.updatedAt, nextTryAt: undefined }
 
 /**
- * One connection for each enabled upstream, created on first use. Once a server is loaded, its
- * calls do not need the database. A connection is closed and replaced when its upstream, one of its
- * globals or its server changes.
+ * One connection for each enabled upstream, created on first use. Once a server is loaded, its calls do not need the
+ * database. A connection is closed and replaced when its upstream, one of its globals or its server changes.
  */
 export const createUpstreamConnections = ({
   load,

@@ -35,10 +35,7 @@ type Entry = DedicatedConnection &
     hasAsked: boolean
   }
 
-/**
- * A connection borrowed for one request. `release` returns it; its argument says whether the
- * request was completed.
- */
+/** A connection borrowed for one request. `release` returns it; its argument says whether the request was completed. */
 export type BorrowedConnection = { entry: DedicatedConnection; release: (how: 'ended' | 'given up') => void }
 
 /** Notifications passed on to the client. List changes come from the shared connection. */
@@ -126,10 +123,7 @@ export const createDedicatedConnections = (
     how === 'ended' && (entry.userId !== undefined || !entry.hasAsked)
 
   connections.onReplaced(upstreamId => pool.closeWhere(entry => entry.upstreamId === upstreamId))
-  /**
-   * Whether the connection uses the user's own account. Its session at the upstream is tied to that
-   * account.
-   */
+  /** Whether the connection uses the user's own account. Its session at the upstream is tied to that account. */
   const usesOwnAccount = ({ upstreamId }: Entry): boolean => {
     const upstream = connections.upstreamOf(upstreamId)
     return upstream === undefined || isPerCaller(upstream.config)

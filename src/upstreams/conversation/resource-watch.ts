@@ -28,10 +28,7 @@ export type ResourceWatchOptions = {
 
 /** Subscribed resources of one upstream, across all clients. */
 const MAX_SUBSCRIPTIONS = 10_000
-/**
- * Delay before reconnecting to a lost upstream, so that a crashing process is not restarted in a
- * tight loop.
- */
+/** Delay before reconnecting to a lost upstream, so that a crashing process is not restarted in a tight loop. */
 const RESTORE_DELAY_MS = 1_000
 /** Longer URIs in updates are ignored; no list contains them. */
 const MAX_URI_CHARS = 2_048
@@ -62,10 +59,7 @@ export const createResourceWatch = ({ find, onEmpty }: ResourceWatchOptions) => 
   let isClosed = false
   let last: Promise<unknown> = Promise.resolve()
 
-  /**
-   * Runs one at a time. Of two concurrent streams, the one with the outdated list of URIs could
-   * win.
-   */
+  /** Runs one at a time. Of two concurrent streams, the one with the outdated list of URIs could win. */
   const inSequence = <T>(work: () => Promise<T>): Promise<T> => {
     const own = last.then(work)
     last = own.catch(() => {})

@@ -75,10 +75,7 @@ const metaOf = (
 
 type Sent = Pick<ReturnType<typeof createActivityTimeout>, 'options' | 'pause'> & { meta: JsonObject }
 
-/**
- * Returns the requested input as session-era requests. Throws UpstreamError if the client does not
- * support one.
- */
+/** Returns the requested input as session-era requests. Throws UpstreamError if the client does not support one. */
 const listRequestedInput = (inputRequests: unknown, { capabilities }: ClientPeer): [key: string, InputRequest][] =>
   Object.entries(isJsonObject(inputRequests) ? inputRequests : {}).map(([key, request]) => {
     const inputRequest = toSessionRequest(request)

@@ -9,10 +9,7 @@ import { createResourceSubscriptions } from './resource-subscriptions.ts'
 import { sendWithLink } from './send-with-link.ts'
 import { createUpstreamLogs } from './upstream-logs.ts'
 
-/**
- * Throws if the call was cancelled. Its session may have ended, so nobody would close a connection
- * opened now.
- */
+/** Throws if the call was cancelled. Its session may have ended, so nobody would close a connection opened now. */
 const assertNotCancelled = (signal: AbortSignal): void => {
   if (signal.aborted) throw new UpstreamError('aborted', 'The call was cancelled.')
 }
@@ -38,9 +35,8 @@ export const createUpstreamConversation = (connections: UpstreamConnections) => 
   }
 
   /**
-   * Sends a request for a client with a session. A stateless upstream asks for input in its
-   * results. A session-era upstream sends requests on its connection, so the client needs a
-   * dedicated one.
+   * Sends a request for a client with a session. A stateless upstream asks for input in its results. A session-era
+   * upstream sends requests on its connection, so the client needs a dedicated one.
    */
   const throughSession =
     (upstreamId: string, link: CallLink, peer: SessionPeer): LinkedRequest =>

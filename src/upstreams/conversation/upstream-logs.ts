@@ -10,9 +10,8 @@ const currentLevel = new WeakMap<UpstreamClient, LogLevel>()
 const SET_LEVEL_TIMEOUT_MS = 2_000
 
 /**
- * Sets the log level of a session-era upstream. All clients share the connection's level, so it is
- * only ever lowered, and messages are filtered per client. A level that the upstream rejects is not
- * requested again.
+ * Sets the log level of a session-era upstream. All clients share the connection's level, so it is only ever lowered,
+ * and messages are filtered per client. A level that the upstream rejects is not requested again.
  */
 export const lowerLogLevel = async (client: UpstreamClient, level: LogLevel | undefined): Promise<void> => {
   if (level === undefined || client.getProtocolEra() !== 'legacy') return
@@ -37,10 +36,9 @@ type RecentCalls = {
 type Listener = { origin: object; onLog: OnLog }
 
 /**
- * Routes upstreams' log messages to clients. The protocol does not say which call a message belongs
- * to, and callers share a connection. A message goes to the only client with calls in progress, or
- * to nobody if several have. Without calls, it goes to all listeners of the server, but shortly
- * after a call only to that call's client.
+ * Routes upstreams' log messages to clients. The protocol does not say which call a message belongs to, and callers
+ * share a connection. A message goes to the only client with calls in progress, or to nobody if several have. Without
+ * calls, it goes to all listeners of the server, but shortly after a call only to that call's client.
  */
 export const createUpstreamLogs = (
   connections: Pick<UpstreamConnections, 'onNotification' | 'onReplaced' | 'listKnown'>,
@@ -83,9 +81,7 @@ export const createUpstreamLogs = (
         calls.justEnded = { origin: isAlone ? link.origin : undefined, until: now + LATE_MESSAGE_MS }
       }
     },
-    /**
-     * Passes on messages that the server's upstreams log outside calls. Returns a function to stop.
-     */
+    /** Passes on messages that the server's upstreams log outside calls. Returns a function to stop. */
     listen: (serverId: string, origin: object, onLog: OnLog): (() => void) => {
       const all = listeners.get(serverId) ?? new Set<Listener>()
       const listener = { origin, onLog }

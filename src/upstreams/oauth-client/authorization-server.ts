@@ -68,9 +68,8 @@ const withoutRequestParameters = (endpoint: string): string => {
 const CHECKED_ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'registration_endpoint'] as const
 
 /**
- * Checks an authorization server's metadata: usable endpoints, the code flow, and PKCE with S256,
- * which clients must require (MCP, basic/authorization). The failure completes "its authorization
- * server …".
+ * Checks an authorization server's metadata: usable endpoints, the code flow, and PKCE with S256, which clients must
+ * require (MCP, basic/authorization). The failure completes "its authorization server …".
  */
 export const parseAuthorizationServer = (
   metadata: AuthorizationServerMetadata | undefined,

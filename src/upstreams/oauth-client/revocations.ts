@@ -5,9 +5,7 @@ import type { StoredAccount } from './accounts.store.ts'
 import { revokeTokens } from './revoke.ts'
 import type { UpstreamClients } from './upstream-clients.ts'
 
-/**
- * More than one, so that an authorization server that does not respond does not delay the others.
- */
+/** More than one, so that an authorization server that does not respond does not delay the others. */
 const MAX_CONCURRENT = 4
 /** Tokens of further accounts are deleted without being revoked. */
 const MAX_QUEUED = 1_000

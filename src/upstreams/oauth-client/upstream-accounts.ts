@@ -27,9 +27,7 @@ export type UpstreamAccountsParts = {
   getServerToBuild: (tx: Transaction, actor: Actor, serverId: string) => Promise<NamedServer>
   /** Returns undefined if the actor may not call the server. */
   findServerToCall: (tx: Transaction, actor: Actor, serverId: string) => Promise<NamedServer | undefined>
-  /**
-   * Called after an account is connected, since the catalogue can be fetched then. Never rejects.
-   */
+  /** Called after an account is connected, since the catalogue can be fetched then. Never rejects. */
   onConnected: (upstream: Upstream) => Promise<void>
 }
 

@@ -65,8 +65,7 @@ export const createUpstreamOAuth = ({ db, changes, bus, sealing, network, baseUr
   ]
 
   /**
-   * Returns the user whose account is used to fetch the catalogue for everybody. This user may
-   * still call the server.
+   * Returns the user whose account is used to fetch the catalogue for everybody. This user may still call the server.
    */
   const findLatestHolder = async (upstreamId: string, preferred: Holder | undefined): Promise<Holder | undefined> => {
     const latest = await listLatestHolders(db, upstreamId, MAX_HOLDERS_TRIED)
