@@ -11,18 +11,12 @@ export type AppliedMigration = { name: string; checksum: string; isFinished: boo
 /** Thrown if a database cannot be migrated; `message` says what to do. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError'
-  readonly reason: 'newer' | 'changed' | 'unfinished' | 'failed' | 'missing'
-
-  constructor(reason: MigrationError['reason'], message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.reason = reason
-  }
 }
 
 /** Returns this version's migrations in order. `directory` contains a folder per kind of database. */
 export const readMigrations = (directory: string, kind: DatabaseKind): readonly Migration[] => {
   const folder = join(directory, kind)
-  if (!existsSync(folder)) throw new MigrationError('missing', `no migrations are at ${folder}: install Patchbay again`)
+  if (!existsSync(folder)) throw new MigrationError(`no migrations are at ${folder}: install Patchbay again`)
   return readdirSync(folder, { withFileTypes: true })
     .filter(entry => entry.isDirectory())
     .map(({ name }) => name)
@@ -46,15 +40,15 @@ export const planMigrations = (
     const migration = known.get(name)
     if (!migration) {
       const advice = 'start that version, or restore a backup made before the update'
-      throw new MigrationError('newer', `the database was made by a newer Patchbay (it holds ${name}): ${advice}`)
+      throw new MigrationError(`the database was made by a newer Patchbay (it holds ${name}): ${advice}`)
     }
     if (!isFinished) {
       const advice = 'restore a backup, or finish it by hand and run "prisma migrate resolve"'
-      throw new MigrationError('unfinished', `the migration ${name} was begun by another tool and failed: ${advice}`)
+      throw new MigrationError(`the migration ${name} was begun by another tool and failed: ${advice}`)
     }
     if (checksum !== migration.checksum) {
       const advice = 'restore the file as it was when it was applied; changes go into a new migration'
-      throw new MigrationError('changed', `the migration ${name} is not the one that was applied: ${advice}`)
+      throw new MigrationError(`the migration ${name} is not the one that was applied: ${advice}`)
     }
   }
   const done = new Set(applied.map(({ name }) => name))
@@ -65,7 +59,7 @@ export const planMigrations = (
 export const migrationFailed = (name: string, cause: unknown): MigrationError => {
   const why = cause instanceof Error ? cause.message : String(cause)
   const advice = 'the database is as it was before; start the version before, and report this'
-  return new MigrationError('failed', `the migration ${name} failed (${why}): ${advice}`, { cause })
+  return new MigrationError(`the migration ${name} failed (${why}): ${advice}`, { cause })
 }
 
 /** Connection that applies migrations. */

@@ -65,10 +65,9 @@ describe.each(databaseKinds)('a migration, on $kind', ({ kind, createEmpty }) =>
     addMigration('CREATE TABLE "Other" ("id" TEXT PRIMARY KEY)', '29990101000000_other')
     expect(await refusal()).toMatchObject({
       name: 'MigrationError',
-      reason: 'newer',
       message: expect.stringMatching(/newer Patchbay \(it holds 29991231000000_next\): .*restore a backup/),
     })
-    expect((await state()).refusal).toMatchObject({ reason: 'newer' })
+    expect((await state()).refusal).toMatchObject({ message: expect.stringContaining('newer Patchbay') })
     expect(await landed()).not.toContain('29990101000000_other')
   })
 
@@ -76,7 +75,7 @@ describe.each(databaseKinds)('a migration, on $kind', ({ kind, createEmpty }) =>
     addMigration('CREATE TABLE "Extra" ("id" TEXT PRIMARY KEY)')
     await run()
     addMigration('CREATE TABLE "Extra" ("id" TEXT PRIMARY KEY, "more" TEXT)')
-    expect(await refusal()).toMatchObject({ reason: 'changed', message: expect.stringContaining(NEXT) })
+    expect(await refusal()).toMatchObject({ message: expect.stringContaining(`${NEXT} is not the one`) })
   })
 
   it("refuses a database in which another tool's migration failed", async () => {
@@ -84,16 +83,13 @@ describe.each(databaseKinds)('a migration, on $kind', ({ kind, createEmpty }) =>
     const db = await openDatabase(database.target)
     await db.$executeRaw`UPDATE "_prisma_migrations" SET "finished_at" = NULL`
     await db.close()
-    expect(await refusal()).toMatchObject({ reason: 'unfinished', message: expect.stringContaining('foundation') })
+    expect(await refusal()).toMatchObject({ message: expect.stringMatching(/foundation was begun by another tool/) })
   })
 
   it('rolls back a failing migration, keeps earlier ones, and continues once it is fixed', async () => {
     const ours = (await state()).pending
     addMigration('CREATE TABLE "Extra" ("id" TEXT PRIMARY KEY); INSERT INTO "Nowhere" VALUES (1);')
-    expect(await refusal()).toMatchObject({
-      reason: 'failed',
-      message: expect.stringMatching(/_next failed .*Nowhere/),
-    })
+    expect(await refusal()).toMatchObject({ message: expect.stringMatching(/_next failed .*Nowhere/) })
     expect(await landed()).toEqual(ours)
     addMigration('CREATE TABLE "Extra" ("id" TEXT PRIMARY KEY)')
     expect(await run()).toEqual([NEXT])
