@@ -30,7 +30,7 @@ export const listKeyIdsInUse = async (db: Transaction): Promise<string[]> =>
 
 /** Applies pending migrations and returns their names. */
 export const migrateDatabase = (target: DatabaseTarget): Promise<readonly string[]> =>
-  migrate(target, { directory: MIGRATIONS_DIRECTORY })
+  migrate(target, MIGRATIONS_DIRECTORY)
 
 /** Opens and migrates the database, and checks the master keys. Throws, with the database closed, if it is unusable. */
 export const openInstallation = async ({ database, masterKeys, dataDirectory }: Settings) => {

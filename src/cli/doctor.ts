@@ -56,7 +56,7 @@ const checkDirectory = ({ dataDirectory }: Settings): Verdict => {
 const checkDatabase = async ({ database }: Settings): Promise<Verdict> => {
   const name = database.kind === 'sqlite' ? `SQLite at ${database.file}` : 'PostgreSQL'
   if (database.kind === 'sqlite' && !existsSync(database.file)) return ok(`${name}, will be created at the first start`)
-  const { applied, pending, refusal } = await migrationState(database, { directory: MIGRATIONS_DIRECTORY })
+  const { applied, pending, refusal } = await migrationState(database, MIGRATIONS_DIRECTORY)
   if (refusal !== undefined) return mend(`${name}: ${refusal.message}`)
   return pending.length === 0
     ? ok(`${name}, ${applied.length} migrations applied`)
@@ -65,7 +65,7 @@ const checkDatabase = async ({ database }: Settings): Promise<Verdict> => {
 
 /** Returns whether the database has the tables of this version, so that it can be queried. */
 const isUpToDate = async ({ database }: Settings): Promise<boolean> => {
-  const { pending, refusal } = await migrationState(database, { directory: MIGRATIONS_DIRECTORY })
+  const { pending, refusal } = await migrationState(database, MIGRATIONS_DIRECTORY)
   return pending.length === 0 && refusal === undefined
 }
 

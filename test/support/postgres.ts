@@ -24,7 +24,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
     await client.connect()
     await client.query(`CREATE DATABASE "${TEMPLATE}"`)
     await client.end()
-    await migrate({ kind: 'postgresql', url: server.urlOf(TEMPLATE) }, { directory: MIGRATIONS_ROOT })
+    await migrate({ kind: 'postgresql', url: server.urlOf(TEMPLATE) }, MIGRATIONS_ROOT)
     project.provide('postgres', { adminUrl, template: TEMPLATE })
     return server.stop
   } catch (error) {

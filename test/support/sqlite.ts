@@ -8,7 +8,7 @@ const migrateOne = async (): Promise<Buffer> => {
   const folder = makeScratchFolder('patchbay-template-')
   try {
     const file = join(folder, 'patchbay.db')
-    await migrate({ kind: 'sqlite', file }, { directory: MIGRATIONS_ROOT })
+    await migrate({ kind: 'sqlite', file }, MIGRATIONS_ROOT)
     return readFileSync(file)
   } finally {
     rmSync(folder, { recursive: true, force: true })

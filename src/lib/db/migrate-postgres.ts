@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
-import { type AppliedMigration, type MigratableDatabase, type Migration, migrationFailed } from './migrations.ts'
+import {
+  type AppliedMigration,
+  type MigratableDatabase,
+  type Migration,
+  migrationFailed,
+  planMigrations,
+} from './migrations.ts'
 import { toPgConfig } from './postgres.ts'
 import type { PostgresTarget } from './target.ts'
 
@@ -48,13 +54,13 @@ export const openPostgresMigrations = async (target: PostgresTarget): Promise<Mi
   await client.connect()
   return {
     readApplied: () => readApplied(client),
-    applyNext: async choose => {
+    applyNext: async brought => {
       await client.query('BEGIN')
       try {
         // Held until the transaction ends, so it is released if the process dies.
         await client.query('SELECT pg_advisory_xact_lock($1)', [PRISMA_ADVISORY_LOCK])
         await client.query(BOOKKEEPING)
-        const next = choose(await readApplied(client))
+        const [next] = planMigrations(brought, await readApplied(client))
         if (next) await apply(client, next)
         await client.query('COMMIT')
         return next?.name

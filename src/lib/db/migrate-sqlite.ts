@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { type AppliedMigration, type MigratableDatabase, type Migration, migrationFailed } from './migrations.ts'
+import {
+  type AppliedMigration,
+  type MigratableDatabase,
+  type Migration,
+  migrationFailed,
+  planMigrations,
+} from './migrations.ts'
 import { openRawSqlite, type RawSqlite } from './sqlite.ts'
 import type { SqliteTarget } from './target.ts'
 
@@ -59,13 +65,13 @@ export const openSqliteMigrations = (target: SqliteTarget): MigratableDatabase =
   const connection = openRawSqlite(target, { busyTimeoutMs: LOCK_WAIT_MS, fileMustExist: false })
   return {
     readApplied: async () => readApplied(connection),
-    applyNext: async choose => {
+    applyNext: async brought => {
       // Rebuilding a table drops it first, which must not cascade. The pragma has no effect inside a transaction.
       connection.pragma('foreign_keys = OFF')
       connection.exec('BEGIN IMMEDIATE')
       try {
         connection.exec(BOOKKEEPING)
-        const next = choose(readApplied(connection))
+        const [next] = planMigrations(brought, readApplied(connection))
         if (next) apply(connection, next)
         connection.exec('COMMIT')
         return next?.name

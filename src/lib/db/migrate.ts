@@ -10,16 +10,13 @@ import {
 } from './migrations.ts'
 import type { DatabaseTarget } from './target.ts'
 
-/** `directory` contains `sqlite/` and `postgresql/`, with one folder per migration. */
-export type MigrationOptions = { directory: string }
-
 /** Loads PostgreSQL's driver only when needed: every thread that uses a database imports this folder. */
 const open = async (target: DatabaseTarget): Promise<MigratableDatabase> =>
   target.kind === 'sqlite'
     ? openSqliteMigrations(target)
     : (await import('./migrate-postgres.ts')).openPostgresMigrations(target)
 
-const readAppliedOf = async (target: DatabaseTarget): Promise<readonly AppliedMigration[]> => {
+const readApplied = async (target: DatabaseTarget): Promise<readonly AppliedMigration[]> => {
   if (target.kind === 'sqlite' && !existsSync(target.file)) return []
   const database = await open(target)
   try {
@@ -30,14 +27,15 @@ const readAppliedOf = async (target: DatabaseTarget): Promise<readonly AppliedMi
 }
 
 /**
- * Migrates the database and returns the names of the applied migrations. Creates a missing SQLite file.
+ * Migrates the database and returns the names of the applied migrations. Creates a missing SQLite file. `directory`
+ * contains `sqlite/` and `postgresql/`, with one folder per migration.
  *
  * Forward only. Each migration runs in a transaction of its own, under a lock that other processes wait for, and is
  * recorded in Prisma's own table with its hash. Throws a MigrationError if the database is not one this version may
  * migrate, or if a migration fails (it is then rolled back), and an AppError `unavailable` if the database cannot be
  * opened.
  */
-export const migrate = (target: DatabaseTarget, { directory }: MigrationOptions): Promise<readonly string[]> =>
+export const migrate = (target: DatabaseTarget, directory: string): Promise<readonly string[]> =>
   namingFailures(target, async () => {
     const brought = readMigrations(directory, target.kind)
     const database = await open(target)
@@ -46,7 +44,7 @@ export const migrate = (target: DatabaseTarget, { directory }: MigrationOptions)
       // Most starts find nothing to do, and need no lock to find that out.
       if (planMigrations(brought, await database.readApplied()).length === 0) return names
       for (;;) {
-        const name = await database.applyNext(applied => planMigrations(brought, applied)[0])
+        const name = await database.applyNext(brought)
         if (name === undefined) return names
         names.push(name)
       }
@@ -62,10 +60,10 @@ export type MigrationState = { applied: readonly string[]; pending: readonly str
  * Returns which migrations are applied and which are pending, for `doctor`. Changes nothing and creates no file. Throws
  * as `migrate` does.
  */
-export const migrationState = (target: DatabaseTarget, { directory }: MigrationOptions): Promise<MigrationState> =>
+export const migrationState = (target: DatabaseTarget, directory: string): Promise<MigrationState> =>
   namingFailures(target, async () => {
     const brought = readMigrations(directory, target.kind)
-    const rows = await readAppliedOf(target)
+    const rows = await readApplied(target)
     const applied = rows.map(({ name }) => name).sort()
     try {
       return { applied, pending: planMigrations(brought, rows).map(({ name }) => name) }

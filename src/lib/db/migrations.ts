@@ -67,9 +67,9 @@ export type MigratableDatabase = {
   /** Reads Prisma's table of applied migrations; returns an empty list if it does not exist. */
   readApplied: () => Promise<readonly AppliedMigration[]>
   /**
-   * Applies the next migration and returns its name. Takes a lock that excludes other processes and, in one
-   * transaction, reads the applied migrations, lets `choose` pick the next, and applies it.
+   * Applies the first pending migration and returns its name, or undefined if there is none. Plans and applies in one
+   * transaction, with a lock that excludes other processes.
    */
-  applyNext: (choose: (applied: readonly AppliedMigration[]) => Migration | undefined) => Promise<string | undefined>
+  applyNext: (brought: readonly Migration[]) => Promise<string | undefined>
   close: () => Promise<void>
 }

@@ -49,7 +49,7 @@ describe.each(databaseKinds)('the migrations of $kind', { timeout: TIMEOUT_MS },
   })
 
   it("count as applied for Prisma's own tool once Patchbay has applied them", async () => {
-    await migrate(database.target, { directory: MIGRATIONS_DIRECTORY })
+    await migrate(database.target, MIGRATIONS_DIRECTORY)
     expect(runPrisma(database.url, ['migrate', 'status'])).toMatchObject({
       status: 0,
       output: expect.stringContaining('up to date'),

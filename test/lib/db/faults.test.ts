@@ -88,7 +88,7 @@ describe.each(kindNamed('sqlite'))('an SQLite file', ({ create }) => {
     const opening = await failureOf(openDatabase(database.target))
     expect(opening).toMatchObject(damaged)
     expect(opening).toMatchObject({ operatorNote: file })
-    expect(await failureOf(migrate(database.target, { directory: MIGRATIONS_DIRECTORY }))).toMatchObject(damaged)
+    expect(await failureOf(migrate(database.target, MIGRATIONS_DIRECTORY))).toMatchObject(damaged)
   })
 
   it('that is damaged is named when the damage is read', async () => {

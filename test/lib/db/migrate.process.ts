@@ -5,4 +5,4 @@ import { parseDatabaseUrl } from '../../../src/lib/db/target.ts'
 const [url = '', directory = ''] = process.argv.slice(2)
 const target = parseDatabaseUrl(url)
 if (!target.ok) throw new Error(target.error)
-process.stdout.write(JSON.stringify(await migrate(target.value, { directory })))
+process.stdout.write(JSON.stringify(await migrate(target.value, directory)))

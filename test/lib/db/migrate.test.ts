@@ -33,8 +33,8 @@ describe.each(databaseKinds)('a migration, on $kind', ({ kind, createEmpty }) =>
     mkdirSync(pathOf(name), { recursive: true })
     writeFileSync(join(pathOf(name), 'migration.sql'), sql)
   }
-  const run = () => migrate(database.target, { directory })
-  const state = () => migrationState(database.target, { directory })
+  const run = () => migrate(database.target, directory)
+  const state = () => migrationState(database.target, directory)
   const refusal = (): Promise<MigrationError> =>
     run().then(
       names => expect.unreachable(`migrated ${names}`),
