@@ -15,17 +15,8 @@ Anything that belongs to another organization returns 404.`
 
 const problem = (description: string) => ({ description, content: { [PROBLEM_MEDIA_TYPE]: { schema: problemSchema } } })
 
-/** Returns the first path segment after the prefix: `toolkits` for /api/v1/toolkits/:id/tools. */
-const tagOf = (url: string, prefix: string): string => url.slice(prefix.length).split('/')[1] ?? ''
-
-/** Adds to a route's schema what all routes share: tag, security and error responses. */
-const describeRoute = (
-  schema: FastifySchema,
-  url: string,
-  prefix: string,
-  access: RouteAccess | undefined,
-): FastifySchema => ({
-  tags: [tagOf(url, prefix)],
+/** Adds what all routes share to a route's schema: security and error responses. */
+const describeRoute = (schema: FastifySchema, access: RouteAccess | undefined): FastifySchema => ({
   ...(access === 'anyone' && { security: [] }),
   ...schema,
   response: {
@@ -62,11 +53,7 @@ const securitySchemes = (baseUrl: string) =>
   }) as const
 
 /** Builds the document. The library records routes as they are added, so we add them to a server that never listens. */
-const documentOf = async (
-  routes: readonly RouteOptions[],
-  prefix: string,
-  { version, baseUrl }: ApiDescription,
-): Promise<string> => {
+const documentOf = async (routes: readonly RouteOptions[], { version, baseUrl }: ApiDescription): Promise<string> => {
   const described = fastify({ exposeHeadRoutes: false })
   described.setValidatorCompiler(() => () => true)
   described.setSerializerCompiler(() => JSON.stringify)
@@ -80,13 +67,8 @@ const documentOf = async (
       components: { securitySchemes: securitySchemes(baseUrl) },
       security: [{ token: [] }, { session: [] }],
     },
-    transform: ({ schema, url, route, ...rest }) =>
-      jsonSchemaTransform({
-        ...rest,
-        route,
-        url,
-        schema: describeRoute(schema ?? {}, url, prefix, route.config?.access),
-      }),
+    transform: ({ schema, route, ...rest }) =>
+      jsonSchemaTransform({ ...rest, route, schema: describeRoute(schema ?? {}, route.config?.access) }),
     transformObject: jsonSchemaTransformObject,
   })
   for (const { method, url, schema, config } of routes) {
@@ -107,7 +89,7 @@ export const describeApi = (api: FastifyInstance, description: ApiDescription): 
   })
   let document: Promise<string> | undefined
   api.get('/openapi.json', { config: { access: 'anyone' }, schema: { hide: true } }, async (_request, reply) => {
-    document ??= documentOf(routes, api.prefix, description)
+    document ??= documentOf(routes, description)
     return reply.header('content-type', 'application/json; charset=utf-8').send(await document)
   })
 }
