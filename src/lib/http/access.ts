@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
-import { type Actor, SCOPES, type Scope } from '../kernel/actor.ts'
+import type { Actor, Scope } from '../kernel/actor.ts'
 import { AppError } from '../kernel/errors.ts'
 import { BEARER_CHALLENGE } from './problem.ts'
 
@@ -32,6 +32,8 @@ export type FindActors = {
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 export const isSafeMethod = (method: string): boolean => SAFE_METHODS.has(method)
 
+const SIGN_IN = 'Sign in, or send a personal access token.'
+
 /** Runs in linear time on any header: no two adjacent parts can match the same character. */
 const BEARER = /^Bearer(?: +(\S+))?$/i
 
@@ -47,7 +49,7 @@ export const bearerOf = (request: FastifyRequest): string | undefined => {
  * Returns the signed-in caller. Throws `unauthenticated` if there is none, which `access` rules out for user routes.
  */
 export const actorOf = (request: FastifyRequest): Actor => {
-  if (request.actor === undefined) throw new AppError('unauthenticated', 'Sign in, or send a personal access token.')
+  if (request.actor === undefined) throw new AppError('unauthenticated', SIGN_IN)
   return request.actor
 }
 
@@ -65,10 +67,7 @@ const assertAccess = (request: FastifyRequest, reply: FastifyReply): void => {
   if (actor === undefined) {
     const wasTokenSent = bearerOf(request) !== undefined
     challenge(reply, wasTokenSent ? ', error="invalid_token"' : '')
-    throw new AppError(
-      'unauthenticated',
-      wasTokenSent ? 'The token is unknown, revoked or expired.' : 'Sign in, or send a personal access token.',
-    )
+    throw new AppError('unauthenticated', wasTokenSent ? 'The token is unknown, revoked or expired.' : SIGN_IN)
   }
   const scope = neededScope(request)
   if (!actor.scopes.has(scope)) {
@@ -80,11 +79,15 @@ const assertAccess = (request: FastifyRequest, reply: FastifyReply): void => {
   }
 }
 
-/** The token of a route that has its own. `name` is the setting that holds it. */
-export type OwnToken = { name: string; isRight: (token: string) => boolean }
-
-/** Throws `unauthenticated`, with a challenge (RFC 6750 §3), if the bearer token is missing or wrong. */
-export const assertBearer = (request: FastifyRequest, reply: FastifyReply, { name, isRight }: OwnToken): void => {
+/**
+ * Throws `unauthenticated`, with a challenge (RFC 6750 §3), if the bearer token is missing or wrong. For a route with
+ * its own token; `name` is the setting that holds it.
+ */
+export const assertBearer = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { name, isRight }: { name: string; isRight: (token: string) => boolean },
+): void => {
   const token = bearerOf(request)
   if (token !== undefined && isRight(token)) return
   challenge(reply, token === undefined ? '' : ', error="invalid_token"')
@@ -117,22 +120,17 @@ const assertDeclared = ({ method, url, config }: RouteOptions): void => {
   if (config?.access === undefined) {
     throw new Error(`The route ${method} ${url} does not declare who may use it: add config: { access: … }`)
   }
-  if (config.scope !== undefined && !SCOPES.includes(config.scope)) {
-    throw new Error(`The route ${method} ${url} requires an unknown scope: ${config.scope}`)
-  }
 }
 
-/** When `access` is checked: before the body is read, or after, so that a rejected form can be preserved. */
-export type AssertAccessIn = 'onRequest' | 'preValidation'
-
 /**
- * Identifies the caller of each request in this scope before its body is read, and enforces each route's `access`. A
- * bearer token takes precedence over the session cookie. Call after `keepSessions`.
+ * Identifies the caller of each request in this scope before its body is read, and enforces each route's `access`: also
+ * before, or in `preValidation`, after the body, so that a rejected form can be preserved. A bearer token takes
+ * precedence over the session cookie. Call after `keepSessions`.
  */
 export const checkAccess = (
   app: FastifyInstance,
   finders: FindActors,
-  assertIn: AssertAccessIn = 'onRequest',
+  assertIn: 'onRequest' | 'preValidation' = 'onRequest',
 ): void => {
   app.decorate('actorFinders', finders)
   app.decorateRequest('actor', undefined)
