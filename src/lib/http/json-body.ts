@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../kernel/errors.ts'
 import { type JsonValue, parseJson } from '../kernel/json.ts'
+import { JSON_REQUIRED } from './problem.ts'
 
 const hasBody = (headers: NodeJS.Dict<string | string[]>): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
@@ -56,7 +57,7 @@ export const readJsonBodies = (app: FastifyInstance, maxDepth: number): void => 
     }
     // Without a type Fastify would skip the body, and the route would report every field as missing.
     if (type === undefined && hasBody(request.headers)) {
-      throw new AppError('unsupported_media_type', 'The body must be JSON: send Content-Type: application/json.')
+      throw new AppError('unsupported_media_type', JSON_REQUIRED)
     }
     return payload
   })

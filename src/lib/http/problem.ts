@@ -1,9 +1,10 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { AppError, type AppErrorCode } from '../kernel/errors.ts'
+import { AppError, type AppErrorCode, unknownAddress } from '../kernel/errors.ts'
 import { refusalToAppError, SchemaRefusal } from './validation.ts'
 
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json'
+export const JSON_REQUIRED = 'The body must be JSON: send Content-Type: application/json.'
 export const BEARER_CHALLENGE = 'Bearer realm="Patchbay"'
 
 /** Body of every failed API request (RFC 9457 §3). */
@@ -94,11 +95,9 @@ const fromFastify = (error: FastifyError, { bodyLimit, maxRequestBytes }: BodyLi
     }
     // Longer than any id or key, so it cannot exist.
     case 'FST_ERR_MAX_PARAM_LENGTH':
-      return new AppError('not_found', 'There is nothing at this address.', { cause: error })
+      return unknownAddress({ cause: error })
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return new AppError('unsupported_media_type', 'The body must be JSON: send Content-Type: application/json.', {
-        cause: error,
-      })
+      return new AppError('unsupported_media_type', JSON_REQUIRED, { cause: error })
     case 'FST_CSRF_MISSING_SECRET':
     case 'FST_CSRF_INVALID_TOKEN':
       return new AppError(

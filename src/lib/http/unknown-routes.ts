@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { AppError } from '../kernel/errors.ts'
+import { AppError, unknownAddress } from '../kernel/errors.ts'
 import { sendProblem } from './problem.ts'
 
 /** Converts `/tools/:id` to an expression that matches its URLs. */
@@ -35,9 +35,7 @@ export const respondToUnknownRoutes = (app: FastifyInstance): void => {
   const routes = watchRoutes(app)
   app.setNotFoundHandler((request, reply) => {
     const allowed = findAllowedMethods(routes, request.url)
-    if (allowed.length === 0) {
-      return sendProblem(request, reply, new AppError('not_found', 'There is nothing at this address.'))
-    }
+    if (allowed.length === 0) return sendProblem(request, reply, unknownAddress())
     reply.header('allow', allowed.join(', '))
     return sendProblem(request, reply, new AppError('method_not_allowed', `${request.method} is not for this address.`))
   })

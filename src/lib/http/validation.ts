@@ -1,6 +1,6 @@
 import type { FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
 import type { z } from 'zod'
-import { AppError, type FieldError } from '../kernel/errors.ts'
+import { AppError, type FieldError, unknownAddress } from '../kernel/errors.ts'
 import { faultInWords } from './pages/fault-words.ts'
 
 /** Returns `headers[0].value` for ['headers', 0, 'value'], and '' for the root. */
@@ -69,15 +69,10 @@ export const serializerCompiler: FastifySerializerCompiler<z.ZodType> =
   data =>
     JSON.stringify(schema.parse(data))
 
-const PLACES = new Map([
-  ['querystring', 'query'],
-  ['headers', 'headers'],
-])
-
 export const refusalToAppError = (refusal: SchemaRefusal): AppError => {
   // A malformed id is reported like one that does not exist.
-  if (refusal.validationContext === 'params') return new AppError('not_found', 'There is nothing at this address.')
-  const place = PLACES.get(refusal.validationContext ?? '') ?? 'body'
+  if (refusal.validationContext === 'params') return unknownAddress()
+  const place = refusal.validationContext === 'querystring' ? 'query' : 'body'
   const [first] = refusal.errors
   const where = first?.path ? `${first.path}: ` : ''
   const more = refusal.errors.length > 1 ? ` (and ${refusal.errors.length - 1} more)` : ''

@@ -48,3 +48,7 @@ export class AppError extends Error {
     return STATUS[this.code]
   }
 }
+
+/** Returns the error for a URL at which there is nothing. */
+export const unknownAddress = (options?: ErrorOptions): AppError =>
+  new AppError('not_found', 'There is nothing at this address.', options)

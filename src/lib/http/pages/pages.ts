@@ -1,7 +1,7 @@
 import compress from '@fastify/compress'
 import helmet from '@fastify/helmet'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError, unknownAddress } from '../../kernel/errors.ts'
 import { checkAccess, type FindActors, isSafeMethod } from '../access.ts'
 import { type OriginPolicy, refuseForeignOrigins } from '../origins.ts'
 import { createErrorReader, sendProblem, toProblem } from '../problem.ts'
@@ -125,7 +125,7 @@ const respondToUnknownAddresses = (pages: FastifyInstance): void => {
   const routes = watchRoutes(pages)
   const refuse = ({ url }: FastifyRequest, reply: FastifyReply): AppError => {
     const allowed = findAllowedMethods(routes, url)
-    if (allowed.length === 0) return new AppError('not_found', 'There is nothing at this address.')
+    if (allowed.length === 0) return unknownAddress()
     reply.header('allow', allowed.join(', '))
     return new AppError('method_not_allowed', allowed.includes('GET') ? TAKES_NO_FORM : TAKES_A_FORM)
   }
