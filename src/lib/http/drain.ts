@@ -3,16 +3,20 @@ import type { Socket } from 'node:net'
 
 /** How often idle connections are closed during a shutdown. */
 const SWEEP_MS = 100
-/** Node's internal property for a socket's current response. If it is renamed, the sweep still closes the socket. */
-const CURRENT_RESPONSE = '_httpMessage'
 
 const isResponse = (value: unknown): value is Pick<ServerResponse, 'headersSent' | 'setHeader'> =>
   typeof value === 'object' && value !== null && 'headersSent' in value && 'setHeader' in value
 
-/** Tells the client, if its response has not started, that the connection takes no further request. */
+/** Returns the socket's current response, from a property internal to Node: undefined if there is none. */
+export const findResponse = (socket: Socket) => {
+  const response: unknown = Reflect.get(socket, '_httpMessage')
+  return isResponse(response) ? response : undefined
+}
+
+/** Tells the client that the connection accepts no further requests, if the response has not started. */
 const announceEnd = (socket: Socket): void => {
-  const response: unknown = Reflect.get(socket, CURRENT_RESPONSE)
-  if (isResponse(response) && !response.headersSent) response.setHeader('connection', 'close')
+  const response = findResponse(socket)
+  if (response?.headersSent === false) response.setHeader('connection', 'close')
 }
 
 /**

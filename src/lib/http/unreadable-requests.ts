@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { findResponse } from './drain.ts'
 import { PROBLEM_MEDIA_TYPE, type Problem } from './problem.ts'
 
 /** Limit for all headers of a request together. */
@@ -29,15 +30,6 @@ const BAD_REQUEST = {
 }
 
 /**
- * Returns whether a response on this connection has begun; anything written now would corrupt it. Node checks the same
- * field.
- */
-const isAnswering = (socket: Socket): boolean => {
-  const response: unknown = Reflect.get(socket, '_httpMessage')
-  return typeof response === 'object' && response !== null && Reflect.get(response, 'headersSent') === true
-}
-
-/**
  * Responds to bytes that could not be parsed as a request, with a problem of no specific type (RFC 9457 §4.2.1). Closes
  * the connection because the start of the next request on it is unknown.
  */
@@ -52,6 +44,8 @@ export const respondToUnreadableRequest = (error: Error & { code?: string }, soc
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',
   ]
-  if (socket.writable && !isAnswering(socket)) socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
+  // Once a response has begun, anything written would corrupt it. Node checks the same property.
+  const hasBegun = findResponse(socket)?.headersSent === true
+  if (socket.writable && !hasBegun) socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
   socket.destroy(error)
 }
