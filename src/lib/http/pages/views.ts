@@ -45,7 +45,7 @@ export type PageFrame = {
 }
 
 export type PageResponse = {
-  status?: number
+  status?: number | undefined
   /** CSP sources that forms may lead to besides this origin: browsers check redirects after a form too. */
   formTargets?: readonly string[]
 }
@@ -63,7 +63,7 @@ export type PageData = {
 declare module 'fastify' {
   interface FastifyReply {
     /** Sends the page rendered from `views/<view>.eta` with `data` (see `PageData`). */
-    page(view: string, data: PageData, answer?: PageResponse): FastifyReply
+    page(view: string, data: PageData, response?: PageResponse): FastifyReply
     /** Sends a fragment, rendered without a layout, for `isFragmentRequest`. */
     fragment(view: string, data: Record<string, unknown>, status?: number): FastifyReply
   }
@@ -117,16 +117,16 @@ export const renderViews = (app: FastifyInstance, options: ViewOptions): void =>
       assets,
     }
   }
-  app.decorateReply('page', function page(this: FastifyReply, view, data, { status, formTargets = [] } = {}) {
-    return this.code(status ?? this.statusCode)
+  const send = (reply: FastifyReply, view: string, data: object, { status, formTargets = [] }: PageResponse) =>
+    reply
+      .code(status ?? reply.statusCode)
       .header('content-security-policy', contentSecurityPolicy(formTargets))
       .type('text/html; charset=utf-8')
-      .send(eta.render(view, { ...data, page: frameOf(this) }))
+      .send(eta.render(view, { ...data, page: frameOf(reply) }))
+  app.decorateReply('page', function page(this: FastifyReply, view, data, response = {}) {
+    return send(this, view, data, response)
   })
   app.decorateReply('fragment', function fragment(this: FastifyReply, view, data, status) {
-    return this.code(status ?? this.statusCode)
-      .header('content-security-policy', contentSecurityPolicy([]))
-      .type('text/html; charset=utf-8')
-      .send(eta.render(view, { ...data, page: frameOf(this) }))
+    return send(this, view, data, { status })
   })
 }
