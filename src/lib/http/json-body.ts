@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../kernel/errors.ts'
-import { type JsonValue, parseJson } from '../kernel/json.ts'
+import { isJsonObject, type JsonValue, parseJson, someValue } from '../kernel/json.ts'
 import { JSON_REQUIRED } from './problem.ts'
 
 const hasBody = (headers: NodeJS.Dict<string | string[]>): boolean =>
@@ -8,20 +8,9 @@ const hasBody = (headers: NodeJS.Dict<string | string[]>): boolean =>
 
 const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
 
-/**
- * Returns whether a text or key contains NUL or a lone surrogate, which PostgreSQL cannot store. Not recursive, so that
- * deep values cannot overflow the stack.
- */
-const holdsUnstorableText = (value: JsonValue): boolean => {
-  const stack: JsonValue[] = [value]
-  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
-    if (typeof next === 'string' && !isStorable(next)) return true
-    if (next === null || typeof next !== 'object') continue
-    if (!Array.isArray(next) && !Object.keys(next).every(isStorable)) return true
-    for (const child of Object.values(next)) stack.push(child)
-  }
-  return false
-}
+/** Returns whether a string or a key contains NUL or a lone surrogate, which PostgreSQL cannot store. */
+const isUnstorable = (value: JsonValue): boolean =>
+  typeof value === 'string' ? !isStorable(value) : isJsonObject(value) && !Object.keys(value).every(isStorable)
 
 const badJson = (reason: string): AppError =>
   new AppError('invalid_request', `The body is not acceptable JSON: ${reason}.`)
@@ -35,7 +24,7 @@ const parseBody = (text: string, maxDepth: number): JsonValue | undefined => {
     throw badJson(reason === 'depth' ? `${message} (PATCHBAY_MAX_JSON_DEPTH)` : message)
   }
   // JSON can express both only as escapes.
-  if (text.includes('\\u') && holdsUnstorableText(parsed.value)) {
+  if (text.includes('\\u') && someValue(parsed.value, isUnstorable)) {
     throw badJson('a string contains NUL or a lone surrogate')
   }
   return parsed.value

@@ -59,12 +59,17 @@ const shapeRefusal = (text: string, maxDepth: number): JsonRefusal | undefined =
 
 /** Cheap pre-check: without this name or an escape, the text cannot contain a key `__proto__`. */
 const MAY_HOLD_PROTO = /__proto__|\\u/
-const holdsProtoKey = (value: JsonValue): boolean => {
-  const stack: JsonValue[] = [value]
+const hasProtoKey = (value: JsonValue): boolean => isJsonObject(value) && Object.hasOwn(value, '__proto__')
+
+/**
+ * Returns whether `matches` holds for the value or for any value in it. Not recursive, so that deep values cannot
+ * overflow the stack.
+ */
+export const someValue = (root: JsonValue, matches: (value: JsonValue) => boolean): boolean => {
+  const stack = [root]
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
-    if (next === null || typeof next !== 'object') continue
-    if (!Array.isArray(next) && Object.hasOwn(next, '__proto__')) return true
-    for (const child of Object.values(next)) stack.push(child)
+    if (matches(next)) return true
+    if (typeof next === 'object' && next !== null) for (const child of Object.values(next)) stack.push(child)
   }
   return false
 }
@@ -82,7 +87,7 @@ export const parseJson = (text: string, maxDepth: number): Result<JsonValue, Jso
   } catch (error) {
     return failure({ reason: 'syntax', message: error instanceof SyntaxError ? error.message : 'invalid JSON' })
   }
-  if (MAY_HOLD_PROTO.test(text) && holdsProtoKey(value)) {
+  if (MAY_HOLD_PROTO.test(text) && someValue(value, hasProtoKey)) {
     return failure({ reason: 'forbidden_key', message: 'the key "__proto__" is not allowed' })
   }
   return success(value)
