@@ -1,8 +1,9 @@
+import { MINUTE_MS } from '../kernel/durations.ts'
 import type { Database } from './client.ts'
 import type { Counters } from './counters.ts'
 
 /** Minimum time between deletions of expired counters. */
-const SWEEP_EVERY_MS = 10 * 60 * 1_000
+const SWEEP_EVERY_MS = 10 * MINUTE_MS
 
 /** Creates counters in the database: shared by its processes, kept across restarts. `now` returns ms since 1970. */
 export const createDatabaseCounters = (db: Database, now: () => number = Date.now): Counters => {

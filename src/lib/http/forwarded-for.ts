@@ -17,7 +17,7 @@ const parseNetwork = (text: string): Network => {
 export const createForwardedFor = (trustProxy: readonly string[]): ((incoming: IncomingMessage) => string) => {
   const networks = trustProxy.map(parseNetwork)
   const isTrusted = (address: string): boolean => {
-    if (networks.length === 0 || !ipaddr.isValid(address)) return false
+    if (!ipaddr.isValid(address)) return false
     const parsed = ipaddr.process(address)
     return networks.some(([base, bits]) => base.kind() === parsed.kind() && parsed.match(base, bits))
   }

@@ -3,14 +3,15 @@ import csrfProtection from '@fastify/csrf-protection'
 import session from '@fastify/session'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { DAY_MS, MINUTE_MS } from '../kernel/durations.ts'
 import { isSafeMethod } from './access.ts'
 
 /** A session ends after this long without a request. */
-export const SESSION_IDLE_MS = 24 * 60 * 60 * 1_000
+export const SESSION_IDLE_MS = DAY_MS
 /** A session ends after this long even if it is in use. */
-export const SESSION_ABSOLUTE_MS = 14 * 24 * 60 * 60 * 1_000
+export const SESSION_ABSOLUTE_MS = 14 * DAY_MS
 /** How often an active session is extended; doing so on every request would turn every read into a write. */
-const RENEW_EVERY_MS = 10 * 60 * 1_000
+const RENEW_EVERY_MS = 10 * MINUTE_MS
 
 /** Where sessions are stored. `get` returns nothing for a session whose `endsAt` has passed. */
 export type SessionStore = session.SessionStore

@@ -1,3 +1,5 @@
+import { MINUTE_MS } from './durations.ts'
+
 const NUMBER = new Intl.NumberFormat('en')
 const ROUGHLY = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
 
@@ -15,8 +17,8 @@ export const shorten = (text: string, maxCharacters: number): string =>
 /** Formats a duration: `146 ms`, `2.4 s`, `3 min`. */
 export const formatDuration = (durationMs: number): string => {
   if (durationMs < 1_000) return `${Math.round(durationMs)} ms`
-  if (durationMs < 60_000) return `${ROUGHLY.format(durationMs / 1_000)} s`
-  return `${ROUGHLY.format(durationMs / 60_000)} min`
+  if (durationMs < MINUTE_MS) return `${ROUGHLY.format(durationMs / 1_000)} s`
+  return `${ROUGHLY.format(durationMs / MINUTE_MS)} min`
 }
 
 /** Formats a size in decimal units: `612 bytes`, `50 kB`, `2.1 MB`. */

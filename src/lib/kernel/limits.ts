@@ -1,3 +1,5 @@
+import { DAY_MS } from './durations.ts'
+
 /** Defaults of all limits, with their units and reasons. Those with a setting `PATCHBAY_MAX_…` can be changed. */
 
 /** Largest request body on /s/:uuid and the API: far above any real call, small enough to hold many at once. */
@@ -34,7 +36,7 @@ export const MAX_JSON_DEPTH = 64
 /** Sessions of one server, and its open streams. */
 export const MAX_SESSIONS_PER_SERVER = 10_000
 /** Idle time after which a session expires. */
-export const MAX_SESSION_IDLE_MS = 24 * 60 * 60 * 1_000
+export const MAX_SESSION_IDLE_MS = DAY_MS
 /** Days audit entries are kept. Most regulations ask for a year; 0 keeps them forever. */
 export const AUDIT_DAYS = 365
 /** Grace period of a used refresh token, since processes of one client may refresh at the same time. */

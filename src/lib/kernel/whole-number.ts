@@ -1,6 +1,8 @@
+import { formatNumber } from './format.ts'
+
 /** Returns the rule for such a number, as the end of a sentence that begins with its name. */
 export const wholeNumberRule = (unit: string, least: number, most: number): string =>
-  `must be a whole number ${unit && `of ${unit} `}from ${least.toLocaleString('en')} to ${most.toLocaleString('en')}`
+  `must be a whole number ${unit && `of ${unit} `}from ${formatNumber(least)} to ${formatNumber(most)}`
 
 /**
  * Parses a whole number as people type it, including `8,000`. Returns undefined for empty text, and NaN for anything
