@@ -89,7 +89,7 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
   const ownOrigin = createOriginPolicy({ baseUrl, allowedOrigins: [], listensOnLoopback })
   const sessions = {
     store: services.sessionStore,
-    secret: sealing.derive('session cookie').map(({ key }) => key.toString('base64')),
+    secrets: sealing.derive('session cookie').map(({ key }) => key.toString('base64')),
     isHttps: baseUrl.startsWith('https:'),
     now,
   }

@@ -55,7 +55,7 @@ export const buildHttpApp = async (options: HttpAppOptions = {}): Promise<{ app:
         origins: createOriginPolicy({ baseUrl, allowedOrigins, listensOnLoopback }),
         sessions: {
           store: new session.MemoryStore(),
-          secret: 'a secret of at least thirty-two characters',
+          secrets: ['a secret of at least thirty-two characters'],
           isHttps: baseUrl.startsWith('https:'),
           now: Date.now,
           ...options.sessions,

@@ -18,11 +18,8 @@ export type SessionStore = session.SessionStore
 
 export type SessionOptions = {
   store: SessionStore
-  /**
-   * Signs the cookie: at least 32 characters, the same in every process. If several, the first signs and all are
-   * accepted.
-   */
-  secret: string | string[]
+  /** Signs the cookie: at least 32 characters each, the same in every process. The first signs; all are accepted. */
+  secrets: string[]
   /** Whether the base URL uses https. */
   isHttps: boolean
   /** Returns milliseconds since 1970. */
@@ -83,13 +80,13 @@ const csrfTokenOf = ({ headers, body }: FastifyRequest): string | undefined => {
 
 /** Sets up cookie sessions and their CSRF tokens. Await before `checkAccess`. */
 export const keepSessions = async (app: FastifyInstance, options: SessionOptions): Promise<void> => {
-  const { store, secret, isHttps, now } = options
+  const { store, secrets, isHttps, now } = options
   const cookieName = sessionCookieName(isHttps)
   app.decorate('sessionOptions', { isHttps, now })
   await app.register(cookie)
   await app.register(session, {
     store,
-    secret,
+    secret: secrets,
     cookieName,
     saveUninitialized: false,
     rolling: false,
