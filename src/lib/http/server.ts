@@ -1,12 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Server } from 'node:http'
-import Fastify, {
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  LogController,
-  type RawReplyDefaultExpression,
-  type RawRequestDefaultExpression,
-} from 'fastify'
+import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { createErrorHandler } from './problem.ts'
 import { readerConstraint } from './reader.ts'
@@ -43,16 +36,8 @@ export type HttpServerOptions = {
   logger: FastifyBaseLogger
 }
 
-export type HttpServer = FastifyInstance<
-  Server,
-  RawRequestDefaultExpression,
-  RawReplyDefaultExpression,
-  FastifyBaseLogger,
-  ZodTypeProvider
->
-
 /** Creates the server that all features register with: timeouts, zod validation, one error handler. Does not listen. */
-export const createHttpServer = (options: HttpServerOptions): HttpServer => {
+export const createHttpServer = (options: HttpServerOptions) => {
   const { trustProxy, maxRequestBytes, logger } = options
   const handleError = createErrorHandler(maxRequestBytes)
   const app = Fastify({
@@ -83,3 +68,4 @@ export const createHttpServer = (options: HttpServerOptions): HttpServer => {
   respondAfterLargeBodies(app, maxRequestBytes)
   return app
 }
+export type HttpServer = ReturnType<typeof createHttpServer>
