@@ -2,21 +2,21 @@ import { LRUCache } from 'lru-cache'
 
 export type GroupedLruOptions<Value> = {
   maxSize: number
-  /** Bound of each group, so that a busy one cannot evict the entries of all others. */
+  /** Limit for each group, so that a busy group cannot evict the entries of all others. */
   maxGroupSize: number
-  /** Counts from the last read or write of an entry. Without it, each entry has its own, counted from its write. */
+  /** Counts from the last read or write of an entry. If missing, `set` gets a time to live that counts from the write. */
   ttlMs?: number
-  /** In milliseconds, greater than 0. */
+  /** Returns milliseconds, greater than 0. */
   now?: (() => number) | undefined
-  /** Called after an entry was removed to make room. */
+  /** Called after an entry has been removed to make room. */
   onEvict?: (key: string, value: Value) => void
 }
 
 type Entry<Value> = { group: string; value: Value; size: number }
-/** Keys are in order of use, the least recent first. */
+/** Keys are in order of use, least recently used first. */
 type Group = { keys: Set<string>; size: number }
 
-/** Creates an LRU cache with a time to live, bounded in total size and in the size of each group of entries. */
+/** Creates an LRU cache with a time to live, and with limits for the total size and for each group of entries. */
 export const createGroupedLru = <Value>(options: GroupedLruOptions<Value>) => {
   const { maxSize, maxGroupSize, ttlMs, now = () => performance.now(), onEvict } = options
   const groups = new Map<string, Group>()
@@ -79,7 +79,7 @@ export const createGroupedLru = <Value>(options: GroupedLruOptions<Value>) => {
     deleteWhere: (isObsolete: (value: Value) => boolean): void => {
       for (const [key, { value }] of [...entries.entries()]) if (isObsolete(value)) entries.delete(key)
     },
-    /** Deletes what has expired. */
+    /** Deletes expired entries. */
     purge: (): void => void entries.purgeStale(),
     clear: (): void => entries.clear(),
     stats: () => ({ entries: entries.size, size: entries.calculatedSize, groups: groups.size }),

@@ -1,10 +1,10 @@
 import { createStop, type Stop, type StopSignal } from '../kernel/stop-signal.ts'
 
 type Flight<Value> = { result: Promise<Value>; stop: Stop; waiting: number }
-/** `isCurrent` tells whether others may still join; it is false after `forget`. */
+/** `isCurrent` returns whether others may still join; false after `forget`. */
 type Work<Value> = (stop: StopSignal, isCurrent: () => boolean) => Promise<Value>
 
-/** Shares one run of some work between everybody who asks for the same key meanwhile. */
+/** Runs work once per key at a time: callers with the same key share the current run. */
 export const createSingleFlight = <Value>() => {
   const flights = new Map<string, Flight<Value>>()
 
@@ -25,7 +25,7 @@ export const createSingleFlight = <Value>() => {
       flight.waiting++
       return flight.result
     },
-    /** Like `run`, but resolves with undefined if `signal` aborts first. Stops the work once nobody waits for it. */
+    /** Like `run`, but resolves with undefined if `signal` aborts first. Stops the work when no caller waits for it. */
     join: async (key: string, signal: StopSignal | undefined, work: Work<Value>): Promise<Value | undefined> => {
       const flight = flights.get(key) ?? start(key, work)
       const { promise: aborted, resolve } = Promise.withResolvers<undefined>()
@@ -43,7 +43,7 @@ export const createSingleFlight = <Value>() => {
         }
       }
     },
-    /** Lets nobody join the runs whose keys begin with `prefix` any more. Those who wait still get the result. */
+    /** Makes later callers start new runs for keys that begin with `prefix`. Current callers still get their result. */
     forget: (prefix = ''): void => {
       for (const key of flights.keys()) if (key.startsWith(prefix)) flights.delete(key)
     },
@@ -51,7 +51,7 @@ export const createSingleFlight = <Value>() => {
     settle: async (): Promise<void> => {
       await Promise.allSettled([...flights.values()].map(({ result }) => result))
     },
-    /** Returns how many callers wait for runs that others may still join. */
+    /** Returns how many callers wait, not counting those of forgotten runs. */
     waiting: (): number => [...flights.values()].reduce((sum, { waiting }) => sum + waiting, 0),
   }
 }

@@ -1,11 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
 
-/** Rows per DELETE statement: blocks other writes for a few milliseconds only. */
+/** Rows per DELETE statement; blocks other writes for only a few milliseconds. */
 const ROWS_PER_BATCH = 500
 
 /**
- * Deletes in batches until one is not full or `signal` aborts. Yields between batches so that other writes, and on
- * SQLite other calls, can proceed. `removeBatch` deletes at most `limit` rows and returns how many it deleted.
+ * Deletes rows in batches until a batch is not full or `signal` aborts. Yields between batches so that other writes can
+ * proceed, and on SQLite, which runs on this thread, other calls too. `removeBatch` deletes at most `limit` rows and
+ * returns the number of deleted rows.
  */
 export const removeInBatches = async (
   removeBatch: (limit: number) => Promise<{ count: number }>,

@@ -11,32 +11,32 @@ type Models<Client> = {
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false
 
 /**
- * Client for either database. The types are the SQLite client's, whose queries PostgreSQL accepts too. If the two
- * clients do not have the same models, this is `never` and nothing compiles.
+ * Client for either database. It has the types of the SQLite client, whose queries work on PostgreSQL too. If the
+ * clients' models differ, this is `never` and nothing compiles.
  */
 export type Database =
   Same<Models<PrismaClient>, Models<PostgresClient>> extends true
     ? PrismaClient & { readonly kind: DatabaseKind }
     : never
-/** The rows of each model, as queries without `select` return them. */
+/** Row types of the models, as returned by queries without `select`. */
 export type * as Rows from './generated/sqlite/client.ts'
 /** A database client within a transaction. */
 export type Transaction = Prisma.TransactionClient
 /** An open database. `close` waits for running queries. */
 export type OpenDatabase = Database & { close: () => Promise<void> }
 
-/** Longer than the wait for the lock, so that a busy database gives our error and not Prisma's. */
+/** Longer than the wait for the lock, so that a busy database causes our error, not Prisma's. */
 const TRANSACTION_START_MS = DATABASE_WAIT_MS + 5_000
-/** A transaction that takes longer is rolled back. Await nothing but the database inside. */
+/** Longer transactions are rolled back. Inside a transaction, await only database calls. */
 const TRANSACTION_MS = 10_000
 const OPTIONS = {
   transactionOptions: { maxWait: TRANSACTION_START_MS, timeout: TRANSACTION_MS },
-  // The other formats print the values being written, secrets included.
+  // The other formats include the written values, and with them secrets.
   errorFormat: 'minimal',
 } as const
 
 const createClient = async (target: DatabaseTarget): Promise<PrismaClient> => {
-  // Load only the client that is needed: each brings a query compiler of several megabytes.
+  // Load only the client that is needed: each has a query compiler of several megabytes.
   if (target.kind === 'sqlite') {
     const [{ PrismaClient }, { sqliteAdapterFactory }] = await Promise.all([
       import('./generated/sqlite/client.ts'),
@@ -49,13 +49,13 @@ const createClient = async (target: DatabaseTarget): Promise<PrismaClient> => {
     import('@prisma/adapter-pg'),
   ])
   const client = new PrismaClient({ adapter: new PrismaPg(toPgConfig(target)), ...OPTIONS })
-  // Generated from the same models; it differs only in extra features (skipDuplicates, other isolation levels).
+  // Generated from the same models. It only adds features (skipDuplicates, more isolation levels).
   return client as unknown as PrismaClient
 }
 
 /**
- * Opens a migrated database. If the database itself fails, any query throws an AppError: `unavailable` (busy,
- * unreachable, damaged; the message says which) or `storage_full`.
+ * Opens a migrated database. If the database itself fails, queries throw an AppError: `unavailable` (the message says
+ * whether it is busy, unreachable or damaged) or `storage_full`.
  */
 export const openDatabase = (target: DatabaseTarget): Promise<OpenDatabase> =>
   namingFailures(target, async () => {
@@ -71,7 +71,7 @@ export const openDatabase = (target: DatabaseTarget): Promise<OpenDatabase> =>
       query: { $allOperations: ({ args, query }) => namingFailures(target, () => query(args)) },
     })
     const $transaction: (...args: never) => Promise<unknown> = named.$transaction.bind(named)
-    // The object can do everything the client can; Prisma only types an extended client differently.
+    // An extended client has everything that the client has, but Prisma gives it another type.
     return Object.assign(named, {
       // $allOperations does not cover BEGIN and COMMIT.
       $transaction: (...args: never) => namingFailures(target, () => $transaction(...args)),
@@ -81,9 +81,9 @@ export const openDatabase = (target: DatabaseTarget): Promise<OpenDatabase> =>
   })
 
 /**
- * Runs `work` in a serializable transaction: what it read is still true when it commits. `work` may run more than once,
- * so it must only read and write through `tx`; a write through `db` would deadlock. Throws what `work` throws, or an
- * AppError `unavailable` if other transactions keep it waiting too long.
+ * Runs `work` in a serializable transaction: its reads are still valid when it commits. `work` may run several times, so
+ * it must have no effects other than through `tx`. A write through `db` would deadlock. Rethrows errors from `work`;
+ * throws an AppError `unavailable` if other transactions block it for too long.
  */
 export const transact = async <T>(db: Database, work: (tx: Transaction) => Promise<T>): Promise<T> => {
   const deadline = performance.now() + DATABASE_WAIT_MS

@@ -1,11 +1,12 @@
 import type { Database } from './client.ts'
 
 /**
- * Returns a case-insensitive "contains" filter for a column (on SQLite, for ASCII letters only). On SQLite `%` and `_`
- * in the text are wildcards, since Prisma cannot escape them: the filter may match too much, never too little.
+ * Returns a filter for columns that contain the text, ignoring case (on SQLite, of ASCII letters only). On SQLite, `%`
+ * and `_` in the text are wildcards because Prisma cannot escape them: the filter may match too many rows, but never
+ * too few.
  */
 export const containing = ({ kind }: Pick<Database, 'kind'>, text: string) =>
   kind === 'sqlite'
     ? { contains: text }
-    : // Prisma passes wildcards through, and PostgreSQL treats them literally after a backslash.
+    : // Prisma does not escape wildcards. PostgreSQL takes them literally after a backslash.
       { contains: text.replace(/[\\%_]/g, '\\$&'), mode: 'insensitive' as const }

@@ -5,7 +5,7 @@ import type { Counters } from './counters.ts'
 /** Minimum time between deletions of expired counters. */
 const SWEEP_EVERY_MS = 10 * MINUTE_MS
 
-/** Creates counters in the database: shared by its processes, kept across restarts. `now` returns ms since 1970. */
+/** Creates counters in the database. All processes share them, and they survive restarts. `now` returns ms since 1970. */
 export const createDatabaseCounters = (db: Database, now: () => number = Date.now): Counters => {
   let sweptAt = now()
 
@@ -19,7 +19,7 @@ export const createDatabaseCounters = (db: Database, now: () => number = Date.no
     increment: async (key, windowMs) => {
       await sweep()
       const at = now()
-      // Two atomic statements, safe in any interleaving: delete an expired window, then count.
+      // Deletes an expired window, then counts: two atomic statements, safe in any interleaving.
       await db.counter.deleteMany({ where: { key, expiresAt: { lte: new Date(at) } } })
       const expiresAt = new Date(at + windowMs)
       const row = await db.counter.upsert({

@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache'
 
 /**
- * Counters per key in a fixed window, which starts at the first increment. `increment` is atomic, also across processes
- * that share the counters. Keys have up to 200 characters.
+ * Counters by key, each in a fixed time window that starts at the first increment. `increment` is atomic, also across
+ * processes that share the counters. Keys have at most 200 characters.
  */
 export type Counters = {
-  /** Adds one and returns the count in this window, and the time until it ends. */
+  /** Adds one. Returns the count in the current window and the time until the window ends. */
   increment(key: string, windowMs: number): Promise<{ count: number; resetsInMs: number }>
   /** Undoes one increment. */
   decrement(key: string): Promise<void>
@@ -14,12 +14,12 @@ export type Counters = {
 }
 
 /**
- * Maximum number of counters in memory; the least recently used is evicted first. Given as a size, because `max`
- * allocates them all at the start, which takes 20 ms.
+ * Maximum number of counters in memory; the least recently used is evicted first. It is set as a size because `max`
+ * would allocate all of them at the start, which takes 20 ms.
  */
 const MAX_COUNTERS = 100_000
 
-/** Creates counters in this process's memory. `now` returns milliseconds since 1970. */
+/** Creates counters in the memory of this process. `now` returns milliseconds since 1970. */
 export const createMemoryCounters = (now: () => number = Date.now): Counters => {
   const counters = new LRUCache<string, { count: number; endsAt: number }>({
     maxSize: MAX_COUNTERS,

@@ -2,22 +2,23 @@ import { AppError } from '../kernel/errors.ts'
 import type { DatabaseTarget } from './target.ts'
 
 /**
- * A driver's error: `kind` is the adapter's name for it, `code` the driver's (SQLite's name, PostgreSQL's SQLSTATE).
+ * A driver's error. `kind` is the name that Prisma's adapter gives it; `code` is SQLite's error name or PostgreSQL's
+ * SQLSTATE.
  */
 type DriverFault = { kind: string; code: string; message: string }
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-/** Extracts the driver's error. Prisma's errors hold the adapter's in `meta`, which holds the driver's in `cause`. */
+/** Extracts the driver's error: Prisma's error has the adapter's in `meta`, which has the driver's in `cause`. */
 const faultOf = (error: unknown): DriverFault => {
   if (!isRecord(error)) return { kind: '', code: '', message: textOf(error) }
   if (isRecord(error.meta) && isRecord(error.meta.driverAdapterError)) return faultOf(error.meta.driverAdapterError)
-  const said = error.name === 'DriverAdapterError' && isRecord(error.cause) ? error.cause : error
+  const fault = error.name === 'DriverAdapterError' && isRecord(error.cause) ? error.cause : error
   return {
-    kind: textOf(said.kind),
-    code: textOf(said.originalCode) || textOf(said.code),
-    message: textOf(said.originalMessage) || textOf(said.message) || textOf(said.kind) || textOf(said.code),
+    kind: textOf(fault.kind),
+    code: textOf(fault.originalCode) || textOf(fault.code),
+    message: textOf(fault.originalMessage) || textOf(fault.message) || textOf(fault.kind) || textOf(fault.code),
   }
 }
 
@@ -29,8 +30,8 @@ const prismaCodeOf = (error: unknown): string =>
 export const isUniqueViolation = (error: unknown): boolean => prismaCodeOf(error) === 'P2002'
 
 /**
- * For a `catch`: turns a violated unique constraint into `conflict`. Says, for example: This server already has a tool
- * named "search".
+ * Returns a handler for `catch` that turns a violated unique constraint into `conflict`, with a message such as: This
+ * server already has a tool named "search".
  */
 export const rethrowTaken =
   (holder: string, noun: string, name = '') =>
@@ -41,7 +42,7 @@ export const rethrowTaken =
     })
   }
 
-/** Returns whether a row to delete is still referenced, or a referenced row does not exist. */
+/** Returns whether a deleted row is still referenced, or a referenced row does not exist. */
 export const isForeignKeyViolation = (error: unknown): boolean =>
   prismaCodeOf(error) === 'P2003' || faultOf(error).kind === 'ForeignKeyConstraintViolation'
 
@@ -56,9 +57,9 @@ export const isConflict = (error: unknown): boolean =>
 export const isSqliteBusy = (error: unknown): boolean => /^SQLITE_(BUSY|LOCKED)/.test(faultOf(error).code)
 
 export const databaseBusy = (cause?: unknown): AppError =>
-  new AppError('unavailable', 'The database is busy: try again in a moment.', { cause, retryAfterSeconds: 1 })
+  new AppError('unavailable', 'The database is busy. Try again in a moment.', { cause, retryAfterSeconds: 1 })
 
-const DISK_FULL = 'The disk that holds the database is full: nothing can be changed until there is room.'
+const DISK_FULL = 'The database disk is full. Nothing can be changed until space is freed.'
 
 /** Codes: https://sqlite.org/rescode.html */
 const sqliteFailureOf = (error: unknown, file: string): AppError | undefined => {
@@ -70,9 +71,9 @@ const sqliteFailureOf = (error: unknown, file: string): AppError | undefined => 
   }
   if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) {
     const advice = 'stop Patchbay and restore it from a backup'
-    return new AppError('unavailable', `The database file is damaged or no database: ${advice}.`, options)
+    return new AppError('unavailable', `The database file is damaged or not a database: ${advice}.`, options)
   }
-  const advice = 'see that this user may, and that the disk is sound'
+  const advice = 'check the file permissions and the disk'
   if (/^SQLITE_(IOERR|CANTOPEN|READONLY|PERM|AUTH|NOLFS)/.test(code)) {
     return new AppError('unavailable', `The database file cannot be read or written (${code}): ${advice}.`, options)
   }
@@ -80,7 +81,10 @@ const sqliteFailureOf = (error: unknown, file: string): AppError | undefined => 
 }
 
 const POSTGRES_DISK_FULL = '53100'
-/** Connection, authorization, no such database, resources, operator intervention: PostgreSQL, appendix A. */
+/**
+ * Classes of SQLSTATE codes: connection, authorization, missing database, resources, operator intervention. Source:
+ * PostgreSQL, appendix A.
+ */
 const POSTGRES_GONE = /^(08|28|3D000|53|57P)/
 const SOCKET_GONE = /^(ECONN|EPIPE|ENOTFOUND|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|EADDRNOTAVAIL)/
 /** Connection failures without a code: the adapter's kinds, and `pg`'s messages. */
@@ -99,7 +103,7 @@ const postgresFailureOf = (error: unknown): AppError | undefined => {
   return new AppError('unavailable', 'PostgreSQL is temporarily unavailable.', { ...options, retryAfterSeconds: 1 })
 }
 
-/** Prisma rolled back a transaction that took too long, or could not start it in time. */
+/** Prisma's code for a transaction that took too long, or could not start in time. */
 const TRANSACTION_EXPIRED = 'P2028'
 
 /**
@@ -108,7 +112,7 @@ const TRANSACTION_EXPIRED = 'P2028'
  */
 const toDatabaseFailure = (error: unknown, target: DatabaseTarget): unknown => {
   if (error instanceof AppError) return error
-  // Prisma replaces errors that have a code with its own, so our adapter's AppErrors arrive as a cause.
+  // Prisma wraps errors that have a code, so AppErrors from our adapter arrive as the cause.
   if (error instanceof Error && error.cause instanceof AppError) return error.cause
   if (prismaCodeOf(error) === TRANSACTION_EXPIRED) return databaseBusy(error)
   return (target.kind === 'sqlite' ? sqliteFailureOf(error, target.file) : postgresFailureOf(error)) ?? error

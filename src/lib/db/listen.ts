@@ -5,12 +5,12 @@ import type { PostgresTarget } from './target.ts'
 
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5_000
-/** A dead connection raises no error by itself, so it is probed this often. */
+/** How often the connection is probed: a dead one raises no error by itself. */
 const HEARTBEAT_MS = 15_000
 const ANSWER_TIMEOUT_MS = 5_000
 
 export type ListenOptions = {
-  /** A plain lower-case name. */
+  /** A lower-case identifier. */
   channel: string
   onMessage: (payload: string) => void
   /** Called when listening resumes after a lost connection. Messages sent in between are lost. */
@@ -19,15 +19,15 @@ export type ListenOptions = {
 }
 
 /**
- * Listens for `pg_notify(channel, …)` on a connection of its own and reconnects for as long as necessary. Resolves once
- * it listens; rejects if the first connection fails. `close` ends it.
+ * Listens for `pg_notify(channel, …)` on a separate connection, and reconnects until `close` is called. Resolves when it
+ * is listening; rejects if the first connection fails.
  */
 export const listen = async (
   target: PostgresTarget,
   options: ListenOptions,
 ): Promise<{ close: () => Promise<void> }> => {
   const { channel, onMessage, onResumed, onLost } = options
-  // Loaded on first use; otherwise every process on SQLite would load the driver too.
+  // Loaded on first use, so that processes on SQLite do not load the driver.
   const pg = await import('pg')
   const closing = new AbortController()
   let current: Client | undefined
@@ -43,7 +43,7 @@ export const listen = async (
       if (isLost || closing.signal.aborted) return
       isLost = true
       void client.end().catch(() => undefined)
-      if (current !== client) return // it never listened: connect() rejects
+      if (current !== client) return // It was not listening yet: connect() rejects.
       onLost(error)
       void resume()
     }
@@ -80,7 +80,7 @@ export const listen = async (
         await connect()
         return onResumed()
       } catch {
-        // Reported when the connection was lost; keep trying.
+        // The loss has been reported; keep trying.
       }
     }
   }

@@ -10,10 +10,10 @@ import {
 import { toPgConfig } from './postgres.ts'
 import type { PostgresTarget } from './target.ts'
 
-/** The lock that Prisma's own engine takes, so that the two never migrate at the same time. */
+/** The lock that Prisma's engine takes, so that it and Patchbay never migrate at the same time. */
 const PRISMA_ADVISORY_LOCK = 72_707_369
 
-/** Exactly as Prisma's own engine creates it, so that `prisma migrate` accepts the table. */
+/** Exactly the table that Prisma's engine creates, so that `prisma migrate` accepts it. */
 const BOOKKEEPING = `CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
   "id" VARCHAR(36) PRIMARY KEY NOT NULL,
   "checksum" VARCHAR(64) NOT NULL,
@@ -48,19 +48,18 @@ const apply = async (client: Client, { name, sql, checksum }: Migration): Promis
 
 export const openPostgresMigrations = async (target: PostgresTarget): Promise<MigratableDatabase> => {
   const client = new Client(toPgConfig(target))
-  // Pending queries already reject when the connection is lost. Without a listener the event would also end the
-  // process.
+  // If the connection is lost, pending queries reject. Without a listener, the event would also end the process.
   client.on('error', () => undefined)
   await client.connect()
   return {
     readApplied: () => readApplied(client),
-    applyNext: async brought => {
+    applyNext: async bundled => {
       await client.query('BEGIN')
       try {
         // Held until the transaction ends, so it is released if the process dies.
         await client.query('SELECT pg_advisory_xact_lock($1)', [PRISMA_ADVISORY_LOCK])
         await client.query(BOOKKEEPING)
-        const [next] = planMigrations(brought, await readApplied(client))
+        const [next] = planMigrations(bundled, await readApplied(client))
         if (next) await apply(client, next)
         await client.query('COMMIT')
         return next?.name

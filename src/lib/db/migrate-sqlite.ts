@@ -11,10 +11,10 @@ import {
 import { openRawSqlite, type RawSqlite } from './sqlite.ts'
 import type { SqliteTarget } from './target.ts'
 
-/** How long to wait for another process that is migrating; enough to rebuild a table with millions of rows. */
+/** How long to wait while another process migrates; enough to rebuild a table with millions of rows. */
 const LOCK_WAIT_MS = 60_000
 
-/** Exactly as Prisma's own engine creates it, so that `prisma migrate` accepts the table. */
+/** Exactly the table that Prisma's engine creates, so that `prisma migrate` accepts it. */
 const BOOKKEEPING = `CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
   "id" TEXT PRIMARY KEY NOT NULL,
   "checksum" TEXT NOT NULL,
@@ -42,7 +42,7 @@ const runScript = (connection: RawSqlite, { name, sql }: Migration): void => {
   try {
     connection.exec(sql)
     const broken = connection.prepare('PRAGMA foreign_key_check').all()
-    if (broken.length > 0) throw new Error(`it leaves ${broken.length} rows that refer to none`)
+    if (broken.length > 0) throw new Error(`it leaves ${broken.length} rows with invalid references`)
   } catch (error) {
     throw migrationFailed(name, error)
   }
@@ -59,19 +59,19 @@ const apply = (connection: RawSqlite, migration: Migration): void => {
     .run(randomUUID(), migration.checksum, migration.name, now, now)
 }
 
-/** Opens the file for migration; creates it and its folder if they do not exist. */
+/** Opens the file for migration. Creates the file and its folder if they do not exist. */
 export const openSqliteMigrations = (target: SqliteTarget): MigratableDatabase => {
   mkdirSync(dirname(target.file), { recursive: true, mode: 0o700 }) // the database contains password hashes
   const connection = openRawSqlite(target, { busyTimeoutMs: LOCK_WAIT_MS, fileMustExist: false })
   return {
     readApplied: async () => readApplied(connection),
-    applyNext: async brought => {
-      // Rebuilding a table drops it first, which must not cascade. The pragma has no effect inside a transaction.
+    applyNext: async bundled => {
+      // Rebuilding a table drops the old one, which must not cascade. Inside a transaction the pragma has no effect.
       connection.pragma('foreign_keys = OFF')
       connection.exec('BEGIN IMMEDIATE')
       try {
         connection.exec(BOOKKEEPING)
-        const [next] = planMigrations(brought, readApplied(connection))
+        const [next] = planMigrations(bundled, readApplied(connection))
         if (next) apply(connection, next)
         connection.exec('COMMIT')
         return next?.name

@@ -10,7 +10,7 @@ import {
 } from './migrations.ts'
 import type { DatabaseTarget } from './target.ts'
 
-/** Loads PostgreSQL's driver only when needed: every thread that uses a database imports this folder. */
+/** Loads PostgreSQL's driver only when needed, since the threads that use SQLite import this file too. */
 const open = async (target: DatabaseTarget): Promise<MigratableDatabase> =>
   target.kind === 'sqlite'
     ? openSqliteMigrations(target)
@@ -30,21 +30,20 @@ const readApplied = async (target: DatabaseTarget): Promise<readonly AppliedMigr
  * Migrates the database and returns the names of the applied migrations. Creates a missing SQLite file. `directory`
  * contains `sqlite/` and `postgresql/`, with one folder per migration.
  *
- * Forward only. Each migration runs in a transaction of its own, under a lock that other processes wait for, and is
- * recorded in Prisma's own table with its hash. Throws a MigrationError if the database is not one this version may
- * migrate, or if a migration fails (it is then rolled back), and an AppError `unavailable` if the database cannot be
- * opened.
+ * Migrates forward only. Each migration runs in its own transaction, under a lock that other processes wait for, and is
+ * recorded in Prisma's table with its hash. Throws a MigrationError if this version cannot migrate the database, or if
+ * a migration fails, which is then rolled back. Throws an AppError `unavailable` if the database cannot be opened.
  */
 export const migrate = (target: DatabaseTarget, directory: string): Promise<readonly string[]> =>
   namingFailures(target, async () => {
-    const brought = readMigrations(directory, target.kind)
+    const bundled = readMigrations(directory, target.kind)
     const database = await open(target)
     try {
       const names: string[] = []
-      // Most starts find nothing to do, and need no lock to find that out.
-      if (planMigrations(brought, await database.readApplied()).length === 0) return names
+      // Usually nothing is pending; finding that out needs no lock.
+      if (planMigrations(bundled, await database.readApplied()).length === 0) return names
       for (;;) {
-        const name = await database.applyNext(brought)
+        const name = await database.applyNext(bundled)
         if (name === undefined) return names
         names.push(name)
       }
@@ -53,20 +52,20 @@ export const migrate = (target: DatabaseTarget, directory: string): Promise<read
     }
   })
 
-/** `refusal` is why `migrate` would refuse; `pending` is then empty. */
+/** `refusal` is the error that `migrate` would throw; `pending` is then empty. */
 export type MigrationState = { applied: readonly string[]; pending: readonly string[]; refusal?: MigrationError }
 
 /**
- * Returns which migrations are applied and which are pending, for `doctor`. Changes nothing and creates no file. Throws
- * as `migrate` does.
+ * Returns the names of applied and pending migrations, for `doctor`. Changes nothing and creates no file. Throws an
+ * AppError `unavailable` if the database cannot be opened.
  */
 export const migrationState = (target: DatabaseTarget, directory: string): Promise<MigrationState> =>
   namingFailures(target, async () => {
-    const brought = readMigrations(directory, target.kind)
+    const bundled = readMigrations(directory, target.kind)
     const rows = await readApplied(target)
     const applied = rows.map(({ name }) => name).sort()
     try {
-      return { applied, pending: planMigrations(brought, rows).map(({ name }) => name) }
+      return { applied, pending: planMigrations(bundled, rows).map(({ name }) => name) }
     } catch (error) {
       if (error instanceof MigrationError) return { applied, pending: [], refusal: error }
       throw error

@@ -6,8 +6,8 @@ import type { PostgresTarget } from './target.ts'
 const CONNECT_TIMEOUT_MS = 5_000
 
 /**
- * Returns connection settings for `pg` and Prisma's adapter as separate fields. With a connection string, the adapter
- * would run statements meant for another database (a shadow database) on this one.
+ * Returns the connection settings for `pg` and Prisma's adapter, as separate fields. Given a connection string, the
+ * adapter would run statements for another database (a shadow database) on this one.
  */
 export const toPgConfig = ({ url }: PostgresTarget): ClientConfig => ({
   application_name: 'patchbay',

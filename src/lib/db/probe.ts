@@ -4,7 +4,7 @@ import type { Database } from './client.ts'
 /** How long a probe waits for the database. */
 const PROBE_TIMEOUT_MS = 2_000
 
-/** Returns whether the database answers in time. Never rejects. */
+/** Returns whether the database responds in time. Never rejects. */
 export const isAnswering = async (db: Database): Promise<boolean> => {
   const waiting = new AbortController()
   try {

@@ -5,9 +5,9 @@ import { connectionPragmas } from './sqlite.ts'
 import type { SqliteTarget } from './target.ts'
 import { createLock, DATABASE_WAIT_MS, retryUntil } from './waiting.ts'
 
-/** How long another process's lock may block this thread; after that we wait without blocking. */
+/** How long another process's lock may block this thread. After that, we wait without blocking. */
 const BUSY_TIMEOUT_MS = 10
-/** SQLITE_MAX_VARIABLE_NUMBER of our build. Prisma's default of 999 cannot read 1,000 rows with relations. */
+/** SQLITE_MAX_VARIABLE_NUMBER of our build. Prisma's default of 999 is too low to read 1,000 rows with relations. */
 const MAX_BIND_VALUES = 32_766
 
 const openConnections = async (file: string): Promise<{ reader: SqlDriverAdapter; writer: SqlDriverAdapter }> => {
@@ -28,16 +28,16 @@ const rollback = async (writer: SqlDriverAdapter): Promise<void> => {
   try {
     await writer.executeScript('ROLLBACK')
   } catch (error) {
-    // SQLite itself rolls back after some errors, such as a full disk.
+    // After some errors, such as a full disk, SQLite has already rolled back.
     if (!String(error).includes('no transaction is active')) throw error
   }
 }
 
-/** Returns the transaction that is open on `writer`. Calls `end` once, when it is over. */
+/** Wraps the transaction that is open on `writer`. Calls `end` once when it has ended. */
 const openTransaction = (writer: SqlDriverAdapter, end: () => void): Transaction => ({
   provider: writer.provider,
   adapterName: writer.adapterName,
-  // Makes Prisma leave COMMIT and ROLLBACK to us. By itself it would not roll back after a failed COMMIT.
+  // Makes Prisma leave COMMIT and ROLLBACK to us: it would not roll back after a failed COMMIT.
   options: { usePhantomQuery: true },
   queryRaw: query => writer.queryRaw(query),
   executeRaw: query => writer.executeRaw(query),
@@ -57,7 +57,7 @@ const openTransaction = (writer: SqlDriverAdapter, end: () => void): Transaction
   releaseSavepoint: async name => writer.executeScript(`RELEASE ${name}`),
 })
 
-/** Returns whether the statement reads. Prisma generates the SQL: its reads start with SELECT, its writes never do. */
+/** Returns whether the statement only reads. In Prisma's SQL, reads start with SELECT and writes never do. */
 const isRead = (sql: string): boolean => /^\s*SELECT\b/i.test(sql)
 
 const retryWhileBusy = <T>(deadline: number, work: () => Promise<T>): Promise<T> =>
@@ -106,11 +106,11 @@ const createAdapter = async (file: string): Promise<SqlDriverAdapter> => {
 /**
  * Returns Prisma's adapter for SQLite with three fixes:
  *
- * - Prisma runs everything on one connection, so a statement outside a transaction would join whichever one is open and
- *   be rolled back with it. Here reads have a connection of their own, and writes queue with transactions.
- * - Prisma begins a transaction without the write lock, so a later write fails at once if another process wrote in
- *   between. Here BEGIN takes the lock.
- * - Prisma blocks the thread while another process holds the lock. Here we wait without blocking.
+ * - Prisma uses one connection for everything, so a statement outside a transaction would become part of any open
+ *   transaction and be rolled back with it. Here, reads have a separate connection, and writes queue with transactions.
+ * - Prisma begins a transaction without the write lock, so a later write fails immediately if another process has written
+ *   in between. Here, BEGIN takes the lock.
+ * - Prisma blocks the thread while another process holds the lock. Here, we wait without blocking.
  *
  * The file must exist.
  */

@@ -7,18 +7,18 @@ export type RawSqlite = Sqlite.Database
 export type RawSqliteOptions = {
   /** How long a statement blocks its thread while another connection holds the lock. */
   busyTimeoutMs: number
-  /** FULL survives a power cut; NORMAL may lose the last commits in one, but never in a crash of the process. */
+  /** FULL survives a power failure. NORMAL may lose the last commits then, but not if only the process crashes. */
   synchronous?: 'FULL' | 'NORMAL'
   fileMustExist?: boolean
 }
 
 /**
- * Page cache per connection. The default of 16 MB, on four connections, would only duplicate the system's file cache.
+ * Page cache of each connection. The default of 16 MB, on four connections, would only duplicate the system's file cache.
  */
 const CACHE_KIB = 4_000
 
 /**
- * Returns the pragmas for every connection. `journal_mode` persists in the file; the others apply to the connection.
+ * Returns the pragmas for every connection. `journal_mode` is stored in the file; the others apply to the connection.
  */
 export const connectionPragmas = (synchronous: 'FULL' | 'NORMAL'): string =>
   `PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA foreign_keys = ON; PRAGMA cache_size = -${CACHE_KIB};`

@@ -12,25 +12,25 @@ export type DatabaseKind = DatabaseTarget['kind']
 const parseFile = (url: string): Result<DatabaseTarget, string> => {
   const path = url.slice('file:'.length)
   if (path === '' || path.startsWith(':memory:')) {
-    return failure('an SQLite database needs a file, such as file:./data/patchbay.db')
+    return failure('an SQLite database needs a file path, such as file:./data/patchbay.db')
   }
-  if (/[?#]/.test(path)) return failure('a file: address takes no parameters')
+  if (/[?#]/.test(path)) return failure('a file: URL must not have parameters')
   if (!path.startsWith('//')) return success({ kind: 'sqlite', file: resolve(path) })
   try {
     return success({ kind: 'sqlite', file: fileURLToPath(url) })
   } catch {
-    return failure('the file: address is no valid path; write file:./relative.db or file:/absolute.db')
+    return failure('the path in the file: URL is not valid; write file:./relative.db or file:/absolute.db')
   }
 }
 
 /**
- * Parses `DATABASE_URL`: `file:` is SQLite, relative to the working directory; `postgres:` or `postgresql:` is
- * PostgreSQL. Error messages never contain the URL, which may contain a password.
+ * Parses `DATABASE_URL`: `file:` is for SQLite, with a path relative to the working directory; `postgres:` and
+ * `postgresql:` are for PostgreSQL. Error messages never contain the URL because it may contain a password.
  */
 export const parseDatabaseUrl = (url: string): Result<DatabaseTarget, string> => {
   if (url.startsWith('file:')) return parseFile(url)
   if (!/^postgres(ql)?:\/\//.test(url)) {
-    return failure('a database is file:<path> (SQLite) or postgres://<user>:<password>@<host>/<name> (PostgreSQL)')
+    return failure('write file:<path> (SQLite) or postgres://<user>:<password>@<host>/<name> (PostgreSQL)')
   }
-  return URL.canParse(url) ? success({ kind: 'postgresql', url }) : failure('the postgres: address is no valid URL')
+  return URL.canParse(url) ? success({ kind: 'postgresql', url }) : failure('the postgres: URL is not valid')
 }

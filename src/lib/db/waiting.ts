@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { databaseBusy } from './failures.ts'
 
-/** How long a write waits for others, in this process or another, before it fails. */
+/** How long a write waits for other writes, in any process, before it fails. */
 export const DATABASE_WAIT_MS = 5_000
 const FIRST_PAUSE_MS = 2
 const LONGEST_PAUSE_MS = 100
 
 /**
- * Retries `attempt` until it succeeds, fails with an error not worth a retry, or `deadline` (of `performance.now()`)
- * passes; then throws the last error. Waits between attempts without blocking the thread.
+ * Retries `attempt` until it succeeds. Throws its error if `isWorthAnother` returns false, or if the next attempt would
+ * be after `deadline` (on the clock of `performance.now()`). Waits between attempts without blocking the thread.
  */
 export const retryUntil = async <T>(
   deadline: number,
@@ -19,7 +19,7 @@ export const retryUntil = async <T>(
     try {
       return await attempt()
     } catch (error) {
-      // Random jitter, so that two callers that collided do not collide again.
+      // Jitter, so that callers that collided do not collide again.
       const jitteredMs = pauseMs * (0.5 + Math.random())
       if (!isWorthAnother(error) || performance.now() + jitteredMs > deadline) throw error
       await delay(jitteredMs)
@@ -28,8 +28,8 @@ export const retryUntil = async <T>(
 }
 
 /**
- * Creates a FIFO lock. `acquire` rejects at `deadline` (of `performance.now()`), with an AppError as its cause. Call
- * `release` exactly once after each `acquire`.
+ * Creates a FIFO lock. `acquire` rejects at `deadline` (on the clock of `performance.now()`), with an AppError as the
+ * cause. Call `release` exactly once after each successful `acquire`.
  */
 export const createLock = () => {
   const waiting: (() => void)[] = []
@@ -42,8 +42,7 @@ export const createLock = () => {
     return new Promise((resolve, reject) => {
       const proceed = () => {
         clearTimeout(timer)
-        // SQLite runs on this thread: without a break, a queue of writers would block everything else until it is
-        // empty.
+        // SQLite runs on this thread: without yielding, a queue of writers would block everything else.
         setImmediate(resolve)
       }
       const giveUp = () => {

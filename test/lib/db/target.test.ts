@@ -17,12 +17,12 @@ describe('DATABASE_URL', () => {
   it.each([
     ['file:', 'needs a file'],
     ['file::memory:', 'needs a file'],
-    ['file:./a.db?connection_limit=1', 'no parameters'],
-    ['file://server/share.db', 'no valid path'],
+    ['file:./a.db?connection_limit=1', 'must not have parameters'],
+    ['file://server/share.db', 'path in the file: URL is not valid'],
     ['mysql://root@localhost/x', 'file:<path>'],
     ['patchbay.db', 'file:<path>'],
     ['', 'file:<path>'],
-    ['postgres://u:secret@host:port/x', 'no valid URL'],
+    ['postgres://u:secret@host:port/x', 'postgres: URL is not valid'],
   ])('rejects %s', (url, reason) => {
     const parsed = parseDatabaseUrl(url)
     expect(parsed).toMatchObject({ ok: false, error: expect.stringContaining(reason) })
