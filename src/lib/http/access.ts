@@ -3,7 +3,7 @@ import type { Actor, Scope } from '../kernel/actor.ts'
 import { AppError } from '../kernel/errors.ts'
 import { BEARER_CHALLENGE } from './problem.ts'
 
-/** Who may call a route. Every API route must declare it; the app does not start otherwise. */
+/** Who may call a route. The app does not start unless every API route declares it. */
 export type RouteAccess = 'anyone' | 'user' | 'operator'
 
 declare module 'fastify' {
@@ -34,11 +34,11 @@ export const isSafeMethod = (method: string): boolean => SAFE_METHODS.has(method
 
 const SIGN_IN = 'Sign in, or send a personal access token.'
 
-/** Runs in linear time on any header: no two adjacent parts can match the same character. */
+/** Takes linear time for any header: no two adjacent parts can match the same character. */
 const BEARER = /^Bearer(?: +(\S+))?$/i
 
 /**
- * Returns the token of `Authorization: Bearer …` (RFC 6750 §2.1), '' if it is empty, undefined without such a header.
+ * Returns the token from `Authorization: Bearer …` (RFC 6750 §2.1): '' if it is empty, undefined without such a header.
  */
 export const bearerOf = (request: FastifyRequest): string | undefined => {
   const match = BEARER.exec(request.headers.authorization?.trim() ?? '')
@@ -46,7 +46,8 @@ export const bearerOf = (request: FastifyRequest): string | undefined => {
 }
 
 /**
- * Returns the signed-in caller. Throws `unauthenticated` if there is none, which `access` rules out for user routes.
+ * Returns the signed-in caller. Throws `unauthenticated` if there is none, which cannot happen on routes whose `access`
+ * requires a user.
  */
 export const actorOf = (request: FastifyRequest): Actor => {
   if (request.actor === undefined) throw new AppError('unauthenticated', SIGN_IN)
@@ -72,7 +73,7 @@ const assertAccess = (request: FastifyRequest, reply: FastifyReply): void => {
   const scope = neededScope(request)
   if (!actor.scopes.has(scope)) {
     challenge(reply, `, error="insufficient_scope", scope="${scope}"`)
-    throw new AppError('forbidden', `The token lacks the scope "${scope}" that this needs.`)
+    throw new AppError('forbidden', `This requires a token with the scope "${scope}".`)
   }
   if (access === 'operator' && !actor.isOperator) {
     throw new AppError('forbidden', 'Only the operator of this installation may do this.')
@@ -80,8 +81,8 @@ const assertAccess = (request: FastifyRequest, reply: FastifyReply): void => {
 }
 
 /**
- * Throws `unauthenticated`, with a challenge (RFC 6750 §3), if the bearer token is missing or wrong. For a route with
- * its own token; `name` is the setting that holds it.
+ * Throws `unauthenticated`, with a challenge (RFC 6750 §3), if the bearer token is missing or wrong. For routes with a
+ * token from a setting; `name` is the setting.
  */
 export const assertBearer = (
   request: FastifyRequest,
@@ -112,7 +113,7 @@ const authenticate = async (request: FastifyRequest, finders: FindActors): Promi
   identify(request, await finders.findActorByUserId(userId), 'session')
 }
 
-/** Sets the actor again after this request has signed a user in, so that the response can show their page. */
+/** Sets the actor after the request has signed a user in, so that the response can show the user's page. */
 export const goOnSignedIn = (request: FastifyRequest): Promise<void> =>
   authenticate(request, request.server.actorFinders)
 
@@ -123,9 +124,11 @@ const assertDeclared = ({ method, url, config }: RouteOptions): void => {
 }
 
 /**
- * Identifies the caller of each request in this scope before its body is read, and enforces each route's `access`: also
- * before, or in `preValidation`, after the body, so that a rejected form can be preserved. A bearer token takes
- * precedence over the session cookie. Call after `keepSessions`.
+ * Identifies the caller of each request in this scope before the body is read, and enforces the route's `access`. A
+ * bearer token takes precedence over the session cookie. Call after `keepSessions`.
+ *
+ * Access is checked before the body is read (`onRequest`), or after it (`preValidation`), so that a rejected form can be
+ * preserved.
  */
 export const checkAccess = (
   app: FastifyInstance,

@@ -16,7 +16,7 @@ export type ApiOptions = {
   description: ApiDescription
 }
 
-/** Logs one line per response, with the route's pattern: the actual path may contain private data. */
+/** Logs one line per response, with the route's pattern instead of the path, which may contain private data. */
 const logResponses = (api: FastifyInstance): void => {
   api.addHook('onResponse', async (request, reply) => {
     const { method, routeOptions, actor } = request
@@ -32,13 +32,13 @@ const setHeaders = (api: FastifyInstance): void => {
   api.addHook('onRequest', async (request, reply) => {
     reply.header('cache-control', 'no-store')
     reply.header('x-request-id', request.id)
-    // PostgreSQL cannot store NUL: a query with one from the path or a filter would fail.
+    // PostgreSQL does not accept NUL: a query with a path or filter that contains one would fail.
     if (request.url.includes('%00')) throw new AppError('invalid_request', 'The URL contains a NUL character (%00).')
   })
 }
 
 /**
- * Turns a scope of the server into the management API. Await it before registering routes:
+ * Sets up a scope of the server for the management API. Await it before registering routes:
  *
  *     app.register(async api => {
  *       await configureApi(api, options)

@@ -1,13 +1,13 @@
 import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** How often idle connections are closed during a shutdown. */
+/** Interval at which a shutdown closes connections that have become idle. */
 const SWEEP_MS = 100
 
 const isResponse = (value: unknown): value is Pick<ServerResponse, 'headersSent' | 'setHeader'> =>
   typeof value === 'object' && value !== null && 'headersSent' in value && 'setHeader' in value
 
-/** Returns the socket's current response, from a property internal to Node: undefined if there is none. */
+/** Returns the socket's current response, if any, from a property internal to Node. */
 export const findResponse = (socket: Socket) => {
   const response: unknown = Reflect.get(socket, '_httpMessage')
   return isResponse(response) ? response : undefined
@@ -20,20 +20,20 @@ const announceEnd = (socket: Socket): void => {
 }
 
 /**
- * Tracks the connections of a server that is not listening yet. Returns a function that drains them: `close` stops
- * listening and resolves with the last connection; requests in progress have `maxMs` before they are cut.
+ * Tracks a server's connections; call it before the server listens. Returns a function that drains them: `close` stops
+ * listening and resolves when the last connection has closed; after `maxMs`, requests in progress are cut off.
  */
 export const createDrain = (server: Server) => {
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
-    // A socket whose upgrade was not handled is announced again.
+    // If an upgrade is not handled, the event repeats for the same socket.
     if (sockets.has(socket)) return
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })
   const sweep = (): void => {
     server.closeIdleConnections()
-    // Node counts a connection that never sent anything, such as a browser's spare one, as busy.
+    // Node does not count a connection that has sent nothing as idle; browsers open spare ones.
     for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
   }
   return async (close: () => Promise<void>, maxMs: number): Promise<void> => {

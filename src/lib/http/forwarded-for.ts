@@ -10,9 +10,9 @@ const parseNetwork = (text: string): Network => {
 }
 
 /**
- * Returns a function that lists the addresses a request came through, the client's first, as in X-Forwarded-For. The
- * header is trusted only if the peer is in one of these networks (PATCHBAY_TRUST_PROXY); otherwise the result is the
- * peer's address.
+ * Returns a function that returns a request's client and proxy addresses, client first, as in X-Forwarded-For. The
+ * header is trusted only if the peer is in one of these networks (PATCHBAY_TRUST_PROXY); otherwise only the peer's
+ * address is returned.
  */
 export const createForwardedFor = (trustProxy: readonly string[]): ((incoming: IncomingMessage) => string) => {
   const networks = trustProxy.map(parseNetwork)
@@ -22,7 +22,7 @@ export const createForwardedFor = (trustProxy: readonly string[]): ((incoming: I
     return networks.some(([base, bits]) => base.kind() === parsed.kind() && parsed.match(base, bits))
   }
   return ({ socket: { remoteAddress = 'unknown' }, headers }) => {
-    const said = headers['x-forwarded-for']
-    return typeof said === 'string' && isTrusted(remoteAddress) ? `${said}, ${remoteAddress}` : remoteAddress
+    const forwarded = headers['x-forwarded-for']
+    return typeof forwarded === 'string' && isTrusted(remoteAddress) ? `${forwarded}, ${remoteAddress}` : remoteAddress
   }
 }

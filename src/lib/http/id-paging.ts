@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { decodeCursor, type Page, type PageQuery, toPage } from './paging.ts'
 
 /**
- * Keyset paging by id: at most `limit` items after `afterId`. Stores fetch one more to see whether there is a next
- * page.
+ * Keyset paging by id: at most `limit` items after `afterId`. Stores fetch one row more, which shows whether there is a
+ * next page.
  */
 export type IdPage = { limit: number; afterId: string | undefined }
 
@@ -21,7 +21,7 @@ export const toIdPage = <T extends { id: string }, V>(
   return { items: items.map(toView), nextCursor }
 }
 
-/** Returns the part of a store's query that selects one page of the rows that match `where`. */
+/** Returns the query arguments that select one page of the rows matching `where`. */
 export const idPageQuery = <Where extends object>({ limit, afterId }: IdPage, where: Where) => ({
   where: { ...where, ...(afterId !== undefined && { id: { gt: afterId } }) },
   take: limit + 1,

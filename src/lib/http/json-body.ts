@@ -13,7 +13,7 @@ const isUnstorable = (value: JsonValue): boolean =>
   typeof value === 'string' ? !isStorable(value) : isJsonObject(value) && !Object.keys(value).every(isStorable)
 
 const badJson = (reason: string): AppError =>
-  new AppError('invalid_request', `The body is not acceptable JSON: ${reason}.`)
+  new AppError('invalid_request', `The body cannot be accepted as JSON: ${reason}.`)
 
 const parseBody = (text: string, maxDepth: number): JsonValue | undefined => {
   // Clients often send DELETE with a content type and no body.
@@ -23,7 +23,7 @@ const parseBody = (text: string, maxDepth: number): JsonValue | undefined => {
     const { reason, message } = parsed.error
     throw badJson(reason === 'depth' ? `${message} (PATCHBAY_MAX_JSON_DEPTH)` : message)
   }
-  // JSON can express both only as escapes.
+  // In JSON, both can only be written as escapes.
   if (text.includes('\\u') && someValue(parsed.value, isUnstorable)) {
     throw badJson('a string contains NUL or a lone surrogate')
   }
@@ -31,8 +31,8 @@ const parseBody = (text: string, maxDepth: number): JsonValue | undefined => {
 }
 
 /**
- * Makes this scope accept JSON bodies only, and treat them as untrusted: bounded depth, no `__proto__`, only text that
- * the database can store, no compression (a small compressed body could expand without bound).
+ * Makes this scope accept only JSON bodies, and rejects those that are too deep, have a key `__proto__`, contain text that
+ * the database cannot store, or are compressed (a small body could expand without limit).
  */
 export const readJsonBodies = (app: FastifyInstance, maxDepth: number): void => {
   app.removeAllContentTypeParsers()
@@ -44,7 +44,7 @@ export const readJsonBodies = (app: FastifyInstance, maxDepth: number): void => 
     if (encoding !== undefined && encoding !== 'identity') {
       throw new AppError('unsupported_media_type', `The body must not be compressed (Content-Encoding: ${encoding}).`)
     }
-    // Without a type Fastify would skip the body, and the route would report every field as missing.
+    // Without a content type, Fastify would skip the body, and the route would report every field as missing.
     if (type === undefined && hasBody(request.headers)) {
       throw new AppError('unsupported_media_type', JSON_REQUIRED)
     }

@@ -1,16 +1,16 @@
 import { z } from 'zod'
 import { formText } from './pages/forms.ts'
 
-/** Longest search text for a list; fits a whole name. */
+/** Longest search text for a list; long enough for any name. */
 const MAX_SEARCH_CHARACTERS = 200
 
-/** The query of a list page: search text and cursor. Never fails. */
+/** Query parameters of a list page: search text and cursor. Parsing never fails. */
 export const listQuery = z.object({
   q: formText.transform(text => text.trim().slice(0, MAX_SEARCH_CHARACTERS).toWellFormed()),
   cursor: formText.transform(text => (text === '' ? undefined : text)),
 })
 
-/** Returns one of our paths with a query string, leaving out undefined and empty values. */
+/** Adds a query string to a path. Omits undefined and empty values. */
 export const addressOf = (path: string, query: Readonly<Record<string, string | undefined>>): string => {
   const given = Object.entries(query).filter(
     (pair): pair is [string, string] => pair[1] !== undefined && pair[1] !== '',

@@ -8,8 +8,8 @@ async function* chunksOf(batches: AsyncIterable<readonly unknown[]>): AsyncGener
 }
 
 /**
- * Sends values as a download with one JSON text per line. Fetches each batch only after the previous one was sent, and
- * stops when the client disconnects. An error after the first batch cuts the connection, so that nobody mistakes a
+ * Sends values as a download with one JSON text per line. Fetches each batch after the previous one has been sent, and
+ * stops when the client disconnects. An error after the first batch closes the connection, so that nobody takes the
  * partial file for a complete one.
  */
 export const sendNdjson = (

@@ -15,7 +15,7 @@ Anything that belongs to another organization returns 404.`
 
 const problem = (description: string) => ({ description, content: { [PROBLEM_MEDIA_TYPE]: { schema: problemSchema } } })
 
-/** Adds what all routes share to a route's schema: security and error responses. */
+/** Adds the security and the error responses, which all routes share, to a route's schema. */
 const describeRoute = (schema: FastifySchema, access: RouteAccess | undefined): FastifySchema => ({
   ...(access === 'anyone' && { security: [] }),
   ...schema,
@@ -28,7 +28,7 @@ const describeRoute = (schema: FastifySchema, access: RouteAccess | undefined): 
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
-/** Returns the names of the components that a part of the document refers to, directly or through other components. */
+/** Returns the names of the components to which part of the document refers, also through other components. */
 const referencesIn = (part: unknown, schemas: Record<string, unknown>, found = new Set<string>()): Set<string> => {
   for (const [key, value] of isRecord(part) ? Object.entries(part) : []) {
     const name = key === '$ref' && typeof value === 'string' ? value.split('/').at(-1) : undefined
@@ -38,7 +38,7 @@ const referencesIn = (part: unknown, schemas: Record<string, unknown>, found = n
   return found
 }
 
-/** Removes components that nothing refers to: zod registers each named schema twice, for input and for output. */
+/** Removes components without references: zod registers each named schema twice, for input and for output. */
 const withoutUnusedSchemas = (document: { paths?: unknown; components?: { schemas?: object } }): object => {
   const schemas: Record<string, unknown> = { ...document.components?.schemas }
   const used = referencesIn(document.paths, schemas)
@@ -52,12 +52,12 @@ const securitySchemes = (baseUrl: string) =>
     session: { type: 'apiKey', in: 'cookie', name: sessionCookieName(baseUrl.startsWith('https:')) },
   }) as const
 
-/** Builds the document. The library records routes as they are added, so we add them to a server that never listens. */
+/** Builds the document. The library records routes as they are added, so we add ours to a server that never listens. */
 const documentOf = async (routes: readonly RouteOptions[], { version, baseUrl }: ApiDescription): Promise<string> => {
   const described = fastify({ exposeHeadRoutes: false })
   described.setValidatorCompiler(() => () => true)
   described.setSerializerCompiler(() => JSON.stringify)
-  // Imported on first use, so that it does not slow down the start or any command.
+  // Imported on first use, so that it does not slow down starting and commands.
   const { default: swagger } = await import('@fastify/swagger')
   await described.register(swagger, {
     openapi: {
@@ -79,8 +79,8 @@ const documentOf = async (routes: readonly RouteOptions[], { version, baseUrl }:
 }
 
 /**
- * Serves an OpenAPI 3.1 description of the scope's routes at `/openapi.json`, generated from the schemas that validate
- * them. Call before registering routes.
+ * Serves an OpenAPI 3.1 description of the scope's routes at `/openapi.json`, generated from their validation schemas.
+ * Call before registering routes.
  */
 export const describeApi = (api: FastifyInstance, description: ApiDescription): void => {
   const routes: RouteOptions[] = []

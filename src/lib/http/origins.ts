@@ -5,15 +5,15 @@ import { isSafeMethod } from './access.ts'
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'] as const
 
 export type OriginOptions = {
-  /** The origin that clients use. */
+  /** The public URL of this installation. */
   baseUrl: string
-  /** Further allowed origins. */
+  /** Additional allowed origins. */
   allowedOrigins: readonly string[]
-  /** Whether only this machine can connect. If so, other host names are refused (DNS rebinding). */
+  /** Whether only this machine can connect. Other host names are then refused, against DNS rebinding. */
   listensOnLoopback: boolean
 }
 
-/** Returns the base URL's origin, under every loopback name if its host is one. */
+/** Returns the base URL's origin. If the host is a loopback name, returns the origin under all loopback names. */
 const withLoopbackNames = (baseUrl: string): string[] => {
   const { protocol, hostname, port, origin } = new URL(baseUrl)
   if (!LOOPBACK_NAMES.some(name => name === hostname)) return [origin]
@@ -24,13 +24,13 @@ const withLoopbackNames = (baseUrl: string): string[] => {
 const hostnameOf = (host: string): string => host.toLowerCase().replace(/:\d*$/, '')
 
 /**
- * Decides by the headers Origin and Host which browser pages may call. Programs send no Origin and are allowed. Source:
- * MCP, transports, "Security Warning"; RFC 6454 §7.
+ * Decides from the headers Origin and Host whether a browser's page may send a request. Programs send no Origin and are
+ * allowed. Source: MCP, transports, "Security Warning"; RFC 6454 §7.
  */
 export const createOriginPolicy = ({ baseUrl, allowedOrigins, listensOnLoopback }: OriginOptions) => {
   const origins: ReadonlySet<string> = new Set([...withLoopbackNames(baseUrl), ...allowedOrigins])
   const hosts: ReadonlySet<string> = new Set([...LOOPBACK_NAMES, new URL(baseUrl).hostname])
-  /** The last allowed host; the next request nearly always has the same. */
+  /** The last allowed host: nearly all requests have the same one. */
   let allowedHost: string | undefined
   return {
     isOriginAllowed: (origin: string | undefined): boolean => origin === undefined || origins.has(origin.toLowerCase()),
@@ -46,24 +46,24 @@ export const createOriginPolicy = ({ baseUrl, allowedOrigins, listensOnLoopback 
 }
 export type OriginPolicy = ReturnType<typeof createOriginPolicy>
 
-/** Returns whether the browser reports a cross-site request; `none` means that the user started it. */
+/** Returns whether the browser reports a cross-site request. `none` is for requests that the user started directly. */
 const isCrossSite = (request: FastifyRequest): boolean => {
   const site = request.headers['sec-fetch-site']
   return site !== undefined && site !== 'same-origin' && site !== 'none'
 }
 
-/** Refuses requests from pages of other origins before anything else runs. */
+/** Refuses requests from other origins' pages before anything else runs. */
 export const refuseForeignOrigins = (app: FastifyInstance, policy: OriginPolicy): void => {
   app.addHook('onRequest', async request => {
     if (!policy.isHostAllowed(request.headers.host)) {
-      throw new AppError('forbidden', 'The Host header does not name this installation.')
+      throw new AppError('forbidden', 'The Host header does not match this installation.')
     }
     if (!policy.isOriginAllowed(request.headers.origin)) {
-      throw new AppError('forbidden', 'Pages of this origin may not call the API.')
+      throw new AppError('forbidden', 'Pages from this origin may not call the API.')
     }
-    // An allowed Origin takes precedence: Sec-Fetch-Site ignores ports and knows no aliases.
+    // An allowed Origin takes precedence: Sec-Fetch-Site ignores ports and does not know our other origins.
     if (request.headers.origin === undefined && !isSafeMethod(request.method) && isCrossSite(request)) {
-      throw new AppError('forbidden', 'Pages of another site may not call the API.')
+      throw new AppError('forbidden', 'Pages from other sites may not call the API.')
     }
   })
 }

@@ -2,31 +2,31 @@ import { z } from 'zod'
 import { AppError } from '../kernel/errors.ts'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../kernel/limits.ts'
 
-/** Longest accepted cursor; ours have about a hundred characters. */
+/** Longest accepted cursor. Our cursors have about 100 characters. */
 const MAX_CURSOR_CHARACTERS = 1_024
 
 /** Query parameters of every list. */
 export const pageQuery = z.object({
   limit: z.coerce.number().int().min(1).max(MAX_PAGE_SIZE).default(DEFAULT_PAGE_SIZE),
-  cursor: z.string().max(MAX_CURSOR_CHARACTERS).optional().describe('nextCursor of the page before'),
+  cursor: z.string().max(MAX_CURSOR_CHARACTERS).optional().describe('nextCursor of the previous page'),
 })
 export type PageQuery = z.infer<typeof pageQuery>
 
 export type Page<T> = { items: T[]; nextCursor: string | null }
 
-/** Returns the response schema of a list of `item`s. */
+/** Returns the response schema for a list of `item`s. */
 export const pageOf = <T extends z.ZodType>(item: T) =>
   z.object({ items: z.array(item), nextCursor: z.string().nullable().describe('null on the last page') })
 
-/** Cursors are opaque to clients, so their content may change between releases. */
+/** Cursors are opaque to clients, so their format may change between releases. */
 const encodeCursor = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
 const badCursor = (): AppError =>
-  new AppError('invalid_request', 'The cursor does not belong to this list. Start again without a cursor.', {
-    errors: [{ path: 'cursor', message: 'is not a cursor of this list' }],
+  new AppError('invalid_request', 'The cursor is not from this list. Start again without a cursor.', {
+    errors: [{ path: 'cursor', message: 'is not a cursor from this list' }],
   })
 
-/** Decodes a cursor and validates it with the list's `schema`. Throws `invalid_request`. */
+/** Decodes a cursor and validates it with the list's `schema`. Throws `invalid_request` if it is not valid. */
 export const decodeCursor = <T extends z.ZodType>(cursor: string | undefined, schema: T): z.output<T> | undefined => {
   if (cursor === undefined) return undefined
   let value: unknown
@@ -41,8 +41,8 @@ export const decodeCursor = <T extends z.ZodType>(cursor: string | undefined, sc
 }
 
 /**
- * Builds a page from up to `limit + 1` rows; the extra row means that there is a next page. `cursorOf` returns, for the
- * last item of this page, the value that the next page starts after.
+ * Builds a page from at most `limit + 1` rows; the extra row means that there is a next page. `cursorOf` returns the
+ * sort key of the page's last item, after which the next page starts.
  */
 export const toPage = <T>(rows: readonly T[], limit: number, cursorOf: (last: T) => unknown): Page<T> => {
   const items = rows.slice(0, limit)

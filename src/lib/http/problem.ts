@@ -10,15 +10,15 @@ export const BEARER_CHALLENGE = 'Bearer realm="Patchbay"'
 /** Body of every failed API request (RFC 9457 §3). */
 export const problemSchema = z
   .object({
-    type: z.string().describe('Names the kind of problem: urn:patchbay:error:CODE'),
-    title: z.string().describe('The kind of problem in words; the same for every occurrence'),
+    type: z.string().describe('The kind of problem: urn:patchbay:error:CODE'),
+    title: z.string().describe('A short text for the kind of problem, the same each time'),
     status: z.int().min(400).max(599),
-    detail: z.string().describe('What went wrong this time, and what to change'),
+    detail: z.string().describe('What happened this time, and what to change'),
     errors: z
       .array(z.object({ path: z.string(), message: z.string() }))
       .optional()
-      .describe('Each thing wrong with what was sent, with its JSON path'),
-    requestId: z.string().optional().describe('Where the fault is ours: what to name when reporting it'),
+      .describe('All errors in the request, each with a JSON path'),
+    requestId: z.string().optional().describe('Only for internal errors: quote it when you report the problem'),
   })
   .meta({ id: 'Problem' })
 export type Problem = z.infer<typeof problemSchema>
@@ -39,7 +39,7 @@ const TITLES = {
   storage_full: 'Storage is full',
 } as const satisfies Record<AppErrorCode, string>
 
-/** Converts the error to a problem document. Internal errors include the request id. */
+/** Converts an error to a problem document. Only internal errors include the request id. */
 export const toProblem = (error: AppError, requestId: string): Problem => ({
   type: `urn:patchbay:error:${error.code}`,
   title: TITLES[error.code],
@@ -49,14 +49,14 @@ export const toProblem = (error: AppError, requestId: string): Problem => ({
   ...(error.code === 'internal' && { requestId }),
 })
 
-/** Sends `error` as a problem document, with Retry-After if the error says when to try again. */
+/** Sends an error as a problem document, with Retry-After if the error says when to retry. */
 export const sendProblem = (request: FastifyRequest, reply: FastifyReply, error: AppError): FastifyReply => {
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds))
-  // RFC 9110 §15.5.2: every 401 needs a challenge. If a token was refused, a more specific one is already set.
+  // RFC 9110 §15.5.2: every 401 needs a challenge. For a refused token, a more specific one is already set.
   if (error.code === 'unauthenticated' && !reply.hasHeader('www-authenticate')) {
     reply.header('www-authenticate', BEARER_CHALLENGE)
   }
-  // Serialized here because the route's response schemas do not describe problems.
+  // Serialized here because the routes' response schemas do not include problems.
   return reply
     .code(error.status)
     .header('content-type', PROBLEM_MEDIA_TYPE)
@@ -81,10 +81,10 @@ const CODE_OF_STATUS = {
 const codeOf = (statusCode: number): AppErrorCode | undefined =>
   Object.entries(CODE_OF_STATUS).find(([status]) => Number(status) === statusCode)?.[1]
 
-/** Body size limits in bytes: this route's, and the default. */
+/** Body size limits in bytes: the route's and the default. */
 type BodyLimits = { bodyLimit: number; maxRequestBytes: number }
 
-/** Converts errors of Fastify and its plugins, with clearer messages where theirs would not help. */
+/** Converts errors from Fastify and its plugins. Replaces messages that would not help. */
 const fromFastify = (error: FastifyError, { bodyLimit, maxRequestBytes }: BodyLimits): AppError | undefined => {
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE': {
@@ -93,7 +93,7 @@ const fromFastify = (error: FastifyError, { bodyLimit, maxRequestBytes }: BodyLi
         cause: error,
       })
     }
-    // Longer than any id or key, so it cannot exist.
+    // The parameter is longer than any id or key, so it cannot exist.
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return unknownAddress({ cause: error })
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
@@ -111,7 +111,7 @@ const fromFastify = (error: FastifyError, { bodyLimit, maxRequestBytes }: BodyLi
 }
 
 /**
- * Converts any thrown value to an AppError. Unknown errors become `internal`, with a fixed message that leaks nothing.
+ * Converts any thrown value to an AppError. Unknown errors become `internal`, with a message that reveals nothing.
  */
 const toAppError = (error: unknown, limits: BodyLimits): AppError => {
   if (error instanceof AppError) return error
@@ -124,8 +124,8 @@ const isFastifyError = (error: unknown): error is FastifyError =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' && 'statusCode' in error
 
 /**
- * Returns a function that converts a thrown value to an AppError. It logs server errors once, with the request id that
- * the response shows.
+ * Returns a function that converts a thrown value to an AppError, and logs server errors with the request id that the
+ * response contains.
  */
 export const createErrorReader =
   (maxRequestBytes: number) =>

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 
 const PROGRAM_TYPES: readonly string[] = ['application/json', 'text/event-stream', 'application/problem+json']
 
-/** Returns the accepted media types in order, without those of weight 0, which are refused (RFC 9110 §12.5.1). */
+/** Returns the accepted media types in order, without refused ones: those of weight 0 (RFC 9110 §12.5.1). */
 export const acceptedTypesOf = (accept: string): string[] =>
   accept
     .toLowerCase()
@@ -12,7 +12,7 @@ export const acceptedTypesOf = (accept: string): string[] =>
       return parameters.some(text => /^q=0(\.0*)?$/.test(text)) ? [] : [type]
     })
 
-/** Returns whether a person's browser sent the request: it names HTML, and before any type that only programs read. */
+/** Returns whether a browser sent the request to show a page: it accepts HTML, before any type for programs. */
 export const isForPerson = ({ accept }: IncomingHttpHeaders): boolean => {
   if (accept === undefined || !accept.includes('text/html')) return false
   const first = acceptedTypesOf(accept).find(type => type === 'text/html' || PROGRAM_TYPES.includes(type))
@@ -21,7 +21,7 @@ export const isForPerson = ({ accept }: IncomingHttpHeaders): boolean => {
 
 const PERSON = 'person'
 const PROGRAM = 'program'
-/** For a route's `constraints`: only browsers reach the route; other requests are routed as if it did not exist. */
+/** For a route's `constraints`: only browsers can reach the route. Other requests are routed as if it did not exist. */
 export const FOR_PERSON = { reader: PERSON } as const
 
 /** Fastify route constraint `reader`: whether a person or a program sent the request. */

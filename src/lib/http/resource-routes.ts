@@ -12,7 +12,7 @@ import { actorOf, type RouteAccess } from './access.ts'
 import { type IdPage, idPageOf } from './id-paging.ts'
 import { type PageQuery, pageOf, pageQuery, toPage } from './paging.ts'
 
-/** The schemas of a route's request. */
+/** The request schemas of a route. */
 type RouteSchema = { summary?: string; params?: z.ZodType; querystring?: z.ZodType; body?: z.ZodType }
 
 type Request<S extends RouteSchema> = FastifyRequest<
@@ -23,7 +23,7 @@ type Request<S extends RouteSchema> = FastifyRequest<
   ZodTypeProvider
 >
 
-/** The validated parts of a request, and who sent it: reading `actor` throws if nobody is signed in. */
+/** The validated parts of a request, and the caller. Reading `actor` throws if nobody is signed in. */
 type Input<S extends RouteSchema> = Pick<Request<S>, 'params' | 'query' | 'body'> & {
   readonly actor: Actor
   request: Request<S>
@@ -31,7 +31,7 @@ type Input<S extends RouteSchema> = Pick<Request<S>, 'params' | 'query' | 'body'
 }
 
 type Optional<T> = { [Key in keyof T]: undefined extends T[Key] ? Key : never }[keyof T]
-/** Makes a schema's input readonly, and optional what may be undefined. JSON values stay: their type is recursive. */
+/** Makes a schema's input readonly, and fields optional if they may be undefined. Skips JSON, whose type is recursive. */
 type Lenient<T> = [z.core.util.JSONType] extends [T]
   ? T
   : T extends Date
@@ -43,26 +43,26 @@ type Lenient<T> = [z.core.util.JSONType] extends [T]
             readonly [Key in Optional<T>]?: Lenient<T[Key]> | undefined
           }
         : T
-/** A value that a response's schema turns into what is sent. It may have more fields than the schema. */
+/** Input of a response schema. It may have more fields than the schema, which are not sent. */
 type Shown<V extends z.ZodType> = Lenient<z.input<V>>
 
-/** How responses show what a service returns. */
+/** How a response shows the value that a service returns. */
 type View<V extends z.ZodType, T> = {
   schema: V
   toView: (found: T, input: { readonly actor: Actor }) => Shown<V> | Promise<Shown<V>>
 }
 
-/** Handlers send the response themselves. */
+/** For routes whose handlers send the response themselves. */
 type Sent = { Reply: FastifyReply }
 
 export const noContent = { schema: z.null(), toView: () => null }
 
-/** Returns the view of a call that returns what the schema shows. */
+/** Returns a view for calls whose results already fit the schema. */
 export const viewAsIs = <V extends z.ZodType>(schema: V) => ({ schema, toView: (view: Shown<V>) => view })
 
 /**
- * Returns functions that add routes to a resource group. Each takes the path, the schema of the request, the view of the
- * response, and the call of the service.
+ * Returns functions that add routes for a resource. Each takes the path, the request schema, the view of the response,
+ * and a function that calls the service.
  */
 export const resourceRoutes = (
   app: Parameters<FastifyPluginAsyncZod>[0],
@@ -113,7 +113,7 @@ export const resourceRoutes = (
     perform: route('POST', 200),
     remove: <S extends RouteSchema>(url: string, schema: S, call: (input: Input<S>) => Promise<void>): void =>
       remove(url, schema, noContent, call),
-    /** A list in pages, ordered by id. */
+    /** A paginated list, ordered by id. */
     list: <S extends RouteSchema, V extends z.ZodType, T extends { id: string }>(
       url: string,
       schema: S,

@@ -8,21 +8,21 @@ import { MAX_HEADER_BYTES, respondToUnreadableRequest } from './unreadable-reque
 import { serializerCompiler, validatorCompiler } from './validation.ts'
 import { isWebSocketUpgrade } from './websocket-upgrade.ts'
 
-/** Time for all headers of a request to arrive; slower clients only occupy sockets. */
+/** Time within which all headers of a request must arrive, so that slow clients do not occupy sockets. */
 const HEADERS_TIMEOUT_MS = 10_000
-/** Time for the whole request to arrive, including its body. */
+/** Time within which the whole request must arrive, including the body. */
 const REQUEST_TIMEOUT_MS = 30_000
 /** How often the two timeouts above are checked. */
 const TIMEOUT_CHECK_MS = 1_000
 /**
- * Idle time before the first TCP keep-alive probe. Streams may be silent for as long as they like, so only a probe
- * detects that the client has vanished.
+ * Idle time before the first TCP keep-alive probe. Streams have no idle timeout, so only a probe detects that a client
+ * has vanished.
  */
 const KEEP_ALIVE_DELAY_MS = 60_000
-/** Longest path parameter, percent-encoded; fits a global's key of 64 characters. */
+/** Longest path parameter, percent-encoded; long enough for a global's key of 64 characters. */
 const MAX_PATH_PARAMETER_CHARACTERS = 256
 
-/** Returns a generator of cheap ids that are unique across runs and processes: `9f3c01aa-1`. */
+/** Returns a generator of request ids that are unique across processes, such as `9f3c01aa-1`. */
 const createRequestIds = (): (() => string) => {
   const run = randomBytes(4).toString('hex')
   let count = 0
@@ -30,24 +30,24 @@ const createRequestIds = (): (() => string) => {
 }
 
 export type HttpServerOptions = {
-  /** CIDR ranges of proxies whose X-Forwarded-* headers are trusted. */
+  /** CIDR ranges of the proxies whose X-Forwarded-* headers are trusted. */
   trustProxy: readonly string[]
   maxRequestBytes: number
   logger: FastifyBaseLogger
 }
 
-/** Creates the server that all features register with: timeouts, zod validation, one error handler. Does not listen. */
+/** Creates the server for all routes, with timeouts, zod validation and one error handler. Does not listen. */
 export const createHttpServer = (options: HttpServerOptions) => {
   const { trustProxy, maxRequestBytes, logger } = options
   const handleError = createErrorHandler(maxRequestBytes)
   const app = Fastify({
     loggerInstance: logger,
-    // A log line for each call would cost more than the call. The API scope logs its own.
+    // A log line per MCP call would cost more than the call. The API scope logs its own requests.
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: createRequestIds(),
     trustProxy: trustProxy.length > 0 ? [...trustProxy] : false,
     bodyLimit: maxRequestBytes,
-    // While Patchbay stops, requests on open connections are still answered; then the connection closes.
+    // During a shutdown, requests on open connections still get a response, and then the connection closes.
     return503OnClosing: false,
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: {

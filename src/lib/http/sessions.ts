@@ -6,19 +6,19 @@ import { z } from 'zod'
 import { DAY_MS, MINUTE_MS } from '../kernel/durations.ts'
 import { isSafeMethod } from './access.ts'
 
-/** A session ends after this long without a request. */
+/** Idle time after which a session ends. */
 export const SESSION_IDLE_MS = DAY_MS
-/** A session ends after this long even if it is in use. */
+/** Time after which a session ends even if it is in use. */
 export const SESSION_ABSOLUTE_MS = 14 * DAY_MS
-/** How often an active session is extended; doing so on every request would turn every read into a write. */
+/** How often a session in use is extended. On every request, it would turn each read into a write. */
 const RENEW_EVERY_MS = 10 * MINUTE_MS
 
-/** Where sessions are stored. `get` returns nothing for a session whose `endsAt` has passed. */
+/** Stores sessions. `get` returns nothing for a session whose `endsAt` has passed. */
 export type SessionStore = session.SessionStore
 
 export type SessionOptions = {
   store: SessionStore
-  /** Signs the cookie: at least 32 characters each, the same in every process. The first signs; all are accepted. */
+  /** Keys for the cookie's signature, the same in every process, of at least 32 characters. The first one signs. */
   secrets: string[]
   /** Whether the base URL uses https. */
   isHttps: boolean
@@ -29,10 +29,10 @@ export type SessionOptions = {
 declare module 'fastify' {
   interface Session {
     userId?: string
-    /** Start of the session, and its end unless extended, in milliseconds since 1970. */
+    /** Start and end of the session, in milliseconds since 1970. Use extends the end. */
     startedAt?: number
     endsAt?: number
-    /** The browser's User-Agent (truncated) and network address at sign-in. */
+    /** The browser's User-Agent (truncated) and the network address at sign-in. */
     userAgent?: string
     address?: string
   }
@@ -41,16 +41,16 @@ declare module 'fastify' {
   }
 }
 
-/** Enough of a User-Agent to recognize the browser. */
+/** Enough characters to recognize the browser. */
 const MAX_USER_AGENT_CHARACTERS = 256
 
-/** Returns the cookie's name. `__Host-` binds it to this host, https and the whole path (RFC 6265bis §4.1.3.2). */
+/** Returns the cookie's name. `__Host-` restricts it to this host, https and the path `/` (RFC 6265bis §4.1.3.2). */
 export const sessionCookieName = (isHttps: boolean): string => (isHttps ? '__Host-sid' : 'sid')
 
 const endOf = (startedAt: number, now: number): number =>
   Math.min(now + SESSION_IDLE_MS, startedAt + SESSION_ABSOLUTE_MS)
 
-/** Extends a session that is in use. */
+/** Extends the session of a request. */
 const renew = ({ session }: FastifyRequest, now: number): void => {
   const { startedAt, endsAt } = session
   if (startedAt === undefined || endsAt === undefined) return

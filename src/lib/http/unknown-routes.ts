@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { AppError, unknownAddress } from '../kernel/errors.ts'
 import { sendProblem } from './problem.ts'
 
-/** Converts `/tools/:id` to an expression that matches its URLs. */
+/** Converts a route such as `/tools/:id` to an expression that matches its paths. */
 const toPattern = (url: string): RegExp =>
   new RegExp(
     `^${url
@@ -13,7 +13,7 @@ const toPattern = (url: string): RegExp =>
 
 type KnownRoutes = ReadonlyMap<string, { pattern: RegExp; methods: ReadonlySet<string> }>
 
-/** Collects the routes that are registered in a scope from now on. */
+/** Collects all routes that are registered in a scope after this call. */
 export const watchRoutes = (app: FastifyInstance): KnownRoutes => {
   const routes = new Map<string, { pattern: RegExp; methods: Set<string> }>()
   app.addHook('onRoute', ({ url, method }) => {
@@ -24,19 +24,19 @@ export const watchRoutes = (app: FastifyInstance): KnownRoutes => {
   return routes
 }
 
-/** Returns the methods that routes for this URL accept. */
+/** Returns the methods of all routes that match the URL. */
 export const findAllowedMethods = (routes: KnownRoutes, url: string): string[] => {
   const path = url.split('?', 1)[0] ?? ''
   return [...routes.values()].filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => [...methods])
 }
 
-/** Responds to requests that match no route of this scope: 405 with Allow if another method exists, otherwise 404. */
+/** Responds to requests without a route in this scope: 405 with Allow if there is one for another method, else 404. */
 export const respondToUnknownRoutes = (app: FastifyInstance): void => {
   const routes = watchRoutes(app)
   app.setNotFoundHandler((request, reply) => {
     const allowed = findAllowedMethods(routes, request.url)
     if (allowed.length === 0) return sendProblem(request, reply, unknownAddress())
     reply.header('allow', allowed.join(', '))
-    return sendProblem(request, reply, new AppError('method_not_allowed', `${request.method} is not for this address.`))
+    return sendProblem(request, reply, new AppError('method_not_allowed', `This address does not accept ${request.method}.`))
   })
 }

@@ -2,15 +2,15 @@ import type { Socket } from 'node:net'
 import { findResponse } from './drain.ts'
 import { PROBLEM_MEDIA_TYPE, type Problem } from './problem.ts'
 
-/** Limit for all headers of a request together. */
+/** Limit for the total size of a request's headers. */
 export const MAX_HEADER_BYTES = 16 * 1_024
 
-/** Node's error codes for requests it cannot parse, with the response to each (RFC 9110 §15, RFC 6585 §5). */
+/** Responses to requests that Node cannot parse, by Node's error code (RFC 9110 §15, RFC 6585 §5). */
 const REFUSALS: Partial<Record<string, { status: number; title: string; detail: string }>> = {
   HPE_HEADER_OVERFLOW: {
     status: 431,
     title: 'Request Header Fields Too Large',
-    detail: `The headers of the request hold more than ${MAX_HEADER_BYTES} bytes together: send fewer, or shorter ones.`,
+    detail: `The request headers are larger than ${MAX_HEADER_BYTES} bytes in total. Send fewer or shorter headers.`,
   },
   HPE_CHUNK_EXTENSIONS_OVERFLOW: {
     status: 413,
@@ -20,18 +20,18 @@ const REFUSALS: Partial<Record<string, { status: number; title: string; detail: 
   ERR_HTTP_REQUEST_TIMEOUT: {
     status: 408,
     title: 'Request Timeout',
-    detail: 'The request was not here as a whole in time: send it again.',
+    detail: 'The request did not arrive completely in time. Send it again.',
   },
 }
 const BAD_REQUEST = {
   status: 400,
   title: 'Bad Request',
-  detail: 'This cannot be read as an HTTP/1.1 request: look at its first line and its headers.',
+  detail: 'This is not a valid HTTP/1.1 request. Check the request line and the headers.',
 }
 
 /**
- * Responds to bytes that could not be parsed as a request, with a problem of no specific type (RFC 9457 §4.2.1). Closes
- * the connection because the start of the next request on it is unknown.
+ * Responds to data that Node could not parse as a request, with a problem without a specific type (RFC 9457 §4.2.1).
+ * Closes the connection because it is unknown where the next request starts.
  */
 export const respondToUnreadableRequest = (error: Error & { code?: string }, socket: Socket): void => {
   if (error.code === 'ECONNRESET' || socket.destroyed) return

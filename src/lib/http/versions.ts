@@ -1,12 +1,13 @@
-/** A field's value in two versions, as people read it. */
+/** The value of a field in two versions, as shown to people. */
 export type VersionedText = { label: string; mine: string; theirs: string }
 
-/** Browsers send CR LF line ends, whatever was typed. */
+/** Browsers always send line breaks as CR LF. */
 const plain = (text: string): string => text.replaceAll('\r\n', '\n').trim()
 const orNothing = (text: string): string => (text === '' ? 'nothing' : text)
 
 /**
- * Compares two versions for `/parts/versions`: returns the rows that differ, and the labels of those that are the same.
+ * Compares two versions for `/parts/versions`. Returns the rows that differ, and the labels of equal ones
+ * that are not empty.
  */
 export const compareVersions = (texts: readonly VersionedText[]) => {
   const all = texts.map(({ label, mine, theirs }) => ({ label, mine: plain(mine), theirs: plain(theirs) }))
@@ -20,8 +21,8 @@ export const compareVersions = (texts: readonly VersionedText[]) => {
 export type Versions = ReturnType<typeof compareVersions>
 
 /**
- * Parses the time at which the object was last saved, as the form's sender saw it. Returns undefined for an empty
- * field, which skips the comparison, and a time older than any other if the text is not a time.
+ * Parses the time of the last change, from the field of a form. Returns undefined if the field is empty: versions are
+ * then not compared. Returns a time older than any change if the text is not a time.
  */
 export const parseVersion = (typed: string): Date | undefined => {
   if (typed === '') return undefined
