@@ -11,20 +11,20 @@ import { sendProblem } from '../problem.ts'
 
 export const ASSETS_PREFIX = '/assets'
 
-/** The only third-party script, served from its package. */
+/** The only third-party script; served from its package. */
 const HTMX = createRequire(import.meta.url).resolve('htmx.org/dist/htmx.min.js')
 const HTMX_PATH = 'htmx/htmx.min.js'
 
 const ONE_YEAR = 'public, max-age=31536000, immutable'
 const ONE_WEEK = 'public, max-age=604800'
-/** Browsers revalidate on every use and get 304 if nothing changed. */
+/** Browsers revalidate on each use, and get 304 if the file is unchanged. */
 const ALWAYS_ASK = 'public, no-cache'
 
 const versionOf = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex').slice(0, 10)
 
 /**
- * Returns the URL of each asset by its path in `public/`. URLs contain a content hash, so browsers can cache a file for
- * a year and still see an upgrade at once. In development they do not, so that edits show on reload.
+ * Returns the URLs of assets by their path in `public/`. URLs contain a content hash, so browsers can cache files for a
+ * year, and still get new versions at once. In development they have no hash, so that edits show on reload.
  */
 export const listAssets = (publicDirectory: string, isDevelopment: boolean): Readonly<Record<string, string>> => {
   const own = readdirSync(publicDirectory, { recursive: true, withFileTypes: true })
@@ -38,15 +38,15 @@ export const listAssets = (publicDirectory: string, isDevelopment: boolean): Rea
 
 const cachingOf = (url: string): string => {
   if (url.includes('?v=')) return ONE_YEAR
-  // A font never changes under its name.
+  // A font with the same name never changes.
   return url.startsWith(`${ASSETS_PREFIX}/fonts/`) ? ONE_WEEK : ALWAYS_ASK
 }
 
-/** A client error that @fastify/static raises instead of sending a file. */
+/** A client error that @fastify/static throws instead of sending a file. */
 const Refusal = z.object({ statusCode: z.int().min(400).max(499) })
 
 /**
- * Serves `public/` and htmx. Register in a scope of its own under ASSETS_PREFIX, since it sets the scope's 404 handler.
+ * Serves `public/` and htmx. Register it in a separate scope at ASSETS_PREFIX, since it sets the scope's 404 handler.
  */
 export const serveAssets = async (app: FastifyInstance, publicDirectory: string): Promise<void> => {
   app.addHook('onRequest', async (request, reply) => {
@@ -54,7 +54,7 @@ export const serveAssets = async (app: FastifyInstance, publicDirectory: string)
     reply.header('x-content-type-options', 'nosniff')
   })
   const refuse = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    // The next version may have a file at this URL.
+    // A later version may have a file at this URL.
     reply.header('cache-control', 'no-store')
     return sendProblem(request, reply, new AppError('not_found', 'There is no such file.'))
   }
@@ -62,7 +62,7 @@ export const serveAssets = async (app: FastifyInstance, publicDirectory: string)
   app.setErrorHandler((error, request, reply) => {
     const status = Refusal.safeParse(error).data?.statusCode
     if (status === undefined) throw error
-    // A 403 is for a directory, which we report as missing. The others are ranges outside the file.
+    // A 403 is for a directory, which we report as missing. Other errors are for ranges outside the file.
     return status === 403 ? refuse(request, reply) : reply.code(status).header('cache-control', 'no-store').send()
   })
   await app.register(compress, { globalDecompression: false, encodings: ['gzip'] })

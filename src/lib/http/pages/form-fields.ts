@@ -4,12 +4,12 @@ import type { FastifyInstance } from 'fastify'
 import { AppError } from '../../kernel/errors.ts'
 
 /**
- * More than our largest form (the bindings matrix) has. A limit is needed because each parsed field costs far more than
- * its bytes.
+ * More than our largest form (the bindings matrix) has. The limit is needed because a parsed field takes far more memory
+ * than its text.
  */
 const MAX_FORM_FIELDS = 10_000
 
-/** Marks a form that was not parsed. */
+/** Stands for a form that was not parsed. */
 const TOO_MANY: Record<string, unknown> = Object.freeze({})
 
 const hasTooMany = (text: string): boolean => {
@@ -22,11 +22,11 @@ const hasTooMany = (text: string): boolean => {
 }
 
 /**
- * Parses form bodies with a bounded number of fields. Bodies are parsed before access is checked, so that a form typed
- * in an expired session is not lost. Await after `checkAccess`.
+ * Parses form bodies with a limited number of fields. Bodies are parsed before access is checked, so that a form is not
+ * lost if the session has expired. Await after `checkAccess`.
  */
 export const readForms = async (pages: FastifyInstance): Promise<void> => {
-  // Must not throw: an exception here would end the process.
+  // Must not throw: an exception would end the process.
   const parser = (text: string): Record<string, unknown> =>
     hasTooMany(text) ? TOO_MANY : parse(text, '&', '=', { maxKeys: 0 })
   await pages.register(formbody, { parser })

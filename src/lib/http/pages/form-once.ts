@@ -5,15 +5,15 @@ import { isSafeMethod } from '../access.ts'
 import { sessionIdOf } from '../sessions.ts'
 import { isFragmentRequest } from './views.ts'
 
-/** A form sent again within this time after its response counts as a double click. */
+/** A form that is sent again within this time after the response counts as a double click. */
 const SAME_CLICK_MS = 1_000
-/** Forms remembered across all sessions. If one is evicted early, its duplicate is processed again. */
+/** Forms remembered, of all sessions together. If a form is evicted early, its duplicate is processed too. */
 const MAX_REMEMBERED = 10_000
 
-/** The redirect target of a form's response, undefined without a redirect. */
+/** The redirect target of a form's response; undefined without a redirect. */
 type Location = PromiseWithResolvers<string | undefined>
 
-/** Returns a key that only the same form sent again has: each page view has its own CSRF token. */
+/** Returns a key that only a resent form has again, since each page view has another CSRF token. */
 const keyOf = (request: FastifyRequest): string | undefined => {
   const sessionId = sessionIdOf(request)
   if (sessionId === undefined || isSafeMethod(request.method) || isFragmentRequest(request)) return undefined
@@ -21,9 +21,9 @@ const keyOf = (request: FastifyRequest): string | undefined => {
 }
 
 /**
- * Processes a form once when a double click sends it twice and no script prevents that: the second request redirects to
- * where the first one led. If the first did not redirect, the form is processed again. Works within one process. Call
- * after the CSRF check is set up.
+ * Processes a form only once if a double click sends it twice, for browsers without scripts: the second request gets the
+ * first one's redirect. If the first one did not redirect, the form is processed again. Works within one process. Call
+ * it after the CSRF check is set up.
  */
 export const takeFormsOnce = (pages: FastifyInstance): void => {
   const locations = new LRUCache<string, Location>({ maxSize: MAX_REMEMBERED, sizeCalculation: () => 1 })
@@ -40,11 +40,11 @@ export const takeFormsOnce = (pages: FastifyInstance): void => {
     return undefined
   })
 
-  // Runs even if the browser has dropped the first request for the second: its work is done all the same.
+  // Runs even if the browser has cancelled the first request: its work is done anyway.
   pages.addHook('onSend', async (request, reply) => {
-    const asked = own.get(request)
-    if (asked === undefined) return
-    const { key, location } = asked
+    const entry = own.get(request)
+    if (entry === undefined) return
+    const { key, location } = entry
     const target = reply.statusCode === 303 ? reply.getHeader('location')?.toString() : undefined
     location.resolve(target)
     if (target === undefined) locations.delete(key)

@@ -3,29 +3,29 @@ import { z } from 'zod'
 import { AppError } from '../../kernel/errors.ts'
 import type { PageData } from './views.ts'
 
-/** A text field of a form; empty if it is missing or repeated. */
+/** A text field of a form; empty if the field is missing or repeated. */
 export const formText = z.string().catch('')
-/** A text area; browsers send its line breaks as CR LF. */
+/** A text area, with LF line breaks; browsers send CR LF. */
 export const formLines = formText.transform(text => text.replaceAll('\r\n', '\n'))
 /** A checkbox or switch: whether it is on. */
 export const formFlag = formText.transform(text => text === 'on')
-/** Checkboxes with the same name: the values of those that are checked. A single one arrives as a string. */
+/** The values of the checked checkboxes with the same name. A single value arrives as a string. */
 export const formValues = z.union([z.array(z.string()), z.string().transform(one => [one])]).catch([])
 
 /**
- * Returns the fields of a form that `shape` names. Never fails on `formText` fields; validate their values afterwards.
+ * Parses the fields of a form that are in `shape`. Never fails for `formText` fields: validate their values afterwards.
  */
 export const parseForm = <Shape extends z.ZodRawShape>(shape: Shape, body: unknown) => z.object(shape).parse(body ?? {})
 
 export type FormPage = {
   view: string
-  /** Data for the page, including the values typed so far but never a password. */
+  /** Data for the page, including the values typed so far, but not passwords. */
   data: PageData
-  /** The name of each field within a sentence, by its error path: `email`. */
+  /** Names of fields for use within a sentence, by error path. */
   labels?: Readonly<Record<string, string>>
 }
 
-/** Returns a sentence for each labelled field with an error. Without one, the message goes above the form. */
+/** Returns a sentence for each labelled field with an error; if there are none, the message as `problem`. */
 const describeRefusal = ({ errors = [], message }: AppError, labels: FormPage['labels'] = {}) => {
   const beside = errors.flatMap(error => {
     const label = labels[error.path]
@@ -34,14 +34,14 @@ const describeRefusal = ({ errors = [], message }: AppError, labels: FormPage['l
   return { errors: Object.fromEntries(beside), problem: beside.length === 0 ? message : undefined }
 }
 
-/** Shows a form before its first submission. */
+/** Shows a form before it is first submitted. */
 export const showForm = (reply: FastifyReply, { view, data }: FormPage): FastifyReply =>
   reply.page(view, { ...data, errors: {}, problem: undefined })
 
 /**
- * Runs `work` for a submitted form and redirects to the path that it returns, if it does not reply itself. If it fails
- * with an AppError, builds the form's page and shows it with the error's status, and with a sentence beside each invalid
- * field (`it.errors`) or one above them (`it.problem`).
+ * Runs `work` for a submitted form. `work` sends a reply itself, or returns a path to redirect to. If it fails with an
+ * AppError, the form's page is shown with the error's status, and with messages beside the invalid fields (`it.errors`)
+ * or one message above the form (`it.problem`).
  */
 export const submitForm = async (
   reply: FastifyReply,
@@ -61,21 +61,21 @@ export const submitForm = async (
 
 type Typed<Shape extends z.ZodRawShape> = z.output<z.ZodObject<Shape>>
 
-/** Who may use a form's page, and its parameters. */
+/** Who may use a form's page, and the path parameters. */
 export type FormRoute = { config: FastifyContextConfig; schema?: { params: z.ZodType } }
 
 export type Form<Shape extends z.ZodRawShape, Loaded> = FormRoute & {
   fields: Shape
-  /** Loads what `page` and `save` need. Throws for users who may not use the form, before their input is read. */
+  /** Loads data for `page` and `save`. Throws if the user may not use the form, before the input is read. */
   load: (request: FastifyRequest) => Loaded | Promise<Loaded>
-  /** Builds the page. `typed` and `error` are undefined until the form has been submitted and rejected. */
+  /** Builds the page. `typed` and `error` are set after a submitted form was rejected. */
   page: (
     request: FastifyRequest,
     loaded: Loaded,
     typed?: Typed<Shape>,
     error?: AppError,
   ) => FormPage | Promise<FormPage>
-  /** Saves the form. Returns the path to redirect to, or the reply if it has sent one. */
+  /** Saves the form. Returns a path to redirect to, or the reply that it has sent. */
   save: (
     request: FastifyRequest,
     loaded: Loaded,
@@ -84,7 +84,7 @@ export type Form<Shape extends z.ZodRawShape, Loaded> = FormRoute & {
   ) => Promise<string | FastifyReply>
 }
 
-/** Registers the POST of a form whose page is shown at another address. */
+/** Registers the POST route of a form whose page is shown at another address. */
 export const postForm = <Shape extends z.ZodRawShape, Loaded>(
   app: FastifyInstance,
   path: string,

@@ -13,11 +13,11 @@ import { takeFormsOnce } from './form-once.ts'
 import { type TypedForm, takeTypedForm } from './typed-form.ts'
 import { isFragmentRequest, renderViews, type ViewOptions } from './views.ts'
 
-/** What to do with a form that was sent too late. Passed in because those pages belong to another folder. */
+/** Responses to forms that were sent too late. Passed in because the pages are in another folder. */
 export type TypedFormPages = {
-  /** The session has ended: asks the user to sign in again and preserves what they typed. */
+  /** If the session has ended: asks the user to sign in again, and preserves the form's input. */
   askToSignIn: (reply: FastifyReply, typed: TypedForm) => FastifyReply
-  /** The same user has signed in again: offers their form to send with the new session's token. */
+  /** If the user has signed in again: shows the form so that it can be sent with the new session's token. */
   offerAgain: (reply: FastifyReply, typed: TypedForm) => FastifyReply
 }
 
@@ -31,15 +31,15 @@ export type PagesOptions = {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Set on pages with a form for signed-out visitors: they do not act for a session and need no CSRF token. */
+    /** For pages with forms for signed-out visitors. They do not act for a session, so they need no CSRF token. */
     isForStrangers?: boolean
   }
 }
 
-/** Many times more than our largest page form. */
+/** Many times the size of our largest form. */
 const MAX_FORM_BYTES = 256 * 1_024
 
-/** Smaller responses fit into one packet anyway. */
+/** Smaller responses fit into one packet even uncompressed. */
 const MIN_COMPRESSED_BYTES = 1_024
 
 const signInAddress = ({ method, url }: FastifyRequest): string =>
@@ -48,7 +48,7 @@ const signInAddress = ({ method, url }: FastifyRequest): string =>
 const codeOf = ({ cause }: AppError): string => (cause instanceof Error && 'code' in cause ? String(cause.code) : '')
 const isStaleForm = (error: AppError): boolean => codeOf(error).startsWith('FST_CSRF_')
 
-/** Replaces messages written for API clients with ones for people who see a page. */
+/** Replaces messages for API clients by messages for people. */
 const forPeople = (error: AppError): AppError => {
   const { cause } = error
   const code = codeOf(error)
@@ -71,7 +71,8 @@ const TOO_LONG = new AppError(
 )
 
 /**
- * Shows a form that was sent after its session ended to a user who can send it again. Returns undefined if nobody can.
+ * Handles a form that was sent after its session ended, by showing it to the user to send again. Returns undefined if it
+ * cannot be sent again.
  */
 const rescueForm = (
   request: FastifyRequest,
@@ -89,22 +90,21 @@ const rescueForm = (
   return isStaleForm(error) && typed.userId === actor?.userId ? offerAgain(reply, typed) : undefined
 }
 
-/** Shows errors as pages that say what happened and what to do; they are the same errors as the API's. */
+/** Shows errors as pages, with the same error codes and statuses as in the API. */
 const answerErrors = (pages: FastifyInstance, typedForms: TypedFormPages): void => {
   const read = createErrorReader(MAX_FORM_BYTES)
   const show = (request: FastifyRequest, reply: FastifyReply, error: AppError): FastifyReply => {
-    // A request for an unknown URL may not come from a browser.
+    // Requests for unknown URLs may come from programs.
     if (request.is404 && !isForPerson(request.headers)) return sendProblem(request, reply, error)
-    // Shows an error within the page: the fragment's surroundings, with what was typed, stay as they are.
+    // Shows the error within the page; the rest of the page, with the user's input, does not change.
     if (isFragmentRequest(request)) {
       reply.headers({ 'hx-reswap': 'innerHTML', 'hx-reselect': '.note' })
       const isOver = error.code === 'unauthenticated' && request.actor === undefined
-      const told = isOver ? SESSION_OVER : forPeople(error)
-      return reply.fragment('errors/fragment', toProblem(told, request.id), told.status)
+      const shown = isOver ? SESSION_OVER : forPeople(error)
+      return reply.fragment('errors/fragment', toProblem(shown, request.id), shown.status)
     }
     const rescued = rescueForm(request, reply, error, typedForms)
     if (rescued !== undefined) return rescued
-    // Do not reveal what a page contains before sign-in.
     if (error.code === 'unauthenticated' && request.actor === undefined) {
       return reply.redirect(signInAddress(request), 303)
     }
@@ -118,8 +118,8 @@ const TAKES_NO_FORM = 'This page does not accept forms. Open it again.'
 const TAKES_A_FORM = 'This address accepts only forms. Go back to the page with the form.'
 
 /**
- * Answers requests that match no route in this scope or in those beside it without a prefix. Runs after the session is
- * read.
+ * Responds to requests that match no route in this scope or in sibling scopes without a prefix. Runs after the session
+ * has been read.
  */
 const respondToUnknownAddresses = (pages: FastifyInstance): void => {
   const routes = watchRoutes(pages)
@@ -129,7 +129,7 @@ const respondToUnknownAddresses = (pages: FastifyInstance): void => {
     reply.header('allow', allowed.join(', '))
     return new AppError('method_not_allowed', allowed.includes('GET') ? TAKES_NO_FORM : TAKES_A_FORM)
   }
-  // Refuse before the body is read.
+  // Refuses before the body is read.
   pages.addHook('onRequest', async (request, reply) => {
     if (request.is404) throw refuse(request, reply)
   })
@@ -147,7 +147,7 @@ const requireFormTokens = (pages: FastifyInstance): void => {
   })
 }
 
-/** Refuses NUL in form fields: PostgreSQL cannot store it. */
+/** Refuses form fields with NUL, which PostgreSQL cannot store. */
 const refuseNul = (pages: FastifyInstance): void => {
   pages.addHook('preHandler', async ({ body }) => {
     const texts = typeof body === 'object' && body !== null ? Object.values(body).flat() : []
@@ -158,16 +158,16 @@ const refuseNul = (pages: FastifyInstance): void => {
 }
 
 /**
- * Turns a scope of the server into one for pages: forms, the session, HTML errors. Await it before registering routes.
- * Routes declare their access like the API's; signed-out visitors are redirected to `/sign-in` and back.
+ * Sets up a scope of the server for pages, with sessions, forms and HTML errors. Await it before registering routes.
+ * Routes declare their access as in the API; signed-out visitors are redirected to `/sign-in`, and back after signing in.
  */
 export const configurePages = async (pages: FastifyInstance, options: PagesOptions): Promise<void> => {
   await pages.register(helmet, {
-    // Each page sets its own policy.
+    // Set for each page (views.ts).
     contentSecurityPolicy: false,
     xFrameOptions: { action: 'deny' },
     strictTransportSecurity: options.sessions.isHttps,
-    // With `no-referrer`, browsers send `Origin: null` with our own forms. Other origins learn nothing either way.
+    // With `no-referrer`, browsers would send `Origin: null` with our own forms. Neither reveals anything to other origins.
     referrerPolicy: { policy: 'same-origin' },
   })
   pages.addHook('onRequest', async (request, reply) => {
@@ -176,13 +176,13 @@ export const configurePages = async (pages: FastifyInstance, options: PagesOptio
     if (request.url.includes('%00'))
       throw new AppError('invalid_request', 'The address contains a NUL character (%00).')
   })
-  // CSRF tokens in pages are salted each time, so compression leaks nothing (BREACH).
+  // The CSRF tokens in pages are salted each time, so compression does not reveal them (BREACH).
   await pages.register(compress, { globalDecompression: false, threshold: MIN_COMPRESSED_BYTES, encodings: ['gzip'] })
   renderViews(pages, options.views)
   answerErrors(pages, options.typedForms)
   refuseForeignOrigins(pages, options.origins)
   await keepSessions(pages, options.sessions)
-  // After the body is read, so that a form typed in an expired session can be preserved.
+  // Checks access after the body is read, so that a form can be preserved if the session has expired.
   checkAccess(pages, options.actors, 'preValidation')
   respondToUnknownAddresses(pages)
   pages.addHook('onRoute', route => {

@@ -2,15 +2,15 @@ import { z } from 'zod'
 import { AppError } from '../../kernel/errors.ts'
 
 /**
- * A field that responses contain and updates cannot change. Updates may include it, so that a client can edit a
- * response and send it back; `assertUnchanged` checks that it has its current value.
+ * A field that updates cannot change. They may include it, so that clients can edit a response and send it back;
+ * `assertUnchanged` checks that the value is the current one.
  */
 export const readOnlyField = z.unknown().optional().meta({ readOnly: true })
 
-/** Timestamps change by themselves, so the values that clients send are ignored. */
+/** Timestamps change without the client, so the values in requests are ignored. */
 export const readOnlyTimes = { createdAt: readOnlyField, updatedAt: readOnlyField }
 
-/** Throws `invalid_request` that names the fields whose sent value differs from the current one. */
+/** Throws `invalid_request` with the names of all fields whose sent value differs from the current one. */
 export const assertUnchanged = async <Name extends string>(
   names: readonly Name[],
   sent: Readonly<Partial<Record<Name, unknown>>>,

@@ -1,15 +1,15 @@
-/** Longest address to return to; fits a client's whole authorization request. */
+/** Longest address to return to; long enough for a client's authorization request. */
 const MAX_RETURN_TO_CHARACTERS = 8 * 1_024
-/** Base for resolving paths; nothing is ever sent to it. */
+/** Base for resolving paths; never requested. */
 const ANY_ORIGIN = 'http://patchbay.invalid'
-/** Levels of percent-encoding that are decoded; deeper nesting is refused. */
+/** Maximum number of decodings; the last one must change nothing. */
 const MAX_DECODINGS = 5
 
 const CONTROL_CHARACTERS = /\p{Cc}/u
-/** Matches what a browser, or a proxy that decodes, might read as another host. */
+/** Matches paths that a browser, or a proxy that decodes them, might take for another host. */
 const LEADS_AWAY = /^[^/]|\/\/|\\|\p{Cc}/u
 
-/** Decodes until nothing is percent-encoded. Returns undefined if the text is malformed or nested too deeply. */
+/** Decodes repeatedly until nothing changes. Returns undefined if the text is malformed or encoded too many times. */
 const decodeFully = (text: string): string | undefined => {
   let decoded = text
   for (let count = 0; count < MAX_DECODINGS; count++) {
@@ -30,14 +30,14 @@ const isLocal = (path: string): boolean => {
 }
 
 /**
- * Returns the path and query to redirect to according to `return_to`, or `/` if it might lead to another site
- * (CWE-601). The result is ASCII and fits into a header.
+ * Returns the path and query from `return_to`, or `/` if a redirect to it might lead to another site (CWE-601). The
+ * result is ASCII, as headers require.
  */
 export const parseReturnTo = (text: unknown): string => {
   if (typeof text !== 'string' || text.length > MAX_RETURN_TO_CHARACTERS || CONTROL_CHARACTERS.test(text)) return '/'
   const [path = ''] = text.split(/[?#]/, 1)
   if (!isLocal(path) || !URL.canParse(text, ANY_ORIGIN)) return '/'
   const { origin, pathname, search } = new URL(text, ANY_ORIGIN)
-  // Check again: resolving may have removed dot segments.
+  // Checked again because resolving may have removed dot segments.
   return origin === ANY_ORIGIN && isLocal(pathname) ? `${pathname}${search}` : '/'
 }

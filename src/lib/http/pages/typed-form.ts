@@ -3,33 +3,33 @@ import { z } from 'zod'
 import { isSafeMethod } from '../access.ts'
 import { parseReturnTo } from './return-to.ts'
 
-/** A form that was refused because the session had ended. It is carried through the sign-in. */
+/** A form that was refused because the session had ended. It is preserved while the user signs in. */
 export type TypedForm = {
-  /** The path and query that the form was sent to. */
+  /** The path and query to which the form was sent. */
   path: string
   /** The user whose page contained the form. */
   userId: string
   fields: readonly (readonly [name: string, value: string])[]
-  /** Names of fields that are not carried along: passwords, and fields that the form declares secret. */
+  /** Names of fields that are not preserved: passwords, and fields that the form declares secret. */
   left: readonly string[]
 }
 
-/** Longest form that is carried along, URL-encoded. Together with the sign-in fields it must fit a form. */
+/** Longest form that is preserved, URL-encoded. It must fit into a form together with the sign-in fields. */
 const MAX_TYPED_BYTES = 200 * 1_024
 /** More fields than any of our forms has. */
 const MAX_FIELDS = 2_000
 
 /**
- * Returns whether a hidden field describes the form: its CSRF token, its user (`_user`), the name of a secret field
- * (`_secret`), or of a field that is secret when a checkbox is ticked: `_secret:secret` with the value `value` says that
- * the field `value` is secret if the checkbox `secret` is ticked, as in the form of a global.
+ * Returns whether a hidden field describes the form: `_csrf` is the CSRF token, `_user` the user id, and `_secret` the name
+ * of a secret field. `_secret:<checkbox>` is the name of a field that is secret if the checkbox is ticked: in the form
+ * of a global, `_secret:secret` has the value `value`.
  */
 const isAboutForm = (name: string): boolean => name.startsWith('_')
 const SECRET_WITH = '_secret:'
 /** Passwords are secret even if the form does not declare them. */
 const isAlwaysSecret = (name: string): boolean => /password/i.test(name)
 
-/** Filters again when reading: the text comes back from the browser and may have been changed. */
+/** Filters the fields, also when reading a form that was preserved in the browser, where it may have been changed. */
 const Fields = z
   .array(z.tuple([z.string(), z.string()]))
   .max(MAX_FIELDS)
@@ -51,18 +51,18 @@ const secretsOf = (body: z.infer<typeof Body>): ReadonlySet<string> => {
   return new Set(['_secret', ...ticked].flatMap(name => textsOf(body[name])))
 }
 
-/** Requires the browser to name one of our pages as the sender. Foreign origins have been refused before. */
+/** Returns whether one of our pages sent the request. Other origins have already been refused. */
 const isFromOurPage = ({ headers }: FastifyRequest): boolean =>
   headers.origin !== undefined || headers['sec-fetch-site'] === 'same-origin'
 
-/** Returns the submitted form if it can be carried along. Requires a parsed body. */
+/** Returns the submitted form if it can be preserved. Requires a parsed body. */
 export const takeTypedForm = (request: FastifyRequest): TypedForm | 'too_long' | undefined => {
   if (isSafeMethod(request.method) || !isFromOurPage(request)) return undefined
   const body = Body.safeParse(request.body).data
   if (body === undefined) return undefined
-  const said = secretsOf(body)
+  const declared = secretsOf(body)
   const names = Object.keys(body).filter(name => !isAboutForm(name))
-  const isSecret = (name: string): boolean => said.has(name) || isAlwaysSecret(name)
+  const isSecret = (name: string): boolean => declared.has(name) || isAlwaysSecret(name)
   const typed = Typed.safeParse({
     path: request.url,
     userId: textsOf(body._user)[0],
@@ -77,8 +77,7 @@ export const takeTypedForm = (request: FastifyRequest): TypedForm | 'too_long' |
 export const writeTypedForm = (typed: TypedForm): string => JSON.stringify(typed)
 
 /**
- * Parses the text of the hidden field. Returns undefined if it is empty, too long or malformed. Do not trust the
- * contents.
+ * Parses the text of the hidden field. Returns undefined if it is empty, too long or malformed. Do not trust the result.
  */
 export const readTypedForm = (text: string): TypedForm | undefined => {
   if (text === '' || text.length > MAX_TYPED_BYTES) return undefined

@@ -3,12 +3,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Actor } from '../../kernel/actor.ts'
 
 export type ViewOptions = {
-  /** Folder of the templates: layouts/, parts/, errors/ and one folder per feature. */
+  /** Folder with the templates: layouts/, parts/, errors/ and one folder per feature. */
   viewsDirectory: string
   version: string
-  /** In development templates are read for every page, so that edits show at once. */
+  /** In development, templates are read for each page, so that edits show at once. */
   isDevelopment: boolean
-  /** URL of each asset, by its path in `public/`. */
+  /** URLs of the assets by their path in `public/`. */
   assets: Readonly<Record<string, string>>
 }
 
@@ -17,7 +17,7 @@ export type Theme = (typeof THEMES)[number]
 const THEME_COOKIE = 'theme'
 const ONE_YEAR_SECONDS = 365 * 24 * 60 * 60
 
-/** Returns the theme that the user last chose; the system's by default, and before cookies are parsed. */
+/** Returns the user's chosen theme; the system's by default, or if cookies are not parsed yet. */
 const themeOf = (request: FastifyRequest): Theme =>
   THEMES.find(theme => theme === request.cookies?.[THEME_COOKIE]) ?? 'system'
 
@@ -27,49 +27,49 @@ export const keepTheme = (reply: FastifyReply, chosen: string, isHttps: boolean)
   reply.setCookie(THEME_COOKIE, theme, { path: '/', maxAge: ONE_YEAR_SECONDS, sameSite: 'lax', secure: isHttps })
 }
 
-/** Returns whether htmx requests a fragment. Without htmx the same URL returns the whole page. */
+/** Returns whether htmx requests a fragment. Other requests for the same URL get the whole page. */
 export const isFragmentRequest = ({ headers }: FastifyRequest): boolean =>
   headers['hx-request'] === 'true' && headers['hx-history-restore-request'] !== 'true'
 
-/** Passed to every page as `it.page`, besides its own data. */
+/** Passed to every page as `it.page`, in addition to its own data. */
 export type PageFrame = {
   version: string
   /** Undefined if nobody is signed in. */
   user: Pick<Actor, 'userId' | 'email' | 'isOperator'> | undefined
-  /** For the hidden field `_csrf` of every form. Undefined if nobody is signed in. */
+  /** For the hidden field `_csrf` of each form. Undefined if nobody is signed in. */
   csrfToken: string | undefined
   theme: Theme
-  /** Path and query of this page, to return to after the theme is changed. */
+  /** Path and query of this page, to return to it after the theme is changed. */
   address: string
   assets: Readonly<Record<string, string>>
 }
 
 export type PageResponse = {
   status?: number | undefined
-  /** CSP sources that forms may lead to besides this origin: browsers check redirects after a form too. */
+  /** CSP sources other than this origin to which forms may lead: browsers also check redirects after a form. */
   formTargets?: readonly string[]
 }
 
-/** A page's own data, and what its frame needs: title, menu section, width, additional scripts. */
+/** A page's own data, and data for its frame: title, menu section, width, additional scripts. */
 export type PageData = {
   title: string
   section?: 'servers' | 'toolkits' | 'organizations' | 'account' | 'operator'
-  /** `narrow` is for forms and account pages. */
+  /** Use `narrow` for forms and account pages. */
   width?: 'narrow'
-  /** Modules in `public/js/`, without extension. */
+  /** Names of modules in `public/js/`, without extension. */
   scripts?: readonly string[]
 } & Record<string, unknown>
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** Sends the page rendered from `views/<view>.eta` with `data` (see `PageData`). */
+    /** Renders and sends the page `views/<view>.eta`. */
     page(view: string, data: PageData, response?: PageResponse): FastifyReply
-    /** Sends a fragment, rendered without a layout, for `isFragmentRequest`. */
+    /** Renders and sends a fragment, for `isFragmentRequest`. */
     fragment(view: string, data: Record<string, unknown>, status?: number): FastifyReply
   }
 }
 
-/** CSP 3: loads only from this origin, runs no inline script or style, forbids framing. */
+/** CSP 3: allows loading from this origin only, and no inline scripts or styles, and no framing. */
 const contentSecurityPolicy = (formTargets: readonly string[]): string =>
   [
     "default-src 'none'",
@@ -84,8 +84,8 @@ const contentSecurityPolicy = (formTargets: readonly string[]): string =>
   ].join('; ')
 
 /**
- * Gives a partial only the data that its `include` passes, and the frame as `page`. By default Eta also passes
- * everything the page has, so a page's own `name`, `id` or `value` would leak into every field on it.
+ * Passes to a partial only the data from its `include`, and the frame as `page`. By default, Eta also passes all of the
+ * page's data, so the page's `name`, `id` or `value` would appear in all its form fields.
  */
 const givenOwnDataOnly: EtaConfig['plugins'][number] = {
   processAST: template => [
