@@ -5,7 +5,7 @@ import { mayRole, type Permission, type Role } from './roles.ts'
 export const SCOPES = ['read', 'write', 'mcp'] as const
 export type Scope = (typeof SCOPES)[number]
 
-/** The authenticated user of a request, with their roles. Set once by the preHandler of the route. */
+/** The authenticated user of a request, with their roles. */
 export type Actor = {
   userId: string
   email: string
@@ -13,13 +13,13 @@ export type Actor = {
   scopes: ReadonlySet<Scope>
   /** When the request's token expires; undefined for a session. */
   expiresAt?: Date
-  /** Role by organization id. Anything in other organizations does not exist for this actor. */
+  /** Roles by organization id. For the actor, nothing in other organizations exists. */
   memberships: ReadonlyMap<string, Role>
   /** The network address of the client; undefined on the command line. */
   address?: string
 }
 
-/** Returns the organizations the actor belongs to, for the `where` of every query. */
+/** Returns the ids of the actor's organizations, for the `where` of queries. */
 export const organizationIdsOf = (actor: Actor): string[] => [...actor.memberships.keys()]
 
 /** Returns whether the actor's role in the organization includes the permission. */
@@ -28,12 +28,12 @@ export const may = (actor: Actor, organizationId: string, permission: Permission
   return role !== undefined && mayRole(role, permission)
 }
 
-/** Returns the organizations in which the actor may build. */
+/** Returns the ids of the organizations in which the actor may build. */
 export const buildableIdsOf = (actor: Actor): string[] => organizationIdsOf(actor).filter(id => may(actor, id, 'build'))
 
 /**
- * Asserts that the actor's role in the organization includes the permission.
- * Throws `not_found` if the actor is not a member (as if the organization did not exist), otherwise `forbidden`.
+ * Throws unless the actor's role in the organization includes the permission: `not_found` if the actor is not a member,
+ * as if the organization did not exist, otherwise `forbidden`.
  */
 export const assertMay = (actor: Actor, organizationId: string, permission: Permission): void => {
   const role = actor.memberships.get(organizationId)
@@ -47,8 +47,8 @@ const NO_ORGANIZATION = 'You do not belong to an organization. Create one, or as
 const SEVERAL_ORGANIZATIONS = 'You belong to several organizations. Set organizationId to choose one.'
 
 /**
- * Returns the organization for something new: the requested one, or the only one the actor belongs to.
- * Throws `invalid_request` if none is requested and the actor belongs to none or several.
+ * Returns the organization for a new toolkit or server: the requested one, or the actor's only one. Throws
+ * `invalid_request` if none is requested and the actor has none or several, and the errors of `assertMay`.
  */
 export const organizationForNew = (actor: Actor, organizationId: string | undefined): string => {
   const chosen = organizationId ?? (actor.memberships.size === 1 ? organizationIdsOf(actor)[0] : undefined)

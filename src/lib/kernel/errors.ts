@@ -23,11 +23,11 @@ export type FieldError = { path: string; message: string }
 export type AppErrorOptions = ErrorOptions & {
   errors?: readonly FieldError[] | undefined
   retryAfterSeconds?: number | undefined
-  /** Shown only in the terminal and in the log: a file path, for example. */
+  /** Details, such as a file path, for the terminal and the log only. */
   operatorNote?: string | undefined
 }
 
-/** A failure the caller can act on. Only `message` and `errors` may be shown to them. */
+/** An error that the caller can act on. Only `message` and `errors` may be shown to the caller. */
 export class AppError extends Error {
   override readonly name = 'AppError'
   readonly code: AppErrorCode
@@ -49,6 +49,6 @@ export class AppError extends Error {
   }
 }
 
-/** Returns the error for a URL at which there is nothing. */
+/** Returns the error for a URL without a route or object. */
 export const unknownAddress = (options?: ErrorOptions): AppError =>
   new AppError('not_found', 'There is nothing at this address.', options)

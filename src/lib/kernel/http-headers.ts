@@ -1,4 +1,4 @@
-/** Headers that the connection sets (RFC 9110 §7.2, §7.6.1, §8.6, §10.1.1). */
+/** Headers that belong to the connection (RFC 9110 §7.2, §7.6.1, §8.6, §10.1.1). */
 const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   'host',
   'content-length',
@@ -12,6 +12,6 @@ const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   'http2-settings',
 ])
 
-/** Whether tools may not set this header: it belongs to the connection, a proxy or a browser. */
+/** Returns whether a header belongs to the connection, a proxy or a browser, so that tools may not set it. */
 export const isReservedHeader = (lowerCaseName: string): boolean =>
   CONNECTION_HEADERS.has(lowerCaseName) || lowerCaseName.startsWith('proxy-') || lowerCaseName.startsWith('sec-')

@@ -1,4 +1,4 @@
-/** JSON Schema keywords whose value maps names chosen by the author to schemas. */
+/** JSON Schema keywords whose values map arbitrary names to schemas. */
 export const NAMED_SCHEMAS: ReadonlySet<string> = new Set([
   'properties',
   'patternProperties',

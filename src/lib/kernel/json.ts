@@ -6,7 +6,7 @@ export type JsonObject = { [key: string]: JsonValue }
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Parses JSON without limits; undefined if the text is not JSON. */
+/** Parses JSON without limits. Returns undefined if the text is not JSON. */
 export const parseIfJson = (text: string): JsonValue | undefined => {
   try {
     return JSON.parse(text)
@@ -18,13 +18,13 @@ export const parseIfJson = (text: string): JsonValue | undefined => {
 /** Why a text is not accepted as JSON. */
 export type JsonRefusal = { reason: 'syntax' | 'depth' | 'members' | 'forbidden_key'; message: string }
 
-/** Most members of all arrays and objects together: in memory each takes far more than its two bytes of text. */
+/** Limit for the members of all arrays and objects: each takes far more memory than its text, which may be two bytes. */
 const MAX_JSON_MEMBERS = 100_000
 
-/** Deepest nesting of a JSON text, and its opening brackets, colons and commas outside of strings. */
+/** Depth of a JSON text, and numbers of opening brackets, colons and commas outside strings. */
 export type JsonMeasure = { deepest: number; containers: number; colons: number; commas: number }
 
-/** Measures a JSON text. Linear, without recursion; stops above `maxMembers` brackets and commas together. */
+/** Measures a JSON text in linear time, without recursion. Stops above `maxMembers` brackets and commas. */
 export const measureJson = (text: string, maxMembers = Number.POSITIVE_INFINITY): JsonMeasure => {
   let depth = 0
   let deepest = 0
@@ -48,7 +48,7 @@ export const measureJson = (text: string, maxMembers = Number.POSITIVE_INFINITY)
   return { deepest, containers, colons, commas }
 }
 
-/** Skips short texts, which can be neither too deep nor have too many members. */
+/** Checks depth and members. Skips short texts, which cannot exceed the limits. */
 const shapeRefusal = (text: string, maxDepth: number): JsonRefusal | undefined => {
   if (text.length <= Math.min(maxDepth, MAX_JSON_MEMBERS)) return undefined
   const { deepest, containers, commas } = measureJson(text, MAX_JSON_MEMBERS)
@@ -57,7 +57,7 @@ const shapeRefusal = (text: string, maxDepth: number): JsonRefusal | undefined =
   return { reason: 'members', message: `JSON has more than ${MAX_JSON_MEMBERS} members in all` }
 }
 
-/** Cheap pre-check: without this name or an escape, the text cannot contain a key `__proto__`. */
+/** Cheap first check: without a match, the text cannot have a key `__proto__`. */
 const MAY_HOLD_PROTO = /__proto__|\\u/
 const hasProtoKey = (value: JsonValue): boolean => isJsonObject(value) && Object.hasOwn(value, '__proto__')
 

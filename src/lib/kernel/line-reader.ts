@@ -7,7 +7,7 @@ export type LineReaderOptions = {
 }
 
 const LINE_FEED = 0x0a
-/** How much of an overlong line is reported: enough to recognize it. */
+/** Size of the beginning that is reported for a line that is too long; enough to recognize the line. */
 const BEGINNING_BYTES = 8 * 1_024
 
 /** Splits bytes into lines. Buffers at most one line. */

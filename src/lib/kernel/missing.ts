@@ -1,11 +1,11 @@
-/** The fields of `T`; those that may be undefined may be missing instead. */
+/** `T`, with fields that may be missing instead of undefined. */
 type DefinedFields<T> = T extends unknown
   ? { [Name in keyof T as undefined extends T[Name] ? never : Name]: T[Name] } & {
       [Name in keyof T as undefined extends T[Name] ? Name : never]?: Exclude<T[Name], undefined>
     }
   : never
 
-/** Returns the fields that are not undefined, for a change in which missing fields keep their value. */
+/** Removes undefined fields, for updates in which missing fields keep their value. */
 export function definedFields<T extends object>(fields: T): DefinedFields<T>
 export function definedFields(fields: object): object {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
@@ -13,18 +13,18 @@ export function definedFields(fields: object): object {
 
 type WithoutNulls<T> = { [Name in keyof T]: null extends T[Name] ? Exclude<T[Name], null> | undefined : T[Name] }
 
-/** Returns a row of the database with undefined in place of null. */
+/** Returns a database row with undefined instead of null. */
 export function withoutNulls<T extends object>(row: T): WithoutNulls<T>
 export function withoutNulls(row: object): object {
   return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value ?? undefined]))
 }
 
-/** Returns what was found, or throws. */
+/** Returns the value. Throws the error from `fault` if it is undefined. */
 export const orThrow = <T>(found: T | undefined, fault: () => Error): T => {
   if (found === undefined) throw fault()
   return found
 }
 
-/** Converts a row that a query found; undefined if it found none. */
+/** Converts a row. Returns undefined if the query found none. */
 export const mapFound = <Row, T>(row: Row | null, convert: (row: Row) => T): T | undefined =>
   row === null ? undefined : convert(row)

@@ -1,8 +1,8 @@
-/** Tool names that MCP clients accept. */
+/** Matches tool names that all MCP clients accept. */
 export const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/
 export const TOOL_NAME_RULE = 'must be 1 to 64 characters of A-Z, a-z, 0-9, _ and -'
 
-/** Whether the text is an http or https origin (RFC 6454): scheme, host and optional port, and nothing after it. */
+/** Returns whether the text is an http or https origin (RFC 6454): scheme, host and optional port only. */
 export const isOrigin = (text: string): boolean => {
   const url = URL.canParse(text) ? new URL(text) : undefined
   return url !== undefined && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href
@@ -11,14 +11,14 @@ export const isOrigin = (text: string): boolean => {
 /** Prefix of Patchbay's own tools; other tools may not use it. */
 export const RESERVED_TOOL_PREFIX = 'proxy_'
 
-/** Whether a text starts with `first`, ends with `last` and has the pieces in between, in order and without overlap. */
+/** Returns whether a text is `first`, the pieces in this order, and `last`, with any text between them. */
 export const hasPiecesInOrder = (
   text: string,
   { first, pieces, last }: { first: string; pieces: readonly string[]; last: string },
 ): boolean => {
   if (!text.startsWith(first)) return false
   let at = first.length
-  // The first match leaves the most text for the remaining pieces.
+  // The earliest match leaves the most text for the remaining pieces.
   for (const piece of pieces) {
     const found = text.indexOf(piece, at)
     if (found === -1) return false

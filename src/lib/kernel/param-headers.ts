@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
 
-/** A parameter that clients repeat in a header so that proxies can route by it (2026-07-28, "x-mcp-header"). */
+/** A parameter that clients also send as a header so that proxies can route by it (2026-07-28, "x-mcp-header"). */
 export type ParamHeader = { path: readonly string[]; header: string; isNumeric: boolean }
 
 const KEY = 'x-mcp-header'
@@ -22,7 +22,7 @@ const collect = (schema: JsonObject, path: readonly string[], found: ParamHeader
 }
 
 /**
- * Returns the headers that a tool's input schema declares, at any depth of `properties`. Called when a router is built.
+ * Returns the headers that a tool's input schema declares, at any depth of `properties`.
  */
 export const paramHeadersOf = (inputSchema: JsonObject): readonly ParamHeader[] => {
   const found: ParamHeader[] = []
@@ -30,17 +30,19 @@ export const paramHeadersOf = (inputSchema: JsonObject): readonly ParamHeader[] 
   return found.length === 0 ? NO_PARAM_HEADERS : found
 }
 
-/** Returns the argument at a path, or undefined. */
+/** Returns the argument at a path; undefined if there is none. */
 export const argumentAt = (root: JsonValue | undefined, path: readonly string[]): JsonValue | undefined => {
   let value = root
   for (const key of path) value = isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
   return value
 }
 
-/** Visible ASCII without spaces at either end, and not mistakable for Base64 (2026-07-28, "x-mcp-header"). */
+/**
+ * Visible ASCII without spaces at either end, and distinguishable from encoded values (2026-07-28, "x-mcp-header").
+ */
 const PLAIN = /^(?!=\?)[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
 
-/** Returns the headers that a client sends for a call with these arguments. */
+/** Returns the parameter headers for a call with these arguments. */
 export const encodeParamHeaders = (
   declared: readonly ParamHeader[],
   args: JsonValue | undefined,

@@ -3,9 +3,9 @@ export const ROLES = ['owner', 'admin', 'builder', 'viewer'] as const
 export type Role = (typeof ROLES)[number]
 
 /**
- * The roles that have each permission.
- * `read`: view toolkits, servers and history. `build`: create and change them. `manage`: members, invitations, OAuth
- * clients, the audit log, and deleting others' work. `own`: add and remove owners, and delete the organization.
+ * The roles with each permission. `read`: view toolkits, servers and history. `build`: create and change toolkits and
+ * servers. `manage`: manage members, invitations and OAuth clients, view the audit log, and delete others' work. `own`:
+ * add and remove owners, and delete the organization.
  */
 const PERMISSIONS = {
   read: ['owner', 'admin', 'builder', 'viewer'],
@@ -19,5 +19,5 @@ export type Permission = keyof typeof PERMISSIONS
 export const mayRole = (role: Role, permission: Permission): boolean =>
   PERMISSIONS[permission].some(allowed => allowed === role)
 
-/** Returns the permission needed to grant, change or remove a role. Only owners may do so for owners. */
+/** Returns the permission for granting, changing or removing a role. Only owners may do so for owners. */
 export const permissionOver = (role: Role): Permission => (role === 'owner' ? 'own' : 'manage')

@@ -1,2 +1,2 @@
-/** Returns the address of a server for MCP clients. */
+/** Returns a server's URL for MCP clients. */
 export const serverUrl = (baseUrl: string, serverId: string): string => `${baseUrl}/s/${serverId}`

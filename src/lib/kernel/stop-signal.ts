@@ -1,6 +1,6 @@
 /**
- * Signals that work should end early. An `AbortSignal` is one. For signals created on every call use `createStop`,
- * which takes a tenth of the time and memory.
+ * A signal to end work early. An `AbortSignal` is a `StopSignal`. For signals that are created on every call, use
+ * `createStop`, which takes a tenth of the time and memory.
  */
 export type StopSignal = {
   readonly aborted: boolean
@@ -26,9 +26,9 @@ export const createStop = (): Stop => {
     abort: (): void => {
       if (stop.aborted) return
       stop.aborted = true
-      const told = listeners
+      const current = listeners
       listeners = []
-      for (const listener of told) listener()
+      for (const listener of current) listener()
     },
   }
   return stop

@@ -1,5 +1,5 @@
-// Writes as many organizations as the second argument says to the database of the first, alternating transactions and
-// plain writes. Prints each id once the database has acknowledged it.
+// Arguments: database URL, number of organizations. Writes the organizations, alternating transactions and plain writes.
+// Prints each id once the database has acknowledged it.
 import { openDatabase, transact } from '../../../src/lib/db/client.ts'
 import { parseDatabaseUrl } from '../../../src/lib/db/target.ts'
 
@@ -12,7 +12,7 @@ for (let written = 0; written < Number(count); written++) {
   const { id } =
     written % 2 === 0
       ? await transact(db, async tx => {
-          // Reads first, like services: a lock taken only at the first write would come too late.
+          // Reads before it writes, as services do: a lock taken at the first write would be too late.
           await tx.organization.count()
           return tx.organization.create({ data })
         })

@@ -198,7 +198,7 @@ describe('a session in use', () => {
   const HOUR_MS = 60 * 60 * 1_000
   const DAY_MS = 24 * HOUR_MS
 
-  /** A signed-in client with an adjustable clock. `endsAt` is when the stored session ends. */
+  /** A signed-in client with an adjustable clock. `endsAt` is the end of the stored session. */
   const buildClock = async () => {
     const startedAt = Date.now()
     let now = startedAt

@@ -49,7 +49,7 @@ describe('a text that is not JSON', () => {
       fc.property(broken, text => {
         const fault = findJsonFault(text)
         expect(fault === undefined).toBe(isJson(text))
-        // The parser reports the same fault, not merely some fault.
+        // The parser found the fault too: otherwise the message would be this one.
         expect(fault?.message).not.toBe('invalid JSON')
       }),
       { numRuns: runsOf(2_000) },
