@@ -81,8 +81,8 @@ export const openDatabase = (target: DatabaseTarget): Promise<OpenDatabase> =>
   })
 
 /**
- * Runs `work` in a serializable transaction: its reads are still valid when it commits. `work` may run several times, so
- * it must have no effects other than through `tx`. A write through `db` would deadlock. Rethrows errors from `work`;
+ * Runs `work` in a serializable transaction: its reads are still valid when it commits. `work` may run several times,
+ * so it must have no effects other than through `tx`. A write through `db` would deadlock. Rethrows errors from `work`;
  * throws an AppError `unavailable` if other transactions block it for too long.
  */
 export const transact = async <T>(db: Database, work: (tx: Transaction) => Promise<T>): Promise<T> => {

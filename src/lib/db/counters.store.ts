@@ -5,7 +5,9 @@ import type { Counters } from './counters.ts'
 /** Minimum time between deletions of expired counters. */
 const SWEEP_EVERY_MS = 10 * MINUTE_MS
 
-/** Creates counters in the database. All processes share them, and they survive restarts. `now` returns ms since 1970. */
+/**
+ * Creates counters in the database. All processes share them, and they survive restarts. `now` returns ms since 1970.
+ */
 export const createDatabaseCounters = (db: Database, now: () => number = Date.now): Counters => {
   let sweptAt = now()
 

@@ -19,8 +19,8 @@ export type ListenOptions = {
 }
 
 /**
- * Listens for `pg_notify(channel, …)` on a separate connection, and reconnects until `close` is called. Resolves when it
- * is listening; rejects if the first connection fails.
+ * Listens for `pg_notify(channel, …)` on a separate connection, and reconnects until `close` is called. Resolves when
+ * it is listening; rejects if the first connection fails.
  */
 export const listen = async (
   target: PostgresTarget,

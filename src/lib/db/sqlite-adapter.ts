@@ -108,8 +108,8 @@ const createAdapter = async (file: string): Promise<SqlDriverAdapter> => {
  *
  * - Prisma uses one connection for everything, so a statement outside a transaction would become part of any open
  *   transaction and be rolled back with it. Here, reads have a separate connection, and writes queue with transactions.
- * - Prisma begins a transaction without the write lock, so a later write fails immediately if another process has written
- *   in between. Here, BEGIN takes the lock.
+ * - Prisma begins a transaction without the write lock, so a later write fails immediately if another process has
+ *   written in between. Here, BEGIN takes the lock.
  * - Prisma blocks the thread while another process holds the lock. Here, we wait without blocking.
  *
  * The file must exist.

@@ -31,8 +31,8 @@ const parseBody = (text: string, maxDepth: number): JsonValue | undefined => {
 }
 
 /**
- * Makes this scope accept only JSON bodies, and rejects those that are too deep, have a key `__proto__`, contain text that
- * the database cannot store, or are compressed (a small body could expand without limit).
+ * Makes this scope accept only JSON bodies, and rejects those that are too deep, have a key `__proto__`, contain text
+ * that the database cannot store, or are compressed (a small body could expand without limit).
  */
 export const readJsonBodies = (app: FastifyInstance, maxDepth: number): void => {
   app.removeAllContentTypeParsers()

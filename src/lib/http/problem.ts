@@ -110,9 +110,7 @@ const fromFastify = (error: FastifyError, { bodyLimit, maxRequestBytes }: BodyLi
   return code && new AppError(code, error.message, { cause: error })
 }
 
-/**
- * Converts any thrown value to an AppError. Unknown errors become `internal`, with a message that reveals nothing.
- */
+/** Converts any thrown value to an AppError. Unknown errors become `internal`, with a message that reveals nothing. */
 const toAppError = (error: unknown, limits: BodyLimits): AppError => {
   if (error instanceof AppError) return error
   if (error instanceof SchemaRefusal) return refusalToAppError(error)

@@ -31,7 +31,9 @@ type Input<S extends RouteSchema> = Pick<Request<S>, 'params' | 'query' | 'body'
 }
 
 type Optional<T> = { [Key in keyof T]: undefined extends T[Key] ? Key : never }[keyof T]
-/** Makes a schema's input readonly, and fields optional if they may be undefined. Skips JSON, whose type is recursive. */
+/**
+ * Makes a schema's input readonly, and fields optional if they may be undefined. Skips JSON, whose type is recursive.
+ */
 type Lenient<T> = [z.core.util.JSONType] extends [T]
   ? T
   : T extends Date

@@ -39,9 +39,7 @@ export const instantSchema = z
   .refine(time => time.getUTCFullYear() >= 1 && time.getUTCFullYear() <= 9_999, NO_TIME)
 
 const CONTROL_CHARACTERS = /\p{Cc}/u
-/**
- * Bidirectional controls. They reorder the surrounding text, so a name could change the meaning of a page or email.
- */
+/** Bidirectional controls. They reorder the surrounding text, so a name could change the meaning of a page or email. */
 const DIRECTION_CHARACTERS = /[\u202a-\u202e\u2066-\u2069]/u
 /** Returns a schema for a one-line name of at most `characters` characters. */
 export const nameUpTo = (characters: number) =>

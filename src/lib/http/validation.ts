@@ -34,7 +34,8 @@ const flatten = (issue: z.core.$ZodIssue): z.core.$ZodIssue[] => {
 const MAX_ERRORS = 100
 
 /**
- * Converts zod issues to field errors with JSON paths. Truncates before flattening too, so that many issues cost little.
+ * Converts zod issues to field errors with JSON paths. Truncates before flattening too, so that many issues cost
+ * little.
  */
 const toFieldErrors = (error: z.ZodError): FieldError[] =>
   error.issues

@@ -18,7 +18,9 @@ export const parseIfJson = (text: string): JsonValue | undefined => {
 /** Why a text is not accepted as JSON. */
 export type JsonRefusal = { reason: 'syntax' | 'depth' | 'members' | 'forbidden_key'; message: string }
 
-/** Limit for the members of all arrays and objects: each takes far more memory than its text, which may be two bytes. */
+/**
+ * Limit for the members of all arrays and objects: each takes far more memory than its text, which may be two bytes.
+ */
 const MAX_JSON_MEMBERS = 100_000
 
 /** Depth of a JSON text, and numbers of opening brackets, colons and commas outside strings. */

@@ -21,9 +21,7 @@ const collect = (schema: JsonObject, path: readonly string[], found: ParamHeader
   }
 }
 
-/**
- * Returns the headers that a tool's input schema declares, at any depth of `properties`.
- */
+/** Returns the headers that a tool's input schema declares, at any depth of `properties`. */
 export const paramHeadersOf = (inputSchema: JsonObject): readonly ParamHeader[] => {
   const found: ParamHeader[] = []
   collect(inputSchema, [], found)
@@ -37,9 +35,7 @@ export const argumentAt = (root: JsonValue | undefined, path: readonly string[])
   return value
 }
 
-/**
- * Visible ASCII without spaces at either end, and distinguishable from encoded values (2026-07-28, "x-mcp-header").
- */
+/** Visible ASCII without spaces at either end, and distinguishable from encoded values (2026-07-28, "x-mcp-header"). */
 const PLAIN = /^(?!=\?)[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
 
 /** Returns the parameter headers for a call with these arguments. */

@@ -5,8 +5,8 @@ export const wholeNumberRule = (unit: string, least: number, most: number): stri
   `must be a whole number ${unit && `of ${unit} `}from ${formatNumber(least)} to ${formatNumber(most)}`
 
 /**
- * Parses a whole number as people type it, such as `8,000`. Returns undefined for empty text, and NaN for any other text
- * that is not a whole number, so that the schema reports the error.
+ * Parses a whole number as people type it, such as `8,000`. Returns undefined for empty text, and NaN for any other
+ * text that is not a whole number, so that the schema reports the error.
  */
 export const readWholeNumber = (text: string): number | undefined => {
   const digits = text.trim().replaceAll(/[,_ ]/g, '')

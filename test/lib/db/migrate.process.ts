@@ -1,4 +1,4 @@
-// Arguments: database URL, folder of migrations. Migrates the database and prints the names of applied migrations as JSON.
+// Arguments: database URL, folder of migrations. Migrates the database and prints the applied migrations as JSON.
 import { migrate } from '../../../src/lib/db/migrate.ts'
 import { parseDatabaseUrl } from '../../../src/lib/db/target.ts'
 

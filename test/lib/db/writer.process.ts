@@ -1,5 +1,5 @@
-// Arguments: database URL, number of organizations. Writes the organizations, alternating transactions and plain writes.
-// Prints each id once the database has acknowledged it.
+// Arguments: database URL, number of organizations. Writes the organizations, alternating between transactions and plain
+// writes. Prints each id once the database has acknowledged it.
 import { openDatabase, transact } from '../../../src/lib/db/client.ts'
 import { parseDatabaseUrl } from '../../../src/lib/db/target.ts'
 

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { buildHttpApp } from '../../support/http-app.ts'
 
 /**
- * Sends raw bytes, and sends `onceBegun` when a response has begun. Returns everything that is received until the server
- * closes the connection.
+ * Sends raw bytes, and sends `onceBegun` when a response has begun. Returns everything that is received until the
+ * server closes the connection.
  */
 const exchange = async (bytes: string, { onceBegun }: { onceBegun?: string } = {}): Promise<string> => {
   const { app } = await buildHttpApp({

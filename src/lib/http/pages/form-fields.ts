@@ -4,8 +4,8 @@ import type { FastifyInstance } from 'fastify'
 import { AppError } from '../../kernel/errors.ts'
 
 /**
- * More than our largest form (the bindings matrix) has. The limit is needed because a parsed field takes far more memory
- * than its text.
+ * More than our largest form (the bindings matrix) has. The limit is needed because a parsed field takes far more
+ * memory than its text.
  */
 const MAX_FORM_FIELDS = 10_000
 

@@ -21,9 +21,9 @@ const keyOf = (request: FastifyRequest): string | undefined => {
 }
 
 /**
- * Processes a form only once if a double click sends it twice, for browsers without scripts: the second request gets the
- * first one's redirect. If the first one did not redirect, the form is processed again. Works within one process. Call
- * it after the CSRF check is set up.
+ * Processes a form only once if a double click sends it twice, for browsers without scripts: the second request gets
+ * the first one's redirect. If the first one did not redirect, the form is processed again. Works within one process.
+ * Call it after the CSRF check is set up.
  */
 export const takeFormsOnce = (pages: FastifyInstance): void => {
   const locations = new LRUCache<string, Location>({ maxSize: MAX_REMEMBERED, sizeCalculation: () => 1 })

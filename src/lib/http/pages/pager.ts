@@ -11,8 +11,8 @@ export const pageNumber = z.coerce.number().int().min(1).max(100_000).catch(1)
 type PagerPlace = { path: string; query: Record<string, string>; name?: string }
 
 /**
- * Returns the pager of a list page, or undefined if all items fit on one page. `page` counts from 1; `query` contains the
- * other query parameters.
+ * Returns the pager of a list page, or undefined if all items fit on one page. `page` counts from 1; `query` contains
+ * the other query parameters.
  */
 export const pagerOf = (
   { page, perPage, total, shown }: { page: number; perPage: number; total: number; shown: number },

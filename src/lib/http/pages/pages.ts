@@ -71,8 +71,8 @@ const TOO_LONG = new AppError(
 )
 
 /**
- * Handles a form that was sent after its session ended, by showing it to the user to send again. Returns undefined if it
- * cannot be sent again.
+ * Handles a form that was sent after its session ended, by showing it to the user to send again. Returns undefined if
+ * it cannot be sent again.
  */
 const rescueForm = (
   request: FastifyRequest,
@@ -159,7 +159,8 @@ const refuseNul = (pages: FastifyInstance): void => {
 
 /**
  * Sets up a scope of the server for pages, with sessions, forms and HTML errors. Await it before registering routes.
- * Routes declare their access as in the API; signed-out visitors are redirected to `/sign-in`, and back after signing in.
+ * Routes declare their access as in the API; signed-out visitors are redirected to `/sign-in`, and back after signing
+ * in.
  */
 export const configurePages = async (pages: FastifyInstance, options: PagesOptions): Promise<void> => {
   await pages.register(helmet, {
@@ -167,7 +168,7 @@ export const configurePages = async (pages: FastifyInstance, options: PagesOptio
     contentSecurityPolicy: false,
     xFrameOptions: { action: 'deny' },
     strictTransportSecurity: options.sessions.isHttps,
-    // With `no-referrer`, browsers would send `Origin: null` with our own forms. Neither reveals anything to other origins.
+    // With `no-referrer`, browsers would send `Origin: null` with our own forms. Other origins learn nothing either way.
     referrerPolicy: { policy: 'same-origin' },
   })
   pages.addHook('onRequest', async (request, reply) => {

@@ -20,9 +20,9 @@ const MAX_TYPED_BYTES = 200 * 1_024
 const MAX_FIELDS = 2_000
 
 /**
- * Returns whether a hidden field describes the form: `_csrf` is the CSRF token, `_user` the user id, and `_secret` the name
- * of a secret field. `_secret:<checkbox>` is the name of a field that is secret if the checkbox is ticked: in the form
- * of a global, `_secret:secret` has the value `value`.
+ * Returns whether a hidden field describes the form: `_csrf` is the CSRF token, `_user` the user id, and `_secret` the
+ * name of a secret field. `_secret:<checkbox>` is the name of a field that is secret if the checkbox is ticked: in the
+ * form of a global, `_secret:secret` has the value `value`.
  */
 const isAboutForm = (name: string): boolean => name.startsWith('_')
 const SECRET_WITH = '_secret:'
@@ -77,7 +77,8 @@ export const takeTypedForm = (request: FastifyRequest): TypedForm | 'too_long' |
 export const writeTypedForm = (typed: TypedForm): string => JSON.stringify(typed)
 
 /**
- * Parses the text of the hidden field. Returns undefined if it is empty, too long or malformed. Do not trust the result.
+ * Parses the text of the hidden field. Returns undefined if it is empty, too long or malformed. Do not trust the
+ * result.
  */
 export const readTypedForm = (text: string): TypedForm | undefined => {
   if (text === '' || text.length > MAX_TYPED_BYTES) return undefined
