@@ -37,6 +37,10 @@ export const respondToUnknownRoutes = (app: FastifyInstance): void => {
     const allowed = findAllowedMethods(routes, request.url)
     if (allowed.length === 0) return sendProblem(request, reply, unknownAddress())
     reply.header('allow', allowed.join(', '))
-    return sendProblem(request, reply, new AppError('method_not_allowed', `This address does not accept ${request.method}.`))
+    return sendProblem(
+      request,
+      reply,
+      new AppError('method_not_allowed', `This address does not accept ${request.method}.`),
+    )
   })
 }
