@@ -7,7 +7,8 @@ const KEY = 'x-mcp-header'
 /** RFC 9110 §5.6.2. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const TYPES: ReadonlySet<JsonValue | undefined> = new Set(['string', 'integer', 'boolean', 'number'])
-export const NO_PARAM_HEADERS: readonly ParamHeader[] = []
+/** Shared by all tools without such parameters. */
+const NONE: readonly ParamHeader[] = []
 
 const collect = (schema: JsonObject, path: readonly string[], found: ParamHeader[]): void => {
   const name = schema[KEY]
@@ -25,7 +26,7 @@ const collect = (schema: JsonObject, path: readonly string[], found: ParamHeader
 export const paramHeadersOf = (inputSchema: JsonObject): readonly ParamHeader[] => {
   const found: ParamHeader[] = []
   collect(inputSchema, [], found)
-  return found.length === 0 ? NO_PARAM_HEADERS : found
+  return found.length === 0 ? NONE : found
 }
 
 /** Returns the argument at a path; undefined if there is none. */

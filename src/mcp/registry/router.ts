@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/kernel/json.ts'
-import { NO_PARAM_HEADERS, type ParamHeader, paramHeadersOf } from '../../lib/kernel/param-headers.ts'
+import { type ParamHeader, paramHeadersOf } from '../../lib/kernel/param-headers.ts'
 import { mapInTurns } from '../../lib/worker/pause.ts'
 import type {
   CompiledOffers,
@@ -63,7 +63,7 @@ export const routeTool = (compiled: CompiledTool): RoutedTool => {
   const { title, description, inputSchema, outputSchema, annotations, more, ...tool } = compiled
   return {
     tool,
-    paramHeaders: inputSchema.properties === undefined ? NO_PARAM_HEADERS : paramHeadersOf(inputSchema),
+    paramHeaders: paramHeadersOf(inputSchema),
     isOutputWrapped: hasWrappedOutput(compiled),
   }
 }
