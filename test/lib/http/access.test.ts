@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { actorOf } from '../../../src/lib/http/access.ts'
 import { beginSession, endSession, SESSION_ABSOLUTE_MS, SESSION_IDLE_MS } from '../../../src/lib/http/sessions.ts'
+import { DAY_MS, HOUR_MS } from '../../../src/lib/kernel/durations.ts'
 import { BASE_URL, buildHttpApp, type HttpAppOptions } from '../../support/http-app.ts'
 
 const UNSAFE = ['POST', 'PUT', 'PATCH', 'DELETE'] as const
@@ -195,9 +196,6 @@ describe('a session', () => {
 })
 
 describe('a session in use', () => {
-  const HOUR_MS = 60 * 60 * 1_000
-  const DAY_MS = 24 * HOUR_MS
-
   /** A signed-in client with an adjustable clock. `endsAt` is the end of the stored session. */
   const buildClock = async () => {
     const startedAt = Date.now()
