@@ -5,7 +5,7 @@ export type GroupedLruOptions<Value> = {
   /** Limit for each group, so that a busy group cannot evict the entries of all others. */
   maxGroupSize: number
   /**
-   * Counts from the last read or write of an entry. If missing, `set` gets a time to live that counts from the write.
+   * Counts from the last read or write of an entry. If missing, `set` takes each entry's own, counted from the write.
    */
   ttlMs?: number
   /** Returns milliseconds, greater than 0. */

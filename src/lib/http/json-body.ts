@@ -23,7 +23,7 @@ const parseBody = (text: string, maxDepth: number): JsonValue | undefined => {
     const { reason, message } = parsed.error
     throw badJson(reason === 'depth' ? `${message} (PATCHBAY_MAX_JSON_DEPTH)` : message)
   }
-  // In JSON, both can only be written as escapes.
+  // NUL and lone surrogates can only be written as escapes.
   if (text.includes('\\u') && someValue(parsed.value, isUnstorable)) {
     throw badJson('a string contains NUL or a lone surrogate')
   }

@@ -38,7 +38,7 @@ const referencesIn = (part: unknown, schemas: Record<string, unknown>, found = n
   return found
 }
 
-/** Removes components without references: zod registers each named schema twice, for input and for output. */
+/** Removes unreferenced components: zod registers each named schema twice, for input and for output. */
 const withoutUnusedSchemas = (document: { paths?: unknown; components?: { schemas?: object } }): object => {
   const schemas: Record<string, unknown> = { ...document.components?.schemas }
   const used = referencesIn(document.paths, schemas)

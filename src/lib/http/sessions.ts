@@ -128,7 +128,7 @@ export const beginSession = async (request: FastifyRequest, reply: FastifyReply,
   return reply.generateCsrf()
 }
 
-/** Returns the id of the session that the request is signed in by; undefined for a token or a signed-out visitor. */
+/** Returns the id of the session that authenticates the request; undefined for a token or a signed-out visitor. */
 export const sessionIdOf = ({ signedInBy, session }: FastifyRequest): string | undefined =>
   signedInBy === 'session' ? session.sessionId : undefined
 

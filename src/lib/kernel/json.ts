@@ -56,7 +56,7 @@ const shapeRefusal = (text: string, maxDepth: number): JsonRefusal | undefined =
   const { deepest, containers, commas } = measureJson(text, MAX_JSON_MEMBERS)
   if (deepest > maxDepth) return { reason: 'depth', message: `JSON is nested more than ${maxDepth} levels deep` }
   if (containers + commas <= MAX_JSON_MEMBERS) return undefined
-  return { reason: 'members', message: `JSON has more than ${MAX_JSON_MEMBERS} members in all` }
+  return { reason: 'members', message: `JSON has more than ${MAX_JSON_MEMBERS} members in total` }
 }
 
 /** Cheap first check: without a match, the text cannot have a key `__proto__`. */

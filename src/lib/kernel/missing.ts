@@ -1,4 +1,4 @@
-/** `T`, with fields that may be missing instead of undefined. */
+/** `T` with optional fields instead of fields that may be undefined. */
 type DefinedFields<T> = T extends unknown
   ? { [Name in keyof T as undefined extends T[Name] ? never : Name]: T[Name] } & {
       [Name in keyof T as undefined extends T[Name] ? Name : never]?: Exclude<T[Name], undefined>

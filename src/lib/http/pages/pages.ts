@@ -71,8 +71,8 @@ const TOO_LONG = new AppError(
 )
 
 /**
- * Handles a form that was sent after its session ended, by showing it to the user to send again. Returns undefined if
- * it cannot be sent again.
+ * If a form was sent after its session ended, shows it to the user, who can send it again. Returns undefined if it
+ * cannot be sent again.
  */
 const rescueForm = (
   request: FastifyRequest,
