@@ -123,7 +123,8 @@ describe.each(kindNamed('postgresql'))('a PostgreSQL server', ({ create }) => {
     const client = new Client({ connectionString: database.url })
     await client.connect()
     await client.query(
-      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+      // Returns once they have ended, within 5 s.
+      'SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
     )
     await client.end()
   }
