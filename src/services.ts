@@ -109,6 +109,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
       ...history,
       countTexts: workers.job('count-tokens'),
       findSecrets: workers.job('find-secrets'),
+      checkSchema: workers.job('check-schema'),
       inspectResult: workers.job('inspect-result'),
       shapeResult: workers.job('shape-result'),
       responseCache,

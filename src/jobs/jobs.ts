@@ -21,6 +21,12 @@ export const JOBS = {
     timeLimitMs: 5_000,
     ownProcess: { heapLimitMb: 256 },
   },
+  /** A schema of 64 KiB compiles in a fifth of this time. Each check has its own limit of 250 ms. */
+  'check-schema': {
+    load: async () => (await import('../tools/schemas/schema-check-job.ts')).createSchemaCheckJob(),
+    timeLimitMs: 10_000,
+    ownProcess: { heapLimitMb: 256 },
+  },
   /**
    * Ten at once on a busy machine take this time for 10 MB each. The heap holds two parsed results of the largest size
    * allowed; a usual one of 10 MB takes a tenth.

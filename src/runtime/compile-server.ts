@@ -37,6 +37,7 @@ export type ServerParts = ExecutionParts &
   CutResultPlaceParts & {
     sealing: Sealing
     shaper: ShapingContext['shaper']
+    schemaChecks: ShapingContext['schemaChecks']
     secretSearchFor: SecretSearchFor
     callLedger: Pick<CallLedger, 'note'>
     upstreamOutages: Pick<UpstreamOutages, 'find'>
@@ -89,7 +90,13 @@ export const compileServer = async (
   const cutResultGroup = nameCutResultGroup([...toolkits.map(({ title }) => onOneLine(title)), ...upstreamNames])
   const limit = createResultLimit(server, isGrouped ? cutResultGroup : undefined, parts)
   const { organizationId, compactTables } = server
-  const shapingContext = { shaper: parts.shaper, owner: server.id, group: organizationId, compactTables }
+  const shapingContext = {
+    shaper: parts.shaper,
+    schemaChecks: parts.schemaChecks,
+    owner: server.id,
+    group: organizationId,
+    compactTables,
+  }
   const toolParts = { ...parts, limit, shapingContext, masker: opened.masker }
   const own = await compileInstances(instances, opened, toolParts)
   const outageOf = describeOutages(parts.upstreamOutages, opened, server.reviewUpstreamChanges)

@@ -10,7 +10,6 @@ import { isShaped, planShaping, type ShapingContext } from '../results/shape/sha
 import { explainSecretAtRisk, findSecretAtRisk } from '../servers/bindings/bindings.ts'
 import { exposedSchemaOf } from '../servers/bindings/exposed-schema.ts'
 import type { Bindings, Instance } from '../servers/server.ts'
-import { createSchemaCheck } from '../tools/json-schema.ts'
 import type { ToolAnnotations, ToolDefinition } from '../tools/tool.ts'
 import { type CompiledDefinition, checkDefinition } from '../tools/tool-definition.ts'
 import { type CallCost, MAX_COUNTED_CHARACTERS } from './call/call-cost.ts'
@@ -47,6 +46,9 @@ const reachOf = (tool: ToolDefinition): CallPlan['mayReach'] => {
   return origin => allowed.has(origin)
 }
 
+const ARGUMENTS = { rootName: 'the arguments', schemaName: 'inputSchema' }
+const RESULT = { rootName: 'the result', schemaName: 'outputSchema' }
+
 /** Prepares everything about a call that does not depend on its arguments. */
 export const planCall = (
   tool: ToolDefinition,
@@ -56,6 +58,7 @@ export const planCall = (
   limits: ExecutionParts['limits'],
   shapingContext: ShapingContext,
 ): CallPlan => {
+  const { createCheck } = shapingContext.schemaChecks
   const resolution = planResolution(compiled, bindings, globals.values)
   // Also checked when bindings are saved. Checked here again, because an edited URL may have made one dangerous later.
   const risk = findSecretAtRisk(compiled, tool, bindings, key => globals.secretKeys.has(key))
@@ -65,8 +68,8 @@ export const planCall = (
     masker: globals.masker,
     timeoutMs: Math.min(tool.timeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS, limits.maxToolTimeoutMs),
     maxResponseBytes: limits.maxResponseBytes,
-    inputCheck: tool.inputSchema && createSchemaCheck(exposedSchemaOf(tool, compiled, bindings), 'the arguments'),
-    outputCheck: tool.outputSchema && createSchemaCheck(tool.outputSchema, 'the result'),
+    inputCheck: tool.inputSchema && createCheck(exposedSchemaOf(tool, compiled, bindings), ARGUMENTS, shapingContext),
+    outputCheck: tool.outputSchema && createCheck(tool.outputSchema, RESULT, shapingContext),
     shaping: planShaping(tool, shapingContext, limits.maxResponseBytes),
     mayReach: reachOf(tool),
   }

@@ -39,7 +39,7 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
    * organization, even if the actor belongs to several.
    */
   const findWiring = async (actor: Actor, tool: Tool, serverId: string | undefined) => {
-    const shaping = { shaper: parts.shaper, owner: actor.userId }
+    const shaping = { shaper: parts.shaper, schemaChecks: parts.schemaChecks, owner: actor.userId }
     if (serverId === undefined) {
       return { globals: NO_GLOBALS, shapingContext: { ...shaping, group: actor.userId, compactTables: false } }
     }
@@ -85,7 +85,13 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
       const server = await getServerFor(db, actor, instance.serverId, 'build')
       const globals = await loadOpenedGlobals(parts, server.id, server.organizationId)
       const { organizationId: group, compactTables } = server
-      const shapingContext = { shaper: parts.shaper, owner: server.id, group, compactTables }
+      const shapingContext = {
+        shaper: parts.shaper,
+        schemaChecks: parts.schemaChecks,
+        owner: server.id,
+        group,
+        compactTables,
+      }
       const tool = compileTool(instance, compiled, globals, parts, shapingContext)
       const call: CallContext = { caller: { userId: actor.userId, tokenId: '' }, client: 'patchbay-api', signal }
       const outcome = await tool.call(args, call)

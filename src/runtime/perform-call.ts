@@ -8,7 +8,7 @@ import type { CallToRecord } from '../results/mask/record-call.ts'
 import { shapeResponse } from '../results/shape/shape.ts'
 import { type PlannedShaping, shapeByRules } from '../results/shape/shape-by-rules.ts'
 import type { CompiledTemplate, RenderedRequest } from '../templates/template.ts'
-import type { SchemaCheck } from '../tools/json-schema.ts'
+import type { SchemaCheck } from '../tools/schemas/schema-check.ts'
 import {
   boundError,
   errorResult,
@@ -46,10 +46,8 @@ export type CallOutcome = {
   durationMs: number
 }
 
-/** Builds the request for these arguments, or returns why that is impossible. */
+/** Builds the request for these arguments, or returns why that is impossible. Does not check them against a schema. */
 export const renderCall = (plan: CallPlan, args: JsonValue | undefined): Result<RenderedRequest, string> => {
-  const mismatch = plan.inputCheck?.(args ?? {})
-  if (mismatch !== undefined) return failure(boundError(`Wrong arguments: ${mismatch}.`))
   // Not masked: the text has names and declarations only. A mask would confirm a guessed secret.
   const values = resolveCall(plan.resolution, args)
   if (!values.ok) return values
@@ -85,6 +83,8 @@ export const performCall = async (
   })
   try {
     plan = findPlan()
+    const mismatch = await plan.inputCheck?.(args ?? {}, signal)
+    if (mismatch !== undefined) return end(errorResult(boundError(`Wrong arguments: ${mismatch}.`)))
     const prepared = renderCall(plan, args)
     if (!prepared.ok) return end(errorResult(prepared.error))
     const rendered = prepared.value

@@ -1,7 +1,7 @@
-import { isJsonObject } from '../lib/kernel/json.ts'
+import { isJsonObject, type JsonObject } from '../lib/kernel/json.ts'
 import { fingerprintOf, type ResponseCache, type UpstreamToolCache } from '../results/cache/response-cache.ts'
 import { planShaping, type ShapingContext } from '../results/shape/shape-by-rules.ts'
-import { checkOfDeclared } from '../results/shape/shape-passed.ts'
+import type { SchemaCheck } from '../tools/schemas/schema-check.ts'
 import type { CatalogueItem } from '../upstreams/catalogue/catalogue.ts'
 import { findToolAnswers } from '../upstreams/catalogue/tool-answers.ts'
 import { isPerCaller, type ToolAnswers, type Upstream } from '../upstreams/upstream.ts'
@@ -42,6 +42,17 @@ const findCache = (
   })
 }
 
+/** Checks results like those of our own tools, whatever draft of JSON Schema the upstream declares. */
+export const checkOfDeclared = (
+  { $schema: _draft, ...schema }: JsonObject,
+  shapingContext: ShapingContext,
+): SchemaCheck =>
+  shapingContext.schemaChecks.createCheck(
+    schema,
+    { rootName: 'the result', schemaName: 'outputSchema' },
+    shapingContext,
+  )
+
 /**
  * Returns how results are shaped; undefined for most tools. They are checked against the schema that clients see. A tool
  * with its own budget is shown without one.
@@ -54,7 +65,7 @@ const findShaping = (
   const isShown = responseTokens === undefined || responseTokens === 0
   const schema = isShown && isJsonObject(outputSchema) ? outputSchema : undefined
   const planned = planShaping({ response, outputSchema: schema }, shapingContext, limits.maxResponseBytes)
-  return planned && { planned, outputCheck: schema && checkOfDeclared(schema) }
+  return planned && { planned, outputCheck: schema && checkOfDeclared(schema, shapingContext) }
 }
 
 /** Combines the builder's settings with what the upstream declares. */

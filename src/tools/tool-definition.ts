@@ -6,8 +6,8 @@ import { failure, type Result, success } from '../lib/kernel/result.ts'
 import { compileTemplate, refusedValues } from '../templates/compile.ts'
 import { type CheckedParameter, compileParameters } from '../templates/parameter-check.ts'
 import type { CompiledTemplate } from '../templates/template.ts'
-import { schemaProblem } from './json-schema.ts'
 import { responseErrors } from './response/response-rules.ts'
+import { schemaProblem, schemaSizeProblem } from './schemas/schema-check.ts'
 import type { ToolDefinition } from './tool.ts'
 
 export type CompiledDefinition = {
@@ -83,14 +83,22 @@ const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(val
 /** Throws `invalid_request` if the definition is too large, before anything of it is compiled. */
 export const assertDefinitionSize = (definition: ToolDefinition): void => {
   const { inputSchema, outputSchema } = definition
-  const errors = Object.entries({ inputSchema, outputSchema }).flatMap(([path, schema]) =>
+  const schemas = Object.entries({ inputSchema, outputSchema })
+  const tooLong = schemas.flatMap(([path, schema]) =>
     schema !== undefined && bytesOf(schema) > MAX_TOOL_SCHEMA_BYTES
       ? [{ path, message: `is longer than ${MAX_TOOL_SCHEMA_BYTES} bytes as JSON` }]
       : [],
   )
-  if (errors.length > 0) {
+  if (tooLong.length > 0) {
     const message = `A tool's schema can have at most ${MAX_TOOL_SCHEMA_BYTES} bytes as JSON.`
-    throw new AppError('invalid_request', message, { errors })
+    throw new AppError('invalid_request', message, { errors: tooLong })
+  }
+  const tooLarge = schemas.flatMap(([path, schema]) => {
+    const message = schema && schemaSizeProblem(schema)
+    return message === undefined ? [] : [{ path, message }]
+  })
+  if (tooLarge.length > 0) {
+    throw new AppError('invalid_request', 'A schema of this tool is too large. See errors.', { errors: tooLarge })
   }
   if (bytesOf(definition) <= MAX_TOOL_DEFINITION_BYTES) return
   throw new AppError('invalid_request', `A tool can have at most ${MAX_TOOL_DEFINITION_BYTES} bytes as JSON in total.`)

@@ -59,7 +59,7 @@ it('a call whose plan cannot be built fails and is recorded like any failed call
       responseCache: createResponseCache(),
       onInternalError: error => heard.push(error),
     },
-    { shaper: patchbay.services.shaper, owner: serverId, group: 'one', compactTables: false },
+    { ...patchbay.services, owner: serverId, group: 'one', compactTables: false },
   )
 
   const { signal } = new AbortController()
@@ -100,7 +100,13 @@ it('a cached tool whose response cannot be masked fails, and the history has the
       responseCache: createResponseCache(),
       onInternalError: () => {},
     },
-    { shaper, owner: 'a server', group: 'one', compactTables: false },
+    {
+      shaper,
+      schemaChecks: { createCheck: () => async () => undefined },
+      owner: 'a server',
+      group: 'one',
+      compactTables: false,
+    },
   )
   const { signal } = new AbortController()
   const { result } = await tool.call({}, { caller: { userId: 'a user', tokenId: '' }, client: undefined, signal })

@@ -2,6 +2,7 @@ import { createJobPool } from '../../src/jobs/job-pool.ts'
 import { JOBS } from '../../src/jobs/jobs.ts'
 import { createResultInspector } from '../../src/results/budget/result-inspector.ts'
 import { createResultShaper } from '../../src/results/shape/result-shaper.ts'
+import { createSchemaChecks } from '../../src/tools/schemas/schema-check.ts'
 
 type Limits = { timeLimitMs?: number; heapLimitMb?: number; maxThreads?: number }
 
@@ -16,6 +17,12 @@ const withLimits = (name: 'inspect-result' | 'shape-result', limits: Limits) => 
 export const openResultInspector = (limits: Limits = {}) => {
   const workers = withLimits('inspect-result', limits)
   return { ...createResultInspector(workers.job('inspect-result')), close: workers.close }
+}
+
+/** Checks values against schemas in a worker pool of its own. */
+export const openSchemaChecks = () => {
+  const workers = createJobPool()
+  return { ...createSchemaChecks(workers.job('check-schema')), close: workers.close }
 }
 
 /** Shapes results in a worker pool with limits of its own. */

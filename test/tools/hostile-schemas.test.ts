@@ -1,8 +1,12 @@
-import { describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../src/lib/kernel/json.ts'
-import { createSchemaCheck, schemaProblem } from '../../src/tools/json-schema.ts'
-
-const TOO_LONG = 'takes too long to check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { JsonObject, JsonValue } from '../../src/lib/kernel/json.ts'
+import { measureSchema } from '../../src/tools/schemas/measure-schema.ts'
+import { schemaProblem } from '../../src/tools/schemas/schema-check.ts'
+import { connect } from '../servers/mcp.ts'
+import { makeServer, signUp } from '../support/api-client.ts'
+import { answerJson } from '../support/fake-api.ts'
+import { openSchemaChecks } from '../support/jobs.ts'
+import { runFakeApi, runPatchbay } from '../support/world.ts'
 
 /** Each step tries the next one twice, so 2^steps in all, none of which matches. */
 const branching = (steps: number): JsonObject => ({
@@ -16,28 +20,129 @@ const branching = (steps: number): JsonObject => ({
   ),
 })
 
-describe('a JSON Schema of a tool', () => {
-  it('that branches without end fails with a time limit each time, and others still work', () => {
-    const check = createSchemaCheck(branching(40), 'the whole')
-    expect([check({}), check({})]).toEqual([`the whole ${TOO_LONG}`, `the whole ${TOO_LONG}`])
-    const other = createSchemaCheck({ type: 'object', required: ['city'] }, 'the whole')
-    expect([other({ city: 'Oslo' }), other({})]).toEqual([undefined, "the whole must have required property 'city'"])
+const TREE: JsonObject = {
+  $ref: '#/$defs/node',
+  $defs: {
+    node: {
+      type: 'object',
+      properties: { name: { type: 'string' }, children: { type: 'array', items: { $ref: '#/$defs/node' } } },
+      required: ['name'],
+    },
+  },
+}
+const SLOW = 'the check against inputSchema took longer than 250 ms. Its builder must simplify the schema'
+
+let checks: ReturnType<typeof openSchemaChecks>
+beforeAll(() => {
+  checks = openSchemaChecks()
+})
+afterAll(() => checks.close())
+
+const createCheck = (schema: JsonObject) => {
+  const check = checks.createCheck(
+    schema,
+    { rootName: 'the arguments', schemaName: 'inputSchema' },
+    { owner: 'one', group: 'one' },
+  )
+  return (value: JsonValue) => check(value, undefined)
+}
+
+describe('a check against a schema', () => {
+  it('that branches without end fails each time, and others still work', async () => {
+    const check = createCheck(branching(40))
+    expect([await check({}), await check({})]).toEqual([SLOW, SLOW])
+    const other = createCheck({ type: 'object', required: ['city'] })
+    expect(await other({ city: 'Oslo' })).toBeUndefined()
+    expect(await other({})).toBe("the arguments must have required property 'city'")
   })
 
-  it('that compares every pair of items in a long list fails with a time limit', () => {
-    const check = createSchemaCheck({ type: 'array', uniqueItems: true }, 'the whole')
-    const items = Array.from({ length: 20_000 }, (_, id) => ({ id }))
-    expect(check(items)).toBe(`the whole ${TOO_LONG}`)
-    expect(check([{ id: 1 }, { id: 1 }])).toContain('must NOT have duplicate items')
+  it('that compares every pair of items in a long list fails', async () => {
+    const check = createCheck({ type: 'array', uniqueItems: true })
+    expect(await check(Array.from({ length: 40_000 }, (_, id) => ({ id })))).toBe(SLOW)
+    expect(await check([{ id: 1 }, { id: 1 }])).toContain('must NOT have duplicate items')
   })
 
-  it('that takes too long to compile is rejected before it is saved', () => {
-    const allOf = Array.from({ length: 40_000 }, (_, index) => ({
-      properties: { [`p${index}`]: { minLength: index } },
-    }))
-    expect(schemaProblem({ type: 'object', allOf })).toBe(TOO_LONG)
-    expect(schemaProblem({ type: 'object', allOf: allOf.slice(0, 10) })).toBeUndefined()
+  it('that is recursive or large works as any other', async () => {
+    const tree = createCheck(TREE)
+    expect(await tree({ name: 'root', children: [{ name: 'leaf' }] })).toBeUndefined()
+    expect(await tree({ name: 'root', children: [{ children: [] }] })).toBe(
+      "/children/0 must have required property 'name'",
+    )
+    const colours = Array.from({ length: 1_000 }, (_, index) => `colour ${index}`)
+    const large = createCheck({ anyOf: colours.map(name => ({ const: name })) })
+    expect(await large('colour 999')).toBeUndefined()
+    expect(await large('no colour')).toMatch(/^the arguments must be equal to constant/)
+  })
+
+  it('whose ids name another schema, or that of JSON Schema, concerns no other', async () => {
+    const $id = 'https://json-schema.org/draft/2020-12/schema'
+    expect(schemaProblem({ $id, type: 'object' })).toMatch(/^cannot be compiled: /)
+    expect(await createCheck({ $id, type: 'object' })({})).toBe(
+      'inputSchema cannot be compiled. Its builder must correct it',
+    )
+    const own = { $id: 'https://a.example/one', $ref: 'https://a.example/one#/$defs/a', $defs: { a: { type: 'null' } } }
+    expect(schemaProblem(own)).toBeUndefined()
+    expect([await createCheck(own)(null), await createCheck(own)(1)]).toEqual([undefined, 'the arguments must be null'])
     expect(schemaProblem({ type: 'thing' })).toMatch(/^is not a valid JSON Schema 2020-12: /)
-    expect(schemaProblem({ $ref: '#/$defs/none' })).toMatch(/^cannot be compiled: /)
+    expect(schemaProblem({ $ref: '#/$defs/none' })).toMatch(/^cannot be compiled: .*#\/\$defs\/none/)
+  })
+})
+
+describe('the nodes of a schema', () => {
+  it.each<[string, number, JsonObject]>([
+    ['a type', 1, { type: 'string' }],
+    ['properties', 3, { properties: { a: {}, b: true } }],
+    ['a property with the name of a keyword', 3, { properties: { $defs: { properties: { a: {} } } } }],
+    ['definitions that are not used', 1, { $defs: { a: { type: 'null' } } }],
+    ['a reference used twice', 7, { allOf: [{ $ref: '#/$defs/a' }, { $ref: '#/$defs/a' }], $defs: { a: { not: {} } } }],
+    ['an anchor', 3, { $ref: '#here', $defs: { a: { $anchor: 'here', not: {} } } }],
+    ['constants', 5, { enum: ['a', 'b', 'c'] }],
+    ['a pattern', 6, { pattern: '^ab' }],
+    ['names by pattern', 7, { patternProperties: { '^ab': {} } }],
+    ['steps that double', 2 ** 13 - 2, branching(11)],
+    ['recursion', Number.POSITIVE_INFINITY, TREE],
+    ['a dynamic reference', Number.POSITIVE_INFINITY, { $dynamicRef: '#a', $dynamicAnchor: 'a' }],
+  ])('are counted with every reference expanded: %s', (_what, nodes, schema) => {
+    expect(measureSchema(schema).nodes).toBe(nodes)
+  })
+})
+
+const patchbay = runPatchbay()
+const LIST = { list: Array.from({ length: 500 }, () => ({})) }
+const fake = runFakeApi((_request, response) => answerJson(response, LIST))
+
+const serve = async (tool: JsonObject) => {
+  const builder = await signUp(patchbay.origin)
+  const template = { name: 'tool', method: 'POST', url: `${fake.origin}/`, body: '{{json:list}}' }
+  const { url } = await makeServer(builder, [{ ...template, ...tool }])
+  const client = await connect(url)
+  return () => client.callTool({ name: 'tool', arguments: LIST })
+}
+
+it.each([
+  ['inputSchema', 'Wrong arguments'],
+  ['outputSchema', "The response does not match the tool's output schema"],
+])('a call with a hostile %s holds up no other, and its error names the schema', async (schemaName, error) => {
+  const list = { type: 'array', items: { $ref: '#/$defs/a0' } }
+  const { $defs = {} } = branching(20)
+  const hostile = await serve({ [schemaName]: { type: 'object', properties: { list }, $defs } })
+  const quick = await serve({})
+  const ended: string[] = []
+  const [{ content, isError }] = await Promise.all([
+    hostile().finally(() => ended.push('hostile')),
+    quick().finally(() => ended.push('quick')),
+  ])
+  expect(ended).toEqual(['quick', 'hostile'])
+  expect(isError).toBe(true)
+  expect(content).toMatchObject([{ text: expect.stringContaining(`${error}: the check against ${schemaName} took`) }])
+})
+
+it('a schema of over ten million subschemas cannot be saved', async () => {
+  const builder = await signUp(patchbay.origin)
+  const { id } = await builder.create('/toolkits', { title: 'Toolkit' })
+  const tool = { name: 'tool', method: 'GET', url: `${fake.origin}/`, inputSchema: branching(24) }
+  expect(await builder.send('POST', `/toolkits/${id}/tools`, tool)).toMatchObject({
+    status: 400,
+    body: { errors: [{ path: 'inputSchema', message: expect.stringContaining('10000000') }] },
   })
 })

@@ -2,8 +2,8 @@ import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import { isSuccess, type OutboundResponse } from '../../lib/outbound/outbound-request.ts'
 import type { Tenant } from '../../lib/worker/fair-queue.ts'
 import { errorResult, type ToolResult } from '../../runtime/call/tool-result.ts'
-import type { SchemaCheck } from '../../tools/json-schema.ts'
 import { hasShaping, LANGUAGE_NAMES, type ResultShaping } from '../../tools/response/result-shaping.ts'
+import type { SchemaCheck, SchemaChecks } from '../../tools/schemas/schema-check.ts'
 import type { ToolDefinition } from '../../tools/tool.ts'
 import type { Masker } from '../mask/masking.ts'
 import type { ResponseSample } from './response-samples.ts'
@@ -11,8 +11,12 @@ import type { ResultShaper } from './result-shaper.ts'
 import { LONG_TEXT_BYTES, readText, shapeResponse, structuredResult } from './shape.ts'
 import type { ShapingJob } from './shaping-job.ts'
 
-/** The shaper, the tenant it works for, and the server's setting for tables. */
-export type ShapingContext = Tenant & { shaper: Pick<ResultShaper, 'shape'>; compactTables: boolean }
+/** What shapes and checks results, the tenant whose results they are, and the server's setting for tables. */
+export type ShapingContext = Tenant & {
+  shaper: Pick<ResultShaper, 'shape'>
+  schemaChecks: SchemaChecks
+  compactTables: boolean
+}
 
 /** How to shape a tool's results, planned in advance. */
 export type PlannedShaping = {

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import { type BlocksResult, errorResult, type PassedResult } from '../../runtime/call/tool-result.ts'
-import { createSchemaCheck, type SchemaCheck } from '../../tools/json-schema.ts'
 import { hasShaping } from '../../tools/response/result-shaping.ts'
+import type { SchemaCheck } from '../../tools/schemas/schema-check.ts'
 import type { Masker } from '../mask/masking.ts'
 import { structuredResult } from './shape.ts'
 import { type PlannedShaping, shapeTexts } from './shape-by-rules.ts'
@@ -14,21 +14,6 @@ const isText = (block: JsonValue): block is TextBlock =>
 
 /** An upstream does not declare whether its text is HTML. */
 const UNSAID = undefined
-
-/**
- * Creates the check for an upstream's output schema, like that of our own tools. The schema may be for any draft and is
- * unverified; if it cannot be compiled, no result matches it.
- */
-export const checkOfDeclared = ({ $schema: _draft, ...schema }: JsonObject): SchemaCheck => {
-  const check = createSchemaCheck(schema, 'the result')
-  return value => {
-    try {
-      return check(value)
-    } catch {
-      return 'the schema cannot be compiled'
-    }
-  }
-}
 
 type Shaping = {
   masker: Masker

@@ -3,7 +3,7 @@ import { parseIfJson } from '../../lib/kernel/json.ts'
 import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import { isSuccess, type OutboundResponse } from '../../lib/outbound/outbound-request.ts'
 import { type BlocksResult, type ContentBlock, errorResult, type ToolResult } from '../../runtime/call/tool-result.ts'
-import type { SchemaCheck } from '../../tools/json-schema.ts'
+import type { SchemaCheck } from '../../tools/schemas/schema-check.ts'
 import type { Masker } from '../mask/masking.ts'
 import { maskBeginning } from '../mask/record-call.ts'
 import { splitMultipart } from './multipart.ts'
@@ -78,7 +78,7 @@ export const structuredResult = async (
   if (parsed === undefined) return errorResult(NO_JSON)
   // The same object if there are no secrets in it.
   const masked = await masker.long.json(parsed, signal)
-  const mismatch = check(masked)
+  const mismatch = await check(masked, signal)
   if (mismatch !== undefined) return errorResult(`The response does not match the tool's output schema: ${mismatch}`)
   return {
     content: [{ type: 'text', text: masked === parsed ? text : JSON.stringify(masked) }],

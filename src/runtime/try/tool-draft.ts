@@ -9,6 +9,7 @@ import { exposedSchemaOf } from '../../servers/bindings/exposed-schema.ts'
 import type { Bindings, Instance } from '../../servers/server.ts'
 import { getServerFor } from '../../servers/servers.service.ts'
 import { listInstancesOfTool } from '../../servers/tools/instances.store.ts'
+import type { SchemaChecks } from '../../tools/schemas/schema-check.ts'
 import type { ToolDefinition } from '../../tools/tool.ts'
 import { type CompiledDefinition, checkDefinition } from '../../tools/tool-definition.ts'
 import type { ToolService } from '../../tools/tools.service.ts'
@@ -72,9 +73,9 @@ type Wiring = {
 
 export const createToolDrafts = (
   parts: Pick<ExecutionParts, 'http' | 'limits' | 'onInternalError'> &
-    GlobalParts & { shaper: ShapingContext['shaper']; tools: ToolService },
+    GlobalParts & { shaper: ShapingContext['shaper']; schemaChecks: SchemaChecks; tools: ToolService },
 ) => {
-  const { db, tools, http, limits, shaper, onInternalError } = parts
+  const { db, tools, http, limits, shaper, schemaChecks, onInternalError } = parts
   const samples = createResponseSamples()
 
   /** Everybody who may save it may try it. */
@@ -99,6 +100,7 @@ export const createToolDrafts = (
 
   const shapingContextOf = ({ userId }: Actor, { organizationId, compactTables }: Wiring): ShapingContext => ({
     shaper,
+    schemaChecks,
     owner: userId,
     group: organizationId,
     compactTables,
@@ -131,7 +133,7 @@ export const createToolDrafts = (
       const compiled = checked.value
       const { bindings, findPlan, exposedArgs } = wire(actor, draft, compiled, wiring)
       // A custom schema is only checked on sending and saving, because compiling it takes time.
-      const prepared = renderCall({ ...findPlan(), inputCheck: undefined }, exposedArgs)
+      const prepared = renderCall(findPlan(), exposedArgs)
       const request = prepared.ok ? maskRequest(prepared.value, wiring.globals.masker) : undefined
       return {
         compiled,

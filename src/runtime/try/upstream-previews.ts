@@ -2,7 +2,6 @@ import type { Actor } from '../../lib/kernel/actor.ts'
 import { type JsonObject, parseIfJson } from '../../lib/kernel/json.ts'
 import { readTexts } from '../../results/budget/result-parts.ts'
 import { previewShaping, type ShapingContext, type ShapingPreview } from '../../results/shape/shape-by-rules.ts'
-import { checkOfDeclared } from '../../results/shape/shape-passed.ts'
 import { getServerFor } from '../../servers/servers.service.ts'
 import type { ResultShaping } from '../../tools/response/result-shaping.ts'
 import type { PresentedTool } from '../../upstreams/catalogue/present-tools.ts'
@@ -11,10 +10,12 @@ import type { Upstream } from '../../upstreams/upstream.ts'
 import { isErrorResult, isPassed, isRefused, type PassedResult, type ToolResult } from '../call/tool-result.ts'
 import { compileUpstreamTool, type UpstreamToolParts } from '../compile-upstream-tools.ts'
 import { type GlobalParts, loadOpenedGlobals } from '../opened-globals.ts'
+import { checkOfDeclared } from '../upstream-results.ts'
 
 type UpstreamPreviewParts = Omit<UpstreamToolParts, 'limit' | 'shapingContext' | 'upstreamConnections'> &
   GlobalParts & {
     shaper: ShapingContext['shaper']
+    schemaChecks: ShapingContext['schemaChecks']
     upstreamConnections: Pick<UpstreamConnections, 'findFor' | 'sync'>
   }
 
@@ -28,9 +29,14 @@ export type ResultToShape = {
 }
 
 /** Returns the error that clients would receive instead of the shaped result, if any. */
-const explainMismatch = (made: string, outputSchema: JsonObject): string | undefined => {
+const explainMismatch = async (
+  made: string,
+  outputSchema: JsonObject,
+  shapingContext: ShapingContext,
+): Promise<string | undefined> => {
   const value = parseIfJson(made)
-  const mismatch = value === undefined ? 'it is not JSON' : checkOfDeclared(outputSchema)(value)
+  const check = checkOfDeclared(outputSchema, shapingContext)
+  const mismatch = value === undefined ? 'it is not JSON' : await check(value, undefined)
   return (
     mismatch &&
     `The shaped result does not match the tool's output schema: ${mismatch}. Change the shaping, or set a token limit for the tool, so that clients see it without the schema.`
@@ -60,7 +66,13 @@ export const createUpstreamPreviews = (parts: UpstreamPreviewParts) => ({
     await parts.upstreamConnections.sync(serverId)
     const globals = await loadOpenedGlobals(parts, serverId, organizationId)
     const plain = { ...upstream, toolAnswers: {}, responseTokens: {} }
-    const shapingContext = { shaper: parts.shaper, owner: actor.userId, group: organizationId, compactTables: false }
+    const shapingContext = {
+      shaper: parts.shaper,
+      schemaChecks: parts.schemaChecks,
+      owner: actor.userId,
+      group: organizationId,
+      compactTables: false,
+    }
     const tool = compileUpstreamTool(plain, item, globals, { ...parts, shapingContext, limit: one => one })
     const caller = { userId: actor.userId, tokenId: '' }
     const { result } = await tool.call(args, { caller, client: 'patchbay-page', signal })
@@ -76,7 +88,13 @@ export const createUpstreamPreviews = (parts: UpstreamPreviewParts) => ({
   ): Promise<ShapingPreview | undefined> => {
     const { organizationId, compactTables } = await getServerFor(parts.db, actor, serverId, 'build')
     if (text === '') return undefined
-    const shapingContext = { shaper: parts.shaper, owner: actor.userId, group: organizationId, compactTables }
+    const shapingContext = {
+      shaper: parts.shaper,
+      schemaChecks: parts.schemaChecks,
+      owner: actor.userId,
+      group: organizationId,
+      compactTables,
+    }
     const preview = await previewShaping(
       { text, type: undefined },
       { response, outputSchema },
@@ -84,7 +102,8 @@ export const createUpstreamPreviews = (parts: UpstreamPreviewParts) => ({
       parts.limits.maxResponseBytes,
     )
     const isChanged = preview.after !== undefined && preview.after !== preview.before
-    const mismatch = outputSchema && isChanged ? explainMismatch(preview.after?.text ?? '', outputSchema) : undefined
+    if (outputSchema === undefined || !isChanged) return preview
+    const mismatch = await explainMismatch(preview.after?.text ?? '', outputSchema, shapingContext)
     return mismatch === undefined ? preview : { ...preview, failure: mismatch }
   },
 })

@@ -31,7 +31,7 @@ describe('secrets in a response of 5 MB', () => {
     ['an image', 'image/png', bytes, undefined],
     ['several parts', 'multipart/mixed; boundary=x', part, undefined],
     ['a text', 'text/plain', Buffer.from(LONG), undefined],
-    ['JSON with a schema', 'application/json', Buffer.from(JSON.stringify([LONG])), () => undefined],
+    ['JSON with a schema', 'application/json', Buffer.from(JSON.stringify([LONG])), async () => undefined],
   ] as const)('are masked while the event loop is free: %s', async (_what, type, body, check) => {
     const { made, turns } = await countTurns(() => shapeResponse(responseOf(type, body), masker, check, undefined))
     expect(turns).toBeGreaterThan(0)
