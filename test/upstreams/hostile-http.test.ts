@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { type ApiClient, signUp } from '../support/api-client.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
+import { signInToPages, textOf as textOfPage } from '../support/signed-in.ts'
 import { textOf } from './clients.ts'
 import { commandOf, runServer } from './support.ts'
 
@@ -33,6 +34,7 @@ let handles: Record<string, number> = {}
 let hostile: Awaited<ReturnType<typeof runServer>>
 let app: TestApp
 let operator: ApiClient
+let serverId = ''
 let client: Client
 const ids = new Map<string, string>()
 const call = (name: string, args: Record<string, unknown> = {}) => client.callTool({ name, arguments: args })
@@ -49,7 +51,7 @@ beforeAll(async () => {
   hostile = await runServer(commandOf('hostile-http'))
   app = await startTestApp({ services: { connectionLimits: { retryDelaysMs: [60_000] } } })
   operator = await signUp(app.origin, 'operator@example.com')
-  const { id: serverId } = await operator.create('/servers', { name: 'Attached', access: 'public' })
+  ;({ id: serverId } = await operator.create('/servers', { name: 'Attached', access: 'public' }))
   const attach = async (name: string, body: object): Promise<void> => {
     ids.set(name, (await operator.create(`/servers/${serverId}/upstreams`, { name, ...body })).id)
   }
@@ -141,6 +143,14 @@ describe('an upstream that works and then misbehaves', () => {
     const failed = await call('slow_hang')
     expect(textOf(failed)).toContain('failed: The MCP server did not respond within 300 ms')
     expect(textOf(await call('slow_echo', { text: 'as ever' }))).toBe('as ever')
+  })
+
+  it('has at most 100 notifications per second handled, and its page counts the others', async () => {
+    expect(textOf(await call('turncoat_notify'))).toBe('told')
+    const browser = await signInToPages(app.origin, 'operator@example.com', app.settings.baseUrl)
+    const path = `/servers/${serverId}/sources/upstreams/${ids.get('turncoat')}`
+    const [, dropped = ''] = /([\d,]+) notifications? dropped/.exec(textOfPage((await browser.get(path)).html)) ?? []
+    expect(Number(dropped.replace(',', ''))).toBeGreaterThan(500)
   })
 
   it('is read once if it responds twice', async () => {

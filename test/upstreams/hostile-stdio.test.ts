@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type ApiClient, signUp } from '../support/api-client.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
+import { signInToPages, textOf as textOfPage } from '../support/signed-in.ts'
 import { textOf } from './clients.ts'
 import { commandOf, gone } from './support.ts'
 
@@ -30,6 +31,7 @@ const State = z.object({
 let app: TestApp
 let operator: ApiClient
 let url = ''
+let serverId = ''
 let client: Client
 const ids = new Map<string, string>()
 /** Failing fetches of the catalogues of the upstreams in BAD. */
@@ -51,7 +53,7 @@ beforeAll(async () => {
     services: { connectionLimits: { startTimeoutMs: 4_000, retryDelaysMs: [60_000] } },
   })
   operator = await signUp(app.origin, 'operator@example.com')
-  const { id: serverId } = await operator.create('/servers', { name: 'Attached', access: 'public' })
+  ;({ id: serverId } = await operator.create('/servers', { name: 'Attached', access: 'public' }))
   url = `${app.origin}/s/${serverId}`
   const attach = async (name: string, body: object): Promise<void> => {
     ids.set(name, (await operator.create(`/servers/${serverId}/upstreams`, { name, ...body })).id)
@@ -114,6 +116,14 @@ describe('a command that works and then misbehaves', () => {
     expect(textOf(failed)).toMatch(/^The MCP server "turncoat" failed: /)
     expect(textOf(failed)).toContain(why)
     expect(textOf(await call('turncoat_echo', { text: 'as ever' }))).toBe('as ever')
+  })
+
+  it('has at most 100 notifications per second handled, and its page counts the others', async () => {
+    expect(textOf(await call('turncoat_notify'))).toBe('told')
+    const browser = await signInToPages(app.origin, 'operator@example.com', app.settings.baseUrl)
+    const path = `/servers/${serverId}/sources/upstreams/${idOf('turncoat')}`
+    const [, dropped = ''] = /([\d,]+) notifications? dropped/.exec(textOfPage((await browser.get(path)).html)) ?? []
+    expect(Number(dropped.replace(',', ''))).toBeGreaterThan(500)
   })
 
   it('times the call out if it never responds', async () => {

@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
 import { failure, success } from '../../lib/kernel/result.ts'
 import type { Authorizer } from '../oauth-client/authorizer.ts'
 import type { ResolvedConfig, UpstreamState } from '../upstream.ts'
+import type { NotificationLimit } from './notification-limit.ts'
 import {
   type ClientSetup,
   type OpenConnection,
@@ -63,6 +64,7 @@ export type UpstreamConnectionOptions = {
   setup?: ClientSetup
   /** Supplies tokens if the upstream uses OAuth. */
   authorizer?: Authorizer | undefined
+  notificationLimit: NotificationLimit
 }
 
 export type UpstreamOperation<T> = (client: UpstreamClient, options: RequestOptions) => Promise<T>
@@ -144,6 +146,7 @@ export const createUpstreamConnection = (options: UpstreamConnectionOptions): Up
         log,
         timeoutMs,
         startTimeoutMs: limits.startTimeoutMs,
+        notificationLimit: options.notificationLimit,
         limits: { ...limits, maxMessageBytes: parts.network.maxResponseBytes },
         isSessionEra: isSessionEra && config.transport === 'stdio',
         onActivity,

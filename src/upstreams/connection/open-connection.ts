@@ -3,12 +3,13 @@ import type { Authorizer } from '../oauth-client/authorizer.ts'
 import type { ResolvedConfig } from '../upstream.ts'
 import { subscribeToListChanges } from './list-changes.ts'
 import { mcpClient } from './mcp-client.ts'
+import type { NotificationLimit } from './notification-limit.ts'
 import { maskSecrets, type OutputLog, stripHidden } from './output-log.ts'
 import { createRemoteTransport, type RemoteNetwork } from './remote-transport.ts'
 import { findFault } from './sdk-errors.ts'
 import type { StdioProcesses } from './stdio-processes.ts'
 import { createStdioTransport, type StdioLimits } from './stdio-transport.ts'
-import { boundDepth } from './transport-guards.ts'
+import { guardMessages } from './transport-guards.ts'
 import { UpstreamError } from './upstream-error.ts'
 
 /** A connected client; `getProtocolEra()` returns the upstream's era. */
@@ -40,6 +41,7 @@ export type OpenConnectionOptions = {
   authorizer: Authorizer | undefined
   log: OutputLog
   limits: StdioLimits
+  notificationLimit: NotificationLimit
   /** Per operation. */
   timeoutMs: number
   /** From the start of a process to its first response; a command may have to be downloaded first. */
@@ -88,9 +90,9 @@ type Link = {
 }
 
 const createProcessLink = (config: ResolvedConfig & { transport: 'stdio' }, options: OpenConnectionOptions): Link => {
-  const { processes, log, limits, onActivity, startTimeoutMs } = options
-  const transport = createStdioTransport({ processes, command: config, log, limits, onActivity })
-  boundDepth(transport)
+  const { processes, log, limits, notificationLimit, onActivity, startTimeoutMs } = options
+  const transport = createStdioTransport({ processes, command: config, log, limits, notificationLimit, onActivity })
+  guardMessages(transport, notificationLimit)
   return {
     transport,
     isProcess: true,
@@ -114,7 +116,8 @@ const createRemoteLink = (
   config: ResolvedConfig & { transport: 'http' | 'sse' },
   options: OpenConnectionOptions,
 ): Link => {
-  const remote = createRemoteTransport(config, options.network, options.limits, options.authorizer)
+  const { network, limits, authorizer, notificationLimit } = options
+  const remote = createRemoteTransport(config, network, limits, authorizer, notificationLimit)
   return {
     ...remote,
     isProcess: false,

@@ -5,9 +5,10 @@ import { createAuthorizedFetch } from '../oauth-client/authorized-fetch.ts'
 import type { Authorizer } from '../oauth-client/authorizer.ts'
 import type { RemoteConfig } from '../upstream.ts'
 import { mcpClient } from './mcp-client.ts'
+import type { NotificationLimit } from './notification-limit.ts'
 import type { OutputLimits } from './output-meter.ts'
 import { createRemoteFetch } from './remote-fetch.ts'
-import { boundDepth, watchRequests } from './transport-guards.ts'
+import { guardMessages, watchRequests } from './transport-guards.ts'
 import { UpstreamError } from './upstream-error.ts'
 
 /** The outbound guard and its limits. */
@@ -39,6 +40,7 @@ export const createRemoteTransport = (
   network: RemoteNetwork,
   limits: OutputLimits,
   authorizer: Authorizer | undefined,
+  notificationLimit: NotificationLimit,
 ) => {
   const url = parseUrl(text)
   const guarded = createStreamingFetch({
@@ -64,7 +66,7 @@ export const createRemoteTransport = (
   const { SSEClientTransport, StreamableHTTPClientTransport } = mcpClient()
   const http = kind === 'http' ? new StreamableHTTPClientTransport(url, options) : undefined
   const transport: Transport = http ?? new SSEClientTransport(url, options)
-  boundDepth(transport)
+  guardMessages(transport, notificationLimit)
   if (http !== undefined) watchRequests(transport, remote.takeStreamFault)
 
   return {

@@ -69,7 +69,7 @@ export const findFault = (error: unknown): UpstreamError | undefined => {
   const outbound = chain.find(each => each instanceof OutboundError)
   if (outbound instanceof OutboundError) return toRemoteError(outbound)
   if (error instanceof mcpClient().ProtocolError) {
-    // Set by `watchRequests` and `boundDepth`.
+    // Set by `watchRequests` and `guardMessages`.
     return error.data instanceof UpstreamError ? error.data : undefined
   }
   const status = chain.map(statusOf).find(each => each !== undefined)

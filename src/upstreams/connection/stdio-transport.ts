@@ -2,6 +2,7 @@ import { statSync } from 'node:fs'
 import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/client'
 import { isJsonObject } from '../../lib/kernel/json.ts'
 import { createLineReader } from '../../lib/kernel/line-reader.ts'
+import type { NotificationLimit } from './notification-limit.ts'
 import { MAX_LOG_LINE_CHARS, type OutputLog } from './output-log.ts'
 import { createOutputMeter, describeOutputLimit, MEBIBYTE, type OutputLimits } from './output-meter.ts'
 import type { ProcessCommand, ProcessEnd, StdioProcess, StdioProcesses } from './stdio-processes.ts'
@@ -41,6 +42,7 @@ export type StdioTransportOptions = {
   command: ProcessCommand
   log: OutputLog
   limits: StdioLimits
+  notificationLimit: Pick<NotificationLimit, 'isReached' | 'accept'>
   /** Called for every message in either direction. */
   onActivity: () => void
 }
@@ -50,6 +52,9 @@ const isMessage = (value: unknown): value is JSONRPCMessage => {
   if (!isJsonObject(value) || value.jsonrpc !== '2.0') return false
   return typeof value.method === 'string' || 'result' in value || isJsonObject(value.error)
 }
+
+/** Every request and response has an `id`. */
+const isLikelyNotification = (line: string): boolean => line.startsWith('{') && !line.includes('"id"')
 
 const parseLine = (line: string): readonly JSONRPCMessage[] | undefined => {
   try {
@@ -89,7 +94,7 @@ const endError = ({ code, signal }: ProcessEnd): UpstreamError => {
 
 /** MCP over the standard input and output of a process, one message per line. */
 export const createStdioTransport = (options: StdioTransportOptions): StdioTransport => {
-  const { processes, command, log, limits, onActivity } = options
+  const { processes, command, log, limits, notificationLimit, onActivity } = options
   const open = new Set<RequestId>()
   const exceedsLimit = createOutputMeter(limits)
   let running: StdioProcess | undefined
@@ -134,6 +139,8 @@ export const createStdioTransport = (options: StdioTransportOptions): StdioTrans
     maxBytes: limits.maxMessageBytes,
     onLine: line => {
       if (hasEnded || line.trim() === '') return
+      // Dropped here already, because parsing takes most of the time.
+      if (notificationLimit.isReached() && isLikelyNotification(line)) return void notificationLimit.accept()
       const received = parseLine(line)
       if (received === undefined) receiveInvalid(line)
       else received.forEach(receive)

@@ -1,4 +1,5 @@
 import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/client'
+import type { NotificationLimit } from './notification-limit.ts'
 import { UpstreamError } from './upstream-error.ts'
 
 /** JSON-RPC 2.0 §5.1. */
@@ -71,12 +72,14 @@ const isDeeperThan = (value: unknown, room: number): boolean => {
 const tooDeep = (): UpstreamError =>
   new UpstreamError('protocol', `The MCP server sent JSON that is nested more than ${MAX_MESSAGE_DEPTH} levels deep.`)
 
+const isNotification = (message: JSONRPCMessage): boolean => 'method' in message && !('id' in message)
+
 /**
- * Stops messages that are nested too deeply, since serializing them again would exhaust the stack.
- * A response becomes an error with an UpstreamError as its data, which no upstream can produce. A
+ * Drops notifications over the limit, and stops messages that are nested too deeply, since serializing them again would
+ * exhaust the stack: a response becomes an error with an UpstreamError as its data, which no upstream can produce, a
  * request is rejected, and a notification is dropped. Call it before any listener is added.
  */
-export const boundDepth = (transport: Transport): void => {
+export const guardMessages = (transport: Transport, notificationLimit: NotificationLimit): void => {
   type Listener = NonNullable<Transport['onmessage']>
   let listener: Listener | undefined
   /** The message checked last. Listeners call earlier listeners, which must not check it again. */
@@ -99,9 +102,12 @@ export const boundDepth = (transport: Transport): void => {
   const guard =
     (next: Listener): Listener =>
     (message, extra) => {
-      if (message !== checked && isDeeperThan(message, MAX_MESSAGE_DEPTH)) {
-        reject(message)
-        return
+      if (message !== checked) {
+        if (isNotification(message) && !notificationLimit.accept()) return
+        if (isDeeperThan(message, MAX_MESSAGE_DEPTH)) {
+          reject(message)
+          return
+        }
       }
       checked = message
       next(message, extra)

@@ -10,6 +10,7 @@ import { isPerCaller, type ResolvedConfig, restingState, type Upstream, type Ups
 import { createCallerConnections } from './caller-connections.ts'
 import { createUpstreamConnection, type UpstreamConnection, type UpstreamParts } from './connection.ts'
 import { createClosing } from './connection-pool.ts'
+import { createNotificationLimit, type NotificationLimit } from './notification-limit.ts'
 import type { ClientSetup } from './open-connection.ts'
 import type { LogLine } from './output-log.ts'
 import { AccountError, UpstreamError } from './upstream-error.ts'
@@ -45,6 +46,7 @@ type Entry = LoadedUpstream & {
   key: string
   /** Created on first use. */
   connection: UpstreamConnection | undefined
+  notificationLimit: NotificationLimit
 }
 
 const keyOf = ({ upstream, resolved, accountKey }: LoadedUpstream): string => {
@@ -101,6 +103,7 @@ export const createUpstreamConnections = ({
       timeoutMs: config.timeoutMs,
       isEager: config.isEager && setup === undefined && !isPerCaller(config),
       parts,
+      notificationLimit: entry.notificationLimit,
       authorizer: config.auth.type === 'none' ? undefined : accounts.authorizerOf(id, holder),
       ...(setup !== undefined && { setup }),
     })
@@ -202,7 +205,9 @@ export const createUpstreamConnections = ({
       }
       // Reuse the object, because the connection reads it.
       const entry: Entry =
-        known !== undefined && isSame ? Object.assign(known, each) : { ...each, key, connection: undefined }
+        known !== undefined && isSame
+          ? Object.assign(known, each)
+          : { ...each, key, connection: undefined, notificationLimit: createNotificationLimit() }
       after.set(id, entry)
       byId.set(id, entry)
     }
@@ -284,6 +289,9 @@ export const createUpstreamConnections = ({
     },
     /** Returns the process's output and events; empty without a connection. */
     logOf: (upstreamId: string): readonly LogLine[] => byId.get(upstreamId)?.connection?.log() ?? [],
+    /** Returns how many of the upstream's notifications were over the limit, since this process knows it. */
+    countDroppedNotifications: (upstreamId: string): number =>
+      byId.get(upstreamId)?.notificationLimit.countDropped() ?? 0,
     onNotification: notifications.add,
     onState: states.add,
     /** Called when a connection was closed because its upstream changed. `find` returns the new one, if any. */

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { shownTime } from '../../lib/http/pages/time-text.ts'
-import { formatNumber, shorten } from '../../lib/kernel/format.ts'
+import { formatCount, formatNumber, shorten } from '../../lib/kernel/format.ts'
 import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
 import type { TokenCounter } from '../../lib/tokens/token-counter.ts'
 import { hasShaping } from '../../tools/response/result-shaping.ts'
@@ -8,6 +8,7 @@ import type { CatalogueItem, StoredCatalogue } from '../../upstreams/catalogue/c
 import { removeHidden } from '../../upstreams/catalogue/hidden-text.ts'
 import { listAllowedTools, presentedName, type SkippedItem } from '../../upstreams/catalogue/present-tools.ts'
 import { findToolAnswers } from '../../upstreams/catalogue/tool-answers.ts'
+import { MAX_NOTIFICATIONS_PER_SECOND } from '../../upstreams/connection/notification-limit.ts'
 import type { Upstream } from '../../upstreams/upstream.ts'
 import { upstreamToolPath } from '../frame/server-frame.ts'
 
@@ -150,10 +151,25 @@ const shownOf = <T>(items: readonly T[]): { items: readonly T[]; more: string | 
   more: items.length > MAX_FINDINGS ? `and ${formatNumber(items.length - MAX_FINDINGS)} more` : undefined,
 })
 
+const droppedFindings = (count: number) =>
+  count === 0
+    ? []
+    : [
+        {
+          item: 'notifications',
+          text: `${formatCount(count, 'notification')} dropped, because the MCP server sent more than ${MAX_NOTIFICATIONS_PER_SECOND} in a second. Its lists may be out of date until the next refresh.`,
+        },
+      ]
+
 /** Returns what a builder should check: items that were left out, cut or cleaned, or that have no name. */
-export const toFindings = (stored: StoredCatalogue | undefined, skipped: readonly SkippedItem[]) => {
+export const toFindings = (
+  stored: StoredCatalogue | undefined,
+  skipped: readonly SkippedItem[],
+  droppedNotifications: number,
+) => {
   const flags = stored?.catalogue.flags ?? []
   const found = [
+    ...droppedFindings(droppedNotifications),
     ...skipped.map(({ item, reason }) => ({ item, text: reason })),
     ...flags.map(({ kind, item, message }) => ({
       item: item === '' ? `a ${kind} without a name` : item,

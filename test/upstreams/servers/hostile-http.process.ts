@@ -53,6 +53,9 @@ const TOOLS: Readonly<Record<string, Answer>> = {
     const event = (text: string): string => `data: ${textOf(message, text)}\n\n`
     events(response).end(event('first') + event('second'))
   },
+  notify: (response, message) => {
+    events(response).end(`${notice(1).repeat(1_000)}data: ${textOf(message, 'told')}\n\n`)
+  },
   'large-json': response => {
     response.writeHead(200, { 'content-type': 'application/json' }).write('{"x":"')
     flood(response, 'x'.repeat(MEBIBYTE))

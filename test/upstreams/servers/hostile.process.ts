@@ -71,6 +71,10 @@ const TOOLS: Readonly<Record<string, (id: Message['id'], given: Record<string, u
     send({ method: 'notifications/tools/list_changed' })
     answer(id, 'told')
   },
+  notify: id => {
+    for (let i = 0; i < 1_000; i++) send({ method: 'notifications/message', params: { level: 'info', data: i } })
+    answer(id, 'told')
+  },
 }
 
 let isOpen = false
