@@ -28,10 +28,13 @@ export type App = {
   http: HttpServer
   /** Before it listens, for who serves an installation: loads what its applications will ask for. */
   prepare: () => Promise<void>
+  /** Makes it unready, so that load balancers send no further requests; everything still works. */
+  announceStop: () => void
+  /** Makes it unready and ends its streams; calls continue. */
   beginStop: () => void
 }
 
-/** The whole application, not yet listening. `beginStop` makes it unready and ends its streams; calls go on. */
+/** The whole application, not yet listening. */
 export const buildApp = async (settings: Settings, services: Services, logger: Logger): Promise<App> => {
   const { baseUrl, allowedOrigins, listensOnLoopback, limits } = settings
   const { bus, db, execution, sealing } = services
@@ -129,6 +132,9 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
   return {
     http,
     prepare: oauth.prepare,
+    announceStop: () => {
+      isStopping = true
+    },
     beginStop: () => {
       isStopping = true
       live.close()

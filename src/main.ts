@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { type App, buildApp } from './app.ts'
 import { createDrain } from './lib/http/drain.ts'
 import { AppError } from './lib/kernel/errors.ts'
@@ -25,17 +26,31 @@ const listen = async ({ http }: App, settings: Settings): Promise<void> => {
   }
 }
 
-/** Resolves with the first SIGTERM or SIGINT; the same signal again exits at once. */
-const waitForStopSignal = (): Promise<NodeJS.Signals> =>
-  new Promise(resolve => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      process.once(signal, () => {
-        // Only the same signal: npm and the terminal may send both for one Ctrl-C.
-        process.once(signal, () => process.exit(1))
-        resolve(signal)
-      })
-    }
-  })
+/**
+ * Listens for signals to stop: `stop` resolves with the first one, `hurry` with the first one other than SIGTERM. The
+ * same signal again exits at once. SIGHUP counts only if a terminal was closed: other programs send it to make a
+ * server read its configuration again.
+ */
+const listenForStopSignals = (logger: Logger) => {
+  const stop = Promise.withResolvers<NodeJS.Signals>()
+  const hurry = Promise.withResolvers<void>()
+  const hasTerminal = process.stdin.isTTY === true
+  for (const signal of ['SIGTERM', 'SIGINT', ...(hasTerminal ? (['SIGHUP'] as const) : [])] as const) {
+    process.once(signal, () => {
+      // Only the same signal: npm and the terminal may send both for one Ctrl-C.
+      process.once(signal, () => process.exit(1))
+      stop.resolve(signal)
+      if (signal !== 'SIGTERM') hurry.resolve()
+    })
+  }
+  if (!hasTerminal) {
+    process.once('SIGHUP', () => {
+      process.on('SIGHUP', () => {})
+      logger.info('SIGHUP is ignored, because no terminal is attached: restart Patchbay to change settings')
+    })
+  }
+  return { stop: stop.promise, hurry: hurry.promise }
+}
 
 /** Resolves with the exit code on a stop signal or after an unhandled error. */
 const untilStop = (stopSignal: Promise<NodeJS.Signals>, logger: Logger): Promise<number> => {
@@ -64,7 +79,7 @@ export type Installation = {
 /** Serves until a stop signal and closes everything. Returns the exit code; throws if it cannot start. */
 export const serveInstallation = async ({ settings, services, logger, announce }: Installation): Promise<number> => {
   // Not earlier: waiting for another process's migration blocks the thread, and must stay interruptible.
-  const stopSignal = waitForStopSignal()
+  const signals = listenForStopSignals(logger)
   try {
     const app = await buildApp(settings, services, logger)
     await app.prepare()
@@ -76,7 +91,11 @@ export const serveInstallation = async ({ settings, services, logger, announce }
         .start()
         .catch(error => logger.error({ err: error }, 'could not connect the upstreams that connect at start'))
       await announce()
-      return await untilStop(stopSignal, logger)
+      const exitCode = await untilStop(signals.stop, logger)
+      app.announceStop()
+      if (exitCode === 0)
+        await Promise.race([delay(settings.shutdownDelayMs, undefined, { ref: false }), signals.hurry])
+      return exitCode
     } finally {
       app.beginStop()
       await drain(() => app.http.close(), settings.limits.maxDrainMs)

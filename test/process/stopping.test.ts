@@ -114,6 +114,21 @@ describe('Patchbay after a stop signal', () => {
     expect(outcomesIn(patchbay)).toEqual(['error', 'error'])
   })
 
+  it('is unready and accepts requests until the delay is over, which SIGINT ends', async () => {
+    const patchbay = await startPatchbay({ env: { PATCHBAY_SHUTDOWN_DELAY_MS: '600000', PATCHBAY_LOG_LEVEL: 'info' } })
+    const api = await startHeldApi()
+    api.release()
+    const { url } = await serveApi(patchbay, api)
+    patchbay.kill('SIGHUP')
+    await patchbay.said('SIGHUP is ignored')
+    expect((await fetch(`${patchbay.origin}/readyz`)).status).toBe(200)
+    patchbay.kill('SIGTERM')
+    await vi.waitFor(async () => expect((await fetch(`${patchbay.origin}/readyz`)).status).toBe(503))
+    expect(await callTool(url, 'get_thing')).toMatchObject({ status: 200, text: expect.stringContaining('answered') })
+    patchbay.kill('SIGINT')
+    expect(await patchbay.ended).toMatchObject({ code: 0, signal: null })
+  })
+
   it('stops on SIGINT too, and at once on a second signal', async () => {
     const patchbay = await startPatchbay({ env: { PATCHBAY_MAX_DRAIN_MS: '600000', PATCHBAY_LOG_LEVEL: 'info' } })
     const api = await startHeldApi()

@@ -43,6 +43,8 @@ export const AUDIT_DAYS = 365
 export const OAUTH_REFRESH_GRACE_SECONDS = 10
 /** Memory of a process for compressed cut results, in MiB: about 50 results with 10 MB of JSON. */
 export const CUT_CACHE_MB = 64
+/** Time after SIGTERM for which new calls are accepted: load balancers take a moment to see `/readyz` fail. */
+export const SHUTDOWN_DELAY_MS = 5_000
 /** Time that a shutdown waits for calls in progress. */
 export const MAX_DRAIN_MS = 10_000
 

@@ -156,6 +156,7 @@ export const ENVIRONMENT = z.object({
   PATCHBAY_MAX_JSON_DEPTH: wholeNumber(8, 1_000).default(MAX_JSON_DEPTH),
   PATCHBAY_MAX_SESSIONS_PER_SERVER: wholeNumber(1).default(MAX_SESSIONS_PER_SERVER),
   PATCHBAY_MAX_SESSION_IDLE_MS: wholeNumber(1_000).default(MAX_SESSION_IDLE_MS),
+  PATCHBAY_SHUTDOWN_DELAY_MS: wholeNumber(0, 600_000).optional(),
   PATCHBAY_MAX_DRAIN_MS: wholeNumber(0, 600_000).default(MAX_DRAIN_MS),
 })
 

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import type { DatabaseTarget } from '../db/target.ts'
+import { SHUTDOWN_DELAY_MS } from '../kernel/limits.ts'
 import { DEFAULT_DATABASE_URL, ENVIRONMENT, type Environment, LOOPBACK, type SettingName } from './environment.ts'
 import { conflictsOf, type Given } from './environment-conflicts.ts'
 
@@ -94,6 +95,8 @@ const toSettings = (
   oauthRefreshGraceMs: env.PATCHBAY_OAUTH_REFRESH_GRACE_SECONDS * 1_000,
   /** Memory for cut results, compressed; 0 stores none. */
   cutCacheBytes: env.PATCHBAY_ANSWER_CACHE_MB * 1_024 * 1_024,
+  /** On loopback there is no load balancer that has to notice a stop. */
+  shutdownDelayMs: env.PATCHBAY_SHUTDOWN_DELAY_MS ?? (LOOPBACK.test(env.PATCHBAY_HOST) ? 0 : SHUTDOWN_DELAY_MS),
   limits: {
     maxRequestBytes: env.PATCHBAY_MAX_REQUEST_BYTES,
     maxResponseBytes: env.PATCHBAY_MAX_RESPONSE_BYTES,
