@@ -1,9 +1,10 @@
+import { CUT_OFF } from '../lib/http/drain.ts'
 import type { RunningCall } from './call.ts'
 import type { PostChannel } from './client-channel.ts'
 import { type HttpExchange, writeAccepted, writeResponse } from './http-exchange.ts'
 import type { RequestMessage } from './message.ts'
 import type { ReportFault } from './respond.ts'
-import { type RpcResponse, responseText } from './rpc-response.ts'
+import { CUT_BY_SHUTDOWN, errorResponse, type RpcResponse, responseText } from './rpc-response.ts'
 import { startProgress } from './sessions/progress.ts'
 
 /** A call whose response is yet to come. */
@@ -52,7 +53,10 @@ const writePending = (
     call.signal.abort()
     stopProgress?.()
   })
+  let isDelivered = false
   const deliver = (done: RpcResponse): void => {
+    if (isDelivered) return
+    isDelivered = true
     channel.close()
     stopProgress?.()
     const { stream } = channel
@@ -61,6 +65,10 @@ const writePending = (
     else if (call.signal.aborted) writeAccepted(http)
     else writeResponse(http, done)
   }
+  raw.once(CUT_OFF, () => {
+    deliver(errorResponse(request.id, CUT_BY_SHUTDOWN))
+    call.signal.abort()
+  })
   response.then(deliver).catch(error => report(error, 'could not send the response to an MCP request'))
 }
 
@@ -70,9 +78,13 @@ const writeBatch = (http: HttpExchange, { responses, cancel }: BatchReply, repor
     if (!raw.writableFinished) cancel()
   })
   const deliver = (done: RpcResponse | undefined): void => {
-    if (raw.destroyed) return
+    if (raw.destroyed || raw.headersSent) return
     if (done === undefined) writeAccepted(http)
     else writeResponse(http, done)
   }
+  raw.once(CUT_OFF, () => {
+    deliver(errorResponse(null, CUT_BY_SHUTDOWN))
+    cancel()
+  })
   responses.then(deliver).catch(error => report(error, 'could not send the responses of an MCP batch'))
 }

@@ -28,6 +28,13 @@ export const refusal = (status: number, code: number, message: string, data?: Js
 
 export const isRefusal = (value: object): value is Refusal => 'code' in value
 
+/** For a call that was still running when the time for a shutdown was over. */
+export const CUT_BY_SHUTDOWN = refusal(
+  503,
+  ERROR.transport,
+  'Patchbay is shutting down and has ended this call. It may have taken effect',
+)
+
 /** Invalid parameters. Sent with HTTP status 200, as the SDK does. */
 export const invalidParams = (message: string, data?: JsonObject): Refusal =>
   refusal(200, ERROR.invalidParams, message, data)

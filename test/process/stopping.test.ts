@@ -31,7 +31,22 @@ const untilRefused = async (port: number): Promise<void> => {
   })
 }
 
-const nextResult = async (stream: WireStream): Promise<JsonObject | undefined> => {
+/** Calls the tool with the id 7 in a session whose response is streamed, and over HTTP+SSE. */
+const startStreamedCalls = async (patchbay: Patchbay, serverId: string, session: Record<string, string>) => {
+  const params = { name: 'get_thing', arguments: {}, _meta: { progressToken: 'p' } }
+  const call = { jsonrpc: '2.0', id: 7, method: 'tools/call', params }
+  const headers = { ...POST_HEADERS, ...session }
+  const streamed = await openStream(patchbay, { method: 'POST', path: `/s/${serverId}`, headers, body: call })
+  expect(await nextMessage(streamed)).toMatchObject({ method: 'notifications/progress' })
+  const sse = await openStream(patchbay, { path: `/s/${serverId}/sse` })
+  const path = (await sse.next())?.data ?? ''
+  await send(patchbay, { path, headers: POST_HEADERS, body: INITIALIZE('2024-11-05') })
+  await nextMessage(sse)
+  await send(patchbay, { path, headers: POST_HEADERS, body: call })
+  return { streamed, sse }
+}
+
+const nextResponse = async (stream: WireStream): Promise<JsonObject | undefined> => {
   let message = await nextMessage(stream)
   while (message !== undefined && message.id === undefined) message = await nextMessage(stream)
   return message
@@ -56,16 +71,7 @@ describe('Patchbay after a stop signal', () => {
     const probe = await openRaw(patchbay.port)
     probe.socket.write('GET /readyz HTTP/1.1\r\nHost: localhost\r\n')
 
-    const params = { name: 'get_thing', arguments: {}, _meta: { progressToken: 'p' } }
-    const call = { jsonrpc: '2.0', id: 7, method: 'tools/call', params }
-    const headers = { ...POST_HEADERS, ...session }
-    const streamed = await openStream(patchbay, { method: 'POST', path: `/s/${serverId}`, headers, body: call })
-    expect(await nextMessage(streamed)).toMatchObject({ method: 'notifications/progress' })
-    const sse = await openStream(patchbay, { path: `/s/${serverId}/sse` })
-    const path = (await sse.next())?.data ?? ''
-    await send(patchbay, { path, headers: POST_HEADERS, body: INITIALIZE('2024-11-05') })
-    await nextMessage(sse)
-    await send(patchbay, { path, headers: POST_HEADERS, body: call })
+    const { streamed, sse } = await startStreamedCalls(patchbay, serverId, session)
     const calls = Array.from({ length: CALLS }, () => callTool(url, 'get_thing'))
     await api.waiting(CALLS + 2)
 
@@ -85,7 +91,7 @@ describe('Patchbay after a stop signal', () => {
     )
     expect(answers.every(({ text }) => text.includes('answered'))).toBe(true)
     for (const stream of [streamed, sse]) {
-      expect(await nextResult(stream)).toMatchObject({
+      expect(await nextResponse(stream)).toMatchObject({
         id: 7,
         result: { content: [{ text: expect.stringContaining('answered') }] },
       })
@@ -101,17 +107,23 @@ describe('Patchbay after a stop signal', () => {
     const { url, serverId, builder, instanceIds } = await serveApi(patchbay, api)
     const half = await openRaw(patchbay.port)
     half.socket.write(`POST /s/${serverId} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{`)
-    const calls = [
-      callTool(url, 'get_thing'),
-      builder.send('POST', `/instances/${instanceIds.get_thing}/call`, { arguments: {} }),
-    ]
-    const cut = Promise.allSettled(calls)
-    await api.waiting(2)
+    const { streamed, sse } = await startStreamedCalls(patchbay, serverId, await beginSession(patchbay, serverId))
+    const called = callTool(url, 'get_thing')
+    const viaApi = builder.send('POST', `/instances/${instanceIds.get_thing}/call`, { arguments: {} })
+    const isCut = expect(viaApi).rejects.toThrow()
+    await api.waiting(4)
     patchbay.kill('SIGTERM')
     expect(await patchbay.ended).toMatchObject({ code: 0, stderr: '' })
     await half.closed
-    expect((await cut).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
-    expect(outcomesIn(patchbay)).toEqual(['error', 'error'])
+    await isCut
+    const error = { code: -32_000, message: expect.stringMatching(/^Patchbay is shutting down/) }
+    const { status, text } = await called
+    expect([status, JSON.parse(text)]).toEqual([503, expect.objectContaining({ id: expect.any(Number), error })])
+    for (const stream of [streamed, sse]) {
+      expect(await nextResponse(stream)).toMatchObject({ id: 7, error })
+      await expectCleanEnd(stream)
+    }
+    expect(outcomesIn(patchbay)).toEqual(['error', 'error', 'error', 'error'])
   })
 
   it('is unready and accepts requests until the delay is over, which SIGINT ends', async () => {

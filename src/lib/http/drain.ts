@@ -4,8 +4,13 @@ import type { Socket } from 'node:net'
 /** Interval at which a shutdown closes connections that have become idle. */
 const SWEEP_MS = 100
 
-const isResponse = (value: unknown): value is Pick<ServerResponse, 'headersSent' | 'setHeader'> =>
-  typeof value === 'object' && value !== null && 'headersSent' in value && 'setHeader' in value
+/** Event of a response that is about to be cut off by a shutdown: the last chance to send an error. */
+export const CUT_OFF = 'patchbayCutOff'
+/** Time for sending these errors. */
+const LAST_WORDS_MS = 500
+
+const isResponse = (value: unknown): value is Pick<ServerResponse, 'headersSent' | 'setHeader' | 'emit'> =>
+  typeof value === 'object' && value !== null && 'headersSent' in value && 'setHeader' in value && 'emit' in value
 
 /** Returns the socket's current response, if any, from a property internal to Node. */
 export const findResponse = (socket: Socket) => {
@@ -21,7 +26,8 @@ const announceEnd = (socket: Socket): void => {
 
 /**
  * Tracks a server's connections; call it before the server listens. Returns a function that drains them: `close` stops
- * listening and resolves when the last connection has closed; after `maxMs`, requests in progress are cut off.
+ * listening and resolves when the last connection has closed; after `maxMs`, requests in progress are cut off, which
+ * their responses learn by CUT_OFF.
  */
 export const createDrain = (server: Server) => {
   const sockets = new Set<Socket>()
@@ -40,7 +46,10 @@ export const createDrain = (server: Server) => {
     const closed = close()
     for (const socket of sockets) announceEnd(socket)
     const sweeps = setInterval(sweep, SWEEP_MS)
-    const deadline = setTimeout(() => server.closeAllConnections(), maxMs)
+    let deadline = setTimeout(() => {
+      for (const socket of sockets) findResponse(socket)?.emit(CUT_OFF)
+      deadline = setTimeout(() => server.closeAllConnections(), LAST_WORDS_MS)
+    }, maxMs)
     try {
       await closed
     } finally {

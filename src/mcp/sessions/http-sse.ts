@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { CUT_OFF } from '../../lib/http/drain.ts'
 import type { JsonValue } from '../../lib/kernel/json.ts'
 import { type BodyLimits, parseBody, readBody } from '../body.ts'
 import type { Challenges } from '../challenges.ts'
@@ -11,6 +12,7 @@ import { ERROR, listChanged, SESSION_VERSIONS } from '../protocol.ts'
 import type { MountedServer, Subscriber } from '../registry/mounted-server.ts'
 import type { ReportFault } from '../respond.ts'
 import {
+  CUT_BY_SHUTDOWN,
   errorResponse,
   isRefusal,
   type Refusal,
@@ -86,6 +88,11 @@ export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, watchAcc
     const session = { ...newSession(start, now()), notify: (json: string) => stream.send(messageEvent(json)) }
     const connection: Connection = { stream, session, isInitialized: false, isEnding: false }
     connections.set(sessionId, connection)
+    http.raw.once(CUT_OFF, () => {
+      const { calls = [] } = connection.session
+      for (const { id } of calls) stream.send(messageEvent(responseText(errorResponse(id, CUT_BY_SHUTDOWN))))
+      stream.end()
+    })
     mounted.subscribe(subscriber)
     return undefined
   }
