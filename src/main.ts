@@ -83,6 +83,8 @@ export const serveInstallation = async ({ settings, services, logger, announce }
   try {
     const app = await buildApp(settings, services, logger)
     await app.prepare()
+    // Takes half a second, in which a crash would lose the calls.
+    services.recorder.start()
     const drain = createDrain(app.http.server)
     await listen(app, settings)
     try {

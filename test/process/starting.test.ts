@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -196,13 +196,19 @@ describe('a start with an existing database', () => {
 })
 
 describe.concurrent('a start with an unusable database', () => {
-  it('names a damaged file', async () => {
+  it.each([
+    ['a damaged file', 'no database at all '.repeat(1_000)],
+    ['a file that was emptied', ''],
+  ])('names %s', async (_what, content) => {
     const directory = temporaryDirectory()
     mkdirSync(join(directory, 'data'))
-    writeFileSync(join(directory, 'data/patchbay.db'), 'no database at all '.repeat(1_000))
+    const file = join(directory, 'data/patchbay.db')
+    writeFileSync(file, content)
+    const anHourAgo = new Date(Date.now() - 3_600_000)
+    utimesSync(file, anHourAgo, anHourAgo)
     const line = await onlyRefusalOf({ directory })
     expect(line).toMatch(/damaged.*backup/)
-    expect(line).toContain(join(directory, 'data/patchbay.db'))
+    expect(line).toContain(file)
   })
 
   it('names an unreachable PostgreSQL without its password', async () => {

@@ -61,6 +61,13 @@ export const databaseBusy = (cause?: unknown): AppError =>
 
 const DISK_FULL = 'The database disk is full. Nothing can be changed until space is freed.'
 
+export const sqliteDamaged = (file: string, cause?: unknown): AppError =>
+  new AppError(
+    'unavailable',
+    'The database file is damaged or not a database: stop Patchbay and restore it from a backup.',
+    { cause, operatorNote: file },
+  )
+
 /** Codes: https://sqlite.org/rescode.html */
 const sqliteFailureOf = (error: unknown, file: string): AppError | undefined => {
   const { code } = faultOf(error)
@@ -70,8 +77,7 @@ const sqliteFailureOf = (error: unknown, file: string): AppError | undefined => 
     return new AppError('storage_full', DISK_FULL, options)
   }
   if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) {
-    const advice = 'stop Patchbay and restore it from a backup'
-    return new AppError('unavailable', `The database file is damaged or not a database: ${advice}.`, options)
+    return sqliteDamaged(file, error)
   }
   const advice = 'check the file permissions and the disk'
   if (/^SQLITE_(IOERR|CANTOPEN|READONLY|PERM|AUTH|NOLFS)/.test(code)) {

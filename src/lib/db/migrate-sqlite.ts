@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { sqliteDamaged } from './failures.ts'
 import {
   type AppliedMigration,
   type MigratableDatabase,
@@ -59,9 +60,19 @@ const apply = (connection: RawSqlite, migration: Migration): void => {
     .run(randomUUID(), migration.checksum, migration.name, now, now)
 }
 
+/** Within this time, another process that has created the file writes to it. */
+const CREATION_MS = 10_000
+
+/** SQLite takes an empty file for a new database, so one that was emptied by a fault would lose everything silently. */
+const assertNotEmptied = (file: string): void => {
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (found?.size === 0 && Date.now() - found.mtimeMs > CREATION_MS) throw sqliteDamaged(file)
+}
+
 /** Opens the file for migration. Creates the file and its folder if they do not exist. */
 export const openSqliteMigrations = (target: SqliteTarget): MigratableDatabase => {
   mkdirSync(dirname(target.file), { recursive: true, mode: 0o700 }) // the database contains password hashes
+  assertNotEmptied(target.file)
   const connection = openRawSqlite(target, { busyTimeoutMs: LOCK_WAIT_MS, fileMustExist: false })
   return {
     readApplied: async () => readApplied(connection),
