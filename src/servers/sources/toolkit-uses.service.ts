@@ -96,7 +96,7 @@ const useForeignToolkit = async (
 }
 
 const assertNoInstances = async (tx: Transaction, serverId: string, toolkitId: string): Promise<void> => {
-  const names = await listInstanceNames(tx, { serverId, toolkitId })
+  const names = await listInstanceNames(tx, { serverId, tool: { toolkitId } })
   if (names.length === 0) return
   const listed = names.map(name => `"${name}"`).join(', ')
   throw new AppError('conflict', `This server uses tools of that toolkit: ${listed}. Remove them first.`)

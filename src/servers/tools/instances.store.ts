@@ -84,20 +84,18 @@ export const listAllInstances = async (tx: Transaction, serverId: string): Promi
   return all
 }
 
-/** Returns those instances that belong to the server, by name. */
-export const listInstancesById = async (
+const listByName = async (
   tx: Transaction,
-  serverId: string,
-  ids: readonly string[],
-): Promise<Instance[]> => {
-  const where = { serverId, id: { in: [...ids] } }
-  return (await tx.instance.findMany({ where, orderBy: { name: 'asc' }, include: WITH_TOOL })).map(toInstance)
-}
+  where: { serverId: string; id?: { in: string[] }; toolId?: string },
+): Promise<Instance[]> =>
+  (await tx.instance.findMany({ where, orderBy: { name: 'asc' }, include: WITH_TOOL })).map(toInstance)
 
-export const listInstancesOfTool = async (tx: Transaction, serverId: string, toolId: string): Promise<Instance[]> => {
-  const where = { serverId, toolId }
-  return (await tx.instance.findMany({ where, orderBy: { name: 'asc' }, include: WITH_TOOL })).map(toInstance)
-}
+/** Returns those instances that belong to the server, by name. */
+export const listInstancesById = (tx: Transaction, serverId: string, ids: readonly string[]): Promise<Instance[]> =>
+  listByName(tx, { serverId, id: { in: [...ids] } })
+
+export const listInstancesOfTool = (tx: Transaction, serverId: string, toolId: string): Promise<Instance[]> =>
+  listByName(tx, { serverId, toolId })
 
 export const listAllInstanceNames = async (tx: Transaction, serverId: string): Promise<string[]> =>
   (await tx.instance.findMany({ where: { serverId }, select: { name: true } })).map(({ name }) => name)
@@ -127,16 +125,6 @@ export const removeInstance = async (tx: Transaction, id: string): Promise<void>
 /** Lists the names of a server's instances that use this tool or toolkit. */
 export const listInstanceNames = async (
   tx: Transaction,
-  where: { serverId: string; toolId?: string; toolkitId?: string },
-): Promise<string[]> => {
-  const rows = await tx.instance.findMany({
-    where: {
-      serverId: where.serverId,
-      ...(where.toolId === undefined ? {} : { toolId: where.toolId }),
-      ...(where.toolkitId === undefined ? {} : { tool: { toolkitId: where.toolkitId } }),
-    },
-    select: { name: true },
-    orderBy: { name: 'asc' },
-  })
-  return rows.map(row => row.name)
-}
+  where: { serverId: string; toolId?: string; tool?: { toolkitId: string } },
+): Promise<string[]> =>
+  (await tx.instance.findMany({ where, select: { name: true }, orderBy: { name: 'asc' } })).map(({ name }) => name)
