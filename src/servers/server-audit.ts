@@ -8,21 +8,13 @@ import type { Server } from './server.ts'
 /** The fields of a server that audit entries contain. */
 type Named = Pick<Server, 'id' | 'name' | 'organizationId'>
 
-const entryOf = (actor: Actor, { id, name, organizationId }: Named) => ({
-  actor,
-  organizationId,
-  target: { type: 'server', id, name },
-})
-
-export const auditNewServer = (tx: Transaction, actor: Actor, server: Server): Promise<void> =>
-  writeAudit(tx, {
-    ...entryOf(actor, server),
-    action: 'server.created',
-    change: { access: server.access, allowedUsers: [...server.allowedUserIds] },
-  })
-
-export const auditRemovedServer = (tx: Transaction, actor: Actor, server: Named): Promise<void> =>
-  writeAudit(tx, { ...entryOf(actor, server), action: 'server.removed' })
+export const auditServer = (
+  tx: Transaction,
+  actor: Actor,
+  action: AuditAction,
+  { id, name, organizationId }: Named,
+  change?: JsonObject,
+): Promise<void> => writeAudit(tx, { action, actor, organizationId, target: { type: 'server', id, name }, change })
 
 /** Compares sets of ids; neither contains duplicates. */
 const isSameGroup = (a: readonly string[], b: readonly string[]): boolean =>
@@ -39,9 +31,6 @@ export const accessChange = (before: Access, after: Access): JsonObject | undefi
   }
   return Object.keys(change).length === 0 ? undefined : change
 }
-
-export const auditChangedAccess = (tx: Transaction, actor: Actor, server: Server, change: JsonObject): Promise<void> =>
-  writeAudit(tx, { ...entryOf(actor, server), action: 'server.access_changed', change })
 
 /** The settings that have an entry of their own, by their names in the API. */
 const SETTINGS: readonly [AuditAction, (server: Server) => JsonObject][] = [
@@ -69,7 +58,7 @@ export const auditChangedSettings = async (
 ): Promise<void> => {
   for (const [action, settingsOf] of SETTINGS) {
     const change = differences(settingsOf(before), settingsOf(after))
-    if (change !== undefined) await writeAudit(tx, { ...entryOf(actor, after), action, change })
+    if (change !== undefined) await auditServer(tx, actor, action, after, change)
   }
 }
 
@@ -85,22 +74,5 @@ export const auditGlobal = (
 ): Promise<void> => {
   const kind = (to ?? from) ? 'secret' : 'global'
   const change: JsonObject = from === to ? { key } : { key, isSecret: { from: from ?? null, to: to ?? null } }
-  return writeAudit(tx, {
-    ...entryOf(actor, server),
-    action: `${kind}.${to === undefined ? 'removed' : 'set'}`,
-    change,
-  })
+  return auditServer(tx, actor, `${kind}.${to === undefined ? 'removed' : 'set'}`, server, change)
 }
-
-/** Audits an accepted update of another organization's toolkit, with the names of the tools. */
-export const auditUpdatedToolkit = (
-  tx: Transaction,
-  actor: Actor,
-  server: Server,
-  { id, title, ...tools }: { id: string; title: string; added: string[]; changed: string[]; removed: string[] },
-): Promise<void> =>
-  writeAudit(tx, {
-    ...entryOf(actor, server),
-    action: 'server.toolkit_updated',
-    change: { toolkitId: id, toolkit: title, ...tools },
-  })

@@ -10,13 +10,7 @@ import type { Permission } from '../lib/kernel/roles.ts'
 import { approveCurrentTools } from '../upstreams/review/upstream-reviews.ts'
 import { findPeople, type Person } from './access/people.store.ts'
 import type { Server } from './server.ts'
-import {
-  accessChange,
-  auditChangedAccess,
-  auditChangedSettings,
-  auditNewServer,
-  auditRemovedServer,
-} from './server-audit.ts'
+import { accessChange, auditChangedSettings, auditServer } from './server-audit.ts'
 import { MAX_ALLOWED_USERS, type ServerChanges, type ServerInput } from './servers.schema.ts'
 import * as store from './servers.store.ts'
 import { assertCanPassThrough } from './settings/passthrough-rules.ts'
@@ -70,7 +64,7 @@ const changeAllowed = async (
 ): Promise<void> => {
   const updated = await store.updateServer(tx, server, { allowedUserIds })
   const change = accessChange(server, updated)
-  if (change !== undefined) await auditChangedAccess(tx, actor, updated, change)
+  if (change !== undefined) await auditServer(tx, actor, 'server.access_changed', updated, change)
   announce({ type: 'server_changed', serverId: server.id })
 }
 
@@ -100,7 +94,8 @@ export const createServerService = ({ db, changes, removal, canConfirmAddresses 
           ownerId: actor.userId,
           allowedUserIds,
         })
-        await auditNewServer(tx, actor, server)
+        const change = { access: server.access, allowedUsers: [...server.allowedUserIds] }
+        await auditServer(tx, actor, 'server.created', server, change)
         announce({ type: 'server_changed', serverId: server.id })
         return server
       })
@@ -128,7 +123,7 @@ export const createServerService = ({ db, changes, removal, canConfirmAddresses 
         const passesOn = rest.presentation === 'passthrough' && server.presentation !== 'passthrough'
         if (passesOn) await assertCanPassThrough(tx, id)
         const updated = await store.updateServer(tx, server, { ...rest, allowedUserIds })
-        if (change !== undefined) await auditChangedAccess(tx, actor, updated, change)
+        if (change !== undefined) await auditServer(tx, actor, 'server.access_changed', updated, change)
         await auditChangedSettings(tx, actor, server, updated)
         if (updated.reviewUpstreamChanges && !server.reviewUpstreamChanges) await approveCurrentTools(tx, id)
         announce({ type: 'server_changed', serverId: id })
@@ -181,7 +176,7 @@ export const createServerService = ({ db, changes, removal, canConfirmAddresses 
         const server = await getServerFor(tx, actor, id, 'build')
         assertOwnOrManaged(actor, server)
         await store.markAsRemoved(tx, id)
-        await auditRemovedServer(tx, actor, server)
+        await auditServer(tx, actor, 'server.removed', server)
         announce({ type: 'server_removed', serverId: id })
       })
       await removal.finish(id)

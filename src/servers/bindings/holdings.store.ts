@@ -1,7 +1,7 @@
 import type { Transaction } from '../../lib/db/client.ts'
 import type { HeldServer, Holdings } from '../../tenancy/holdings.ts'
 import { countToolkits } from '../../tools/toolkits.store.ts'
-import { auditRemovedServer } from '../server-audit.ts'
+import { auditServer } from '../server-audit.ts'
 import { markAsRemoved } from '../servers.store.ts'
 
 const HELD = { id: true, name: true, organizationId: true, ownerId: true } as const
@@ -39,7 +39,7 @@ const stopServers: Holdings['stopServers'] = async (tx, actor, organizationId) =
   const rows = await tx.server.findMany({ where: { organizationId }, select: { ...HELD, removedAt: true } })
   for (const server of rows.filter(({ removedAt }) => removedAt === null)) {
     await markAsRemoved(tx, server.id)
-    await auditRemovedServer(tx, actor, server)
+    await auditServer(tx, actor, 'server.removed', server)
   }
   return rows.map(({ id }) => id)
 }

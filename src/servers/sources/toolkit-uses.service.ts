@@ -17,7 +17,7 @@ import { findSnapshot, findUsableToolkit, listSnapshots, removeToolkit } from '.
 import { globalKeysOf } from '../bindings/bindings.ts'
 import { listSecretKeys } from '../globals/globals.store.ts'
 import type { Server } from '../server.ts'
-import { auditUpdatedToolkit } from '../server-audit.ts'
+import { auditServer } from '../server-audit.ts'
 import { getServerFor, type ServerServiceParts } from '../servers.service.ts'
 import { assertHoldsTools } from '../settings/passthrough-rules.ts'
 import { listInstanceNames, listInstancesOfTool } from '../tools/instances.store.ts'
@@ -92,7 +92,8 @@ const useForeignToolkit = async (
     assertMayBecome: (copy, current) => assertSecretsStay(tx, server.id, copy, current),
   })
   const isOther = Object.values(tools).some(names => names.length > 0)
-  if (isOther) await auditUpdatedToolkit(tx, actor, server, { id: origin.id, title: origin.title, ...tools })
+  const change = { toolkitId: origin.id, toolkit: origin.title, ...tools }
+  if (isOther) await auditServer(tx, actor, 'server.toolkit_updated', server, change)
 }
 
 const assertNoInstances = async (tx: Transaction, serverId: string, toolkitId: string): Promise<void> => {
