@@ -48,11 +48,6 @@ export const toolkitVersion = ({
 }: Pick<Toolkit, 'title' | 'description' | 'visibility'>): string =>
   hash('sha256', JSON.stringify([title, description ?? null, visibility]), 'base64url')
 
-const assertVersionOf = (toolkit: Toolkit, version: string | undefined): void => {
-  if (version === undefined || version === toolkitVersion(toolkit)) return
-  throw new AppError('conflict', 'Somebody else has changed this toolkit. Your changes are not saved yet.')
-}
-
 const audit = (
   tx: Transaction,
   actor: Actor,
@@ -62,28 +57,30 @@ const audit = (
 ): Promise<void> =>
   writeAudit(tx, { action, actor, organizationId, target: { type: 'toolkit', id, name: title }, change })
 
+/** Creates a toolkit in the caller's transaction; the caller checks permission. */
+export const addToolkit = async (tx: Transaction, actor: Actor, fields: store.ToolkitFields): Promise<Toolkit> => {
+  const toolkit = await store.createToolkit(tx, fields)
+  await audit(tx, actor, 'toolkit.created', toolkit, { visibility: toolkit.visibility })
+  return toolkit
+}
+
+/** Returns a toolkit of the actor's organizations, if they may build there. */
+export const getToolkitForChange = async (tx: Transaction, actor: Actor, id: string): Promise<Toolkit> => {
+  const toolkit = orThrow(await store.findToolkit(tx, id, organizationIdsOf(actor)), toolkitNotFound)
+  assertMay(actor, toolkit.organizationId, 'build')
+  return toolkit
+}
+
 export const createToolkitService = ({ db, changes, uses }: ToolkitServiceParts) => {
-  const getToolkit = async (actor: Actor, id: string): Promise<Toolkit> =>
-    orThrow(await store.findUsableToolkit(db, id, organizationIdsOf(actor)), toolkitNotFound)
-
-  const getForChange = async (tx: Transaction, actor: Actor, id: string): Promise<Toolkit> => {
-    const toolkit = orThrow(await store.findToolkit(tx, id, organizationIdsOf(actor)), toolkitNotFound)
-    assertMay(actor, toolkit.organizationId, 'build')
-    return toolkit
-  }
-
   return {
     createToolkit: (actor: Actor, { organizationId: named, ...fields }: NewToolkit): Promise<Toolkit> => {
       const organizationId = organizationForNew(actor, named)
-      return changes.commit(async tx => {
-        const toolkit = await store.createToolkit(tx, { ...fields, organizationId })
-        await audit(tx, actor, 'toolkit.created', toolkit, { visibility: toolkit.visibility })
-        return toolkit
-      })
+      return changes.commit(tx => addToolkit(tx, actor, { ...fields, organizationId }))
     },
 
     /** Returns a toolkit of the actor's organizations or a public one. */
-    getToolkit,
+    getToolkit: async (actor: Actor, id: string): Promise<Toolkit> =>
+      orThrow(await store.findUsableToolkit(db, id, organizationIdsOf(actor)), toolkitNotFound),
 
     listToolkits: (actor: Actor, page: IdPage): Promise<Toolkit[]> =>
       listToolkitCards(db, { kind: 'own', organizationIds: organizationIdsOf(actor) }, '', page),
@@ -93,8 +90,10 @@ export const createToolkitService = ({ db, changes, uses }: ToolkitServiceParts)
     /** Throws `conflict` if title, description or visibility differ from `ifVersion` (see `toolkitVersion`). */
     updateToolkit: (actor: Actor, id: string, patch: ToolkitPatch, ifVersion?: string): Promise<Toolkit> =>
       changes.commit(async (tx, announce) => {
-        const before = await getForChange(tx, actor, id)
-        assertVersionOf(before, ifVersion)
+        const before = await getToolkitForChange(tx, actor, id)
+        if (ifVersion !== undefined && ifVersion !== toolkitVersion(before)) {
+          throw new AppError('conflict', 'Somebody else has changed this toolkit. Your changes are not saved yet.')
+        }
         const updated = await store.updateToolkit(tx, id, patch)
         const change = differences({ visibility: before.visibility }, { visibility: updated.visibility })
         if (change !== undefined) await audit(tx, actor, 'toolkit.visibility_changed', updated, change)
@@ -108,7 +107,7 @@ export const createToolkitService = ({ db, changes, uses }: ToolkitServiceParts)
      */
     transferToolkit: (actor: Actor, id: string, organizationId: string): Promise<Toolkit> =>
       changes.commit(async (tx, announce) => {
-        const toolkit = await getForChange(tx, actor, id)
+        const toolkit = await getToolkitForChange(tx, actor, id)
         assertMay(actor, toolkit.organizationId, 'manage')
         assertMay(actor, organizationId, 'build')
         if (organizationId === toolkit.organizationId) {
@@ -126,7 +125,7 @@ export const createToolkitService = ({ db, changes, uses }: ToolkitServiceParts)
     /** Throws `conflict` with the names of our servers that use it. Other organizations keep their snapshots. */
     removeToolkit: (actor: Actor, id: string): Promise<void> =>
       changes.commit(async tx => {
-        const toolkit = await getForChange(tx, actor, id)
+        const toolkit = await getToolkitForChange(tx, actor, id)
         await assertUnused('toolkit', uses.ofToolkits, tx, id)
         await store.removeToolkit(tx, id)
         await audit(tx, actor, 'toolkit.removed', toolkit)

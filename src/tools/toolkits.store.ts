@@ -14,10 +14,10 @@ const toSnapshot = (row: Rows.Toolkit): Snapshot | undefined =>
 /** Toolkits that people can edit: all but snapshots. */
 const EDITABLE = { snapshotOfId: null }
 
-export const createToolkit = async (
-  tx: Transaction,
-  { description, ...rest }: Pick<Toolkit, 'organizationId' | 'title' | 'description' | 'visibility'>,
-): Promise<Toolkit> => toToolkit(await tx.toolkit.create({ data: { ...rest, description: description ?? null } }))
+export type ToolkitFields = Pick<Toolkit, 'organizationId' | 'title' | 'description' | 'visibility'>
+
+export const createToolkit = async (tx: Transaction, { description, ...rest }: ToolkitFields): Promise<Toolkit> =>
+  toToolkit(await tx.toolkit.create({ data: { ...rest, description: description ?? null } }))
 
 export const findToolkit = async (
   tx: Transaction,

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util'
-import { writeAudit } from '../identity/audit/audit.store.ts'
 import type { Transaction } from '../lib/db/client.ts'
 import { rethrowTaken } from '../lib/db/failures.ts'
 import type { IdPage } from '../lib/http/id-paging.ts'
@@ -17,8 +16,8 @@ import {
   withoutLostParameters,
   withoutRepeatedDefaults,
 } from './tool-definition.ts'
-import { assertUnused, type ToolkitServiceParts, toolkitNotFound } from './toolkits.service.ts'
-import { createToolkit, findToolkit, findUsableToolkit, touchToolkit } from './toolkits.store.ts'
+import { addToolkit, assertUnused, getToolkitForChange, type ToolkitServiceParts, toolkitNotFound } from './toolkits.service.ts'
+import { findUsableToolkit, touchToolkit } from './toolkits.store.ts'
 import * as store from './tools.store.ts'
 
 const toolNotFound = () => new AppError('not_found', 'Tool not found.')
@@ -69,12 +68,6 @@ export const createToolService = ({
     )
   }
 
-  const getToolkitForTools = async (tx: Transaction, actor: Actor, toolkitId: string): Promise<Toolkit> => {
-    const toolkit = orThrow(await findToolkit(tx, toolkitId, organizationIdsOf(actor)), toolkitNotFound)
-    assertMay(actor, toolkit.organizationId, 'build')
-    return toolkit
-  }
-
   const getForChange = async (tx: Transaction, actor: Actor, id: string): Promise<Tool> => {
     const found = orThrow(await store.findTool(tx, id, organizationIdsOf(actor)), toolNotFound)
     assertMay(actor, found.organizationId, 'build')
@@ -89,13 +82,14 @@ export const createToolService = ({
     assertTool,
 
     /** Returns the toolkit if the actor may save tools in it. */
-    getToolkitForTools: (actor: Actor, toolkitId: string): Promise<Toolkit> => getToolkitForTools(db, actor, toolkitId),
+    getToolkitForTools: (actor: Actor, toolkitId: string): Promise<Toolkit> =>
+      getToolkitForChange(db, actor, toolkitId),
 
     createTool: (actor: Actor, toolkitId: string, definition: ToolDefinition): Promise<Tool> => {
       assertTool(definition)
       return changes
         .commit(async (tx, announce) => {
-          await getToolkitForTools(tx, actor, toolkitId)
+          await getToolkitForChange(tx, actor, toolkitId)
           await assertRoom(tx, toolkitId)
           const tool = await store.createTool(tx, toolkitId, definition)
           await touchToolkit(tx, toolkitId)
@@ -107,7 +101,7 @@ export const createToolService = ({
 
     /** Returns the tool with the same name and content, for example if a form was sent twice. */
     findSameTool: async (actor: Actor, toolkitId: string, definition: ToolDefinition): Promise<Tool | undefined> => {
-      await getToolkitForTools(db, actor, toolkitId)
+      await getToolkitForChange(db, actor, toolkitId)
       const found = await store.findToolByName(db, toolkitId, definition.name)
       return found !== undefined && isSame(found, definition) ? found : undefined
     },
@@ -127,10 +121,8 @@ export const createToolService = ({
       return changes.commit(async (tx, announce) => {
         const known = await store.findToolInToolkitTitled(tx, { organizationId, title, name: definition.name })
         if (known !== undefined && isSame(known, definition)) return known
-        const visibility = 'private'
-        const created = await createToolkit(tx, { organizationId, title, description: undefined, visibility })
-        const target = { type: 'toolkit', id: created.id, name: title } as const
-        await writeAudit(tx, { action: 'toolkit.created', actor, organizationId, target, change: { visibility } })
+        const fields = { organizationId, title, description: undefined, visibility: 'private' } as const
+        const created = await addToolkit(tx, actor, fields)
         const tool = await store.createTool(tx, created.id, definition)
         announce({ type: 'toolkit_changed', toolkitId: created.id })
         return tool
