@@ -68,12 +68,12 @@ const changeAllowed = async (
   announce({ type: 'server_changed', serverId: server.id })
 }
 
-export type ServerServiceOptions = ServerServiceParts & {
-  removal: ServerRemoval
-  canConfirmAddresses: boolean
-}
-
-export const createServerService = ({ db, changes, removal, canConfirmAddresses }: ServerServiceOptions) => {
+export const createServerService = ({
+  db,
+  changes,
+  removal,
+  canConfirmAddresses,
+}: ServerServiceParts & { removal: ServerRemoval; canConfirmAddresses: boolean }) => {
   /**
    * If addresses can be confirmed, requires it: anybody could sign up with the address of a user who is about to be
    * allowed.

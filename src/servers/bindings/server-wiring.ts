@@ -32,8 +32,6 @@ export type ServerWiring = {
   globals: readonly { key: string; value: string | undefined }[]
 }
 
-export type ReadServerWiring = (actor: Actor, serverId: string) => Promise<ServerWiring>
-
 /** Tools per query; both databases limit the number of bound values. */
 const TOOLS_PER_QUERY = 500
 
@@ -61,7 +59,7 @@ const bind = (parameters: readonly ParameterHead[], bindings: Bindings): readonl
  * Reads the wiring of a server in a few flat queries, however many tools it has. Throws `not_found` if the actor may
  * not read it.
  */
-export const createServerWiring = ({ db }: { db: Database }): ReadServerWiring => {
+export const createServerWiring = ({ db }: { db: Database }) => {
   const readOutlines = createOutlineIndex()
 
   const listTools = async (serverId: string): Promise<BoundTool[]> => {
@@ -76,7 +74,7 @@ export const createServerWiring = ({ db }: { db: Database }): ReadServerWiring =
     })
   }
 
-  return async (actor, serverId) => {
+  return async (actor: Actor, serverId: string): Promise<ServerWiring> => {
     const { id, name, access } = await getServerFor(db, actor, serverId, 'read')
     const [toolkits, tools, globals] = await Promise.all([
       listToolkitsInUse(db, id),

@@ -31,11 +31,6 @@ const makeUnique = (name: string, taken: ReadonlySet<string>): string => {
   return unique
 }
 
-const nothingPicked = () =>
-  new AppError('invalid_request', 'Select at least one tool.', {
-    errors: [{ path: 'tool', message: 'is not selected' }],
-  })
-
 export const createToolAdding = ({
   db,
   changes,
@@ -61,7 +56,10 @@ export const createToolAdding = ({
   addTools: (actor: Actor, serverId: string, picks: readonly ToolPick[]): Promise<string[]> =>
     changes.commit(async (tx, announce) => {
       const server = await getServerFor(tx, actor, serverId, 'build')
-      if (picks.length === 0) throw nothingPicked()
+      if (picks.length === 0) {
+        const errors = [{ path: 'tool', message: 'is not selected' }]
+        throw new AppError('invalid_request', 'Select at least one tool.', { errors })
+      }
       const ids: string[] = []
       for (const { toolId, atWork } of new Map(picks.map(pick => [pick.toolId, pick])).values()) {
         const id = await takeTool(tx, server, toolId)
