@@ -1,4 +1,5 @@
 import type { Transaction } from '../lib/db/client.ts'
+import { withoutNulls } from '../lib/kernel/missing.ts'
 import { listGlobals } from './globals/globals.store.ts'
 import type { Presentation, ServerBlueprint } from './server.ts'
 import { findServerOfAnybody } from './servers.store.ts'
@@ -10,7 +11,7 @@ const listToolkitsOfInstances = async (tx: Transaction, serverId: string): Promi
     select: { id: true, title: true, description: true },
     orderBy: { id: 'asc' },
   })
-  return rows.map(({ description, ...toolkit }) => ({ ...toolkit, description: description ?? undefined }))
+  return rows.map(withoutNulls)
 }
 
 /**

@@ -106,5 +106,5 @@ export const listToolTexts = async (tx: Transaction, toolkitId: string): Promise
     select: { id: true, name: true, description: true },
     orderBy: { id: 'asc' },
   })
-  return rows.map(({ description, ...row }) => ({ ...row, description: description ?? undefined }))
+  return rows.map(withoutNulls)
 }

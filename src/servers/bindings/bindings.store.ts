@@ -1,4 +1,5 @@
 import type { Transaction } from '../../lib/db/client.ts'
+import { withoutNulls } from '../../lib/kernel/missing.ts'
 import type { Binding, Bindings } from '../server.ts'
 import { readBindings, toStoredBinding } from '../tools/instances.store.ts'
 
@@ -23,9 +24,9 @@ export const listWiredTools = async (tx: Transaction, serverId: string): Promise
     orderBy: { name: 'asc' },
     select: { id: true, name: true, tool: TOOL, bindings: BINDING },
   })
-  return rows.map(({ bindings, tool: { toolkit, title, ...tool }, ...row }) => ({
+  return rows.map(({ bindings, tool: { toolkit, ...tool }, ...row }) => ({
     ...row,
-    tool: { ...tool, title: title ?? undefined },
+    tool: withoutNulls(tool),
     toolkit,
     bindings: readBindings(bindings),
   }))

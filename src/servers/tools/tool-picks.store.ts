@@ -1,6 +1,6 @@
 import type { Database, Transaction } from '../../lib/db/client.ts'
-import { containing } from '../../lib/db/containing.ts'
 import { withoutNulls } from '../../lib/kernel/missing.ts'
+import { toolkitsMatching, toolsMatching } from '../../tools/sharing/catalogue.store.ts'
 import type { Server } from '../server.ts'
 
 /** Toolkits whose tools can be added to a server: those it uses, and its organization's own. */
@@ -72,7 +72,6 @@ export const listAddableToolkits = async (
   server: Holder,
   { search, skip, take }: { search: string; skip: number; take: number },
 ): Promise<{ toolkits: AddableToolkit[]; total: number }> => {
-  const found = containing(db, search)
   const where = {
     AND: [
       {
@@ -81,7 +80,7 @@ export const listAddableToolkits = async (
         NOT: { id: { in: await listCopiedIds(db, server.id) } },
       },
       { OR: [{ organizationId: server.organizationId }, { visibility: 'public' as const }] },
-      search === '' ? {} : { OR: [{ title: found }, { description: found }] },
+      toolkitsMatching(db, search),
     ],
   }
   const [total, rows] = await Promise.all([
@@ -126,11 +125,7 @@ export const listOfferedTools = async (
   serverId: string,
   { toolkitIds, search, skip, take }: { toolkitIds: readonly string[]; search: string; skip: number; take: number },
 ): Promise<{ tools: OfferedTool[]; total: number }> => {
-  const found = containing(db, search)
-  const where = {
-    toolkitId: { in: [...toolkitIds] },
-    ...(search === '' ? {} : { OR: [{ name: found }, { title: found }, { description: found }] }),
-  }
+  const where = { toolkitId: { in: [...toolkitIds] }, ...toolsMatching(db, search) }
   const [total, rows] = await Promise.all([
     db.tool.count({ where }),
     db.tool.findMany({
