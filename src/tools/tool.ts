@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { StoredResponse } from './response/response-rules.ts'
 
 /** MCP tool annotations (specification, server/tools), which override what the HTTP method implies. */
-const ToolAnnotations = z.object({
+export const ToolAnnotations = z.object({
   title: z.string().optional(),
   readOnlyHint: z.boolean().optional(),
   destructiveHint: z.boolean().optional(),

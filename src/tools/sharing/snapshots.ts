@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Transaction } from '../../lib/db/client.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
@@ -34,9 +34,7 @@ const fieldsOf = (tool: Tool): Record<string, JsonValue> => {
 }
 
 const versionOf = (tools: readonly Tool[]): string =>
-  createHash('sha256')
-    .update(JSON.stringify(tools.map(tool => [tool.id, fieldsOf(tool)])))
-    .digest('base64url')
+  hash('sha256', JSON.stringify(tools.map(tool => [tool.id, fieldsOf(tool)])), 'base64url')
 
 const fieldChanges = (a: Tool, b: Tool): FieldChange[] => {
   const [before, after] = [fieldsOf(a), fieldsOf(b)]
