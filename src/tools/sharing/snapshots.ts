@@ -5,7 +5,7 @@ import { AppError } from '../../lib/kernel/errors.ts'
 import type { JsonValue } from '../../lib/kernel/json.ts'
 import { toStored } from '../stored-definition.ts'
 import type { Snapshot, Tool, Toolkit } from '../tool.ts'
-import { createSnapshot, renewSnapshot, touchToolkit } from '../toolkits.store.ts'
+import { createSnapshot, renewSnapshot } from '../toolkits.store.ts'
 import { copyTools, listAllTools, removeTool, updateTool } from '../tools.store.ts'
 
 /** The current and the new value of a field; null if it has none. */
@@ -125,7 +125,6 @@ export const acceptUpdate = async (
   for (const { copy, origin: current } of changed) await updateTool(tx, copy.id, current)
   await copyTools(tx, snapshot.id, added)
   await renewSnapshot(tx, snapshot.id, origin)
-  await touchToolkit(tx, snapshot.id)
   return {
     added: added.map(({ name }) => name),
     changed: changed.map(({ origin: { name } }) => name),
