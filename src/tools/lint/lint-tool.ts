@@ -27,5 +27,5 @@ export const lintTool = (tool: ShownTool, { serverName, tokens, similar }: LintC
     ...lintParameters(tool),
     ...lintInputSchema(tool.inputSchema),
     ...(tool.outputSchema === undefined ? [] : lintOutputSchema(tool.outputSchema)),
-    ...[tokens === undefined ? undefined : lintCost(tokens)].filter(found => found !== undefined),
+    ...(tokens === undefined ? [] : lintCost(tokens)),
   ])
