@@ -17,9 +17,11 @@ const textOf = (error: unknown, key: 'message' | 'token'): string => {
   return typeof value === 'string' ? value : ''
 }
 
-const explain = (message: string): string => {
-  if (message.startsWith('Maximum call stack')) return 'it is nested too deeply'
-  return message || 'cannot be read'
+const TOO_DEEP = 'it is nested too deeply'
+
+const explain = (error: unknown): string => {
+  const message = textOf(error, 'message')
+  return message.startsWith('Maximum call stack') ? TOO_DEEP : message || 'cannot be read'
 }
 
 /** JSONata reports the end of the unexpected token. */
@@ -32,7 +34,7 @@ const jsonataFault = (expression: string): ExpressionFault | undefined => {
     const token = textOf(error, 'token')
     const isKnown = typeof position === 'number' && token !== '(end)'
     const offset = isKnown ? position - token.length : expression.length
-    return faultAt(expression, offset, explain(textOf(error, 'message')))
+    return faultAt(expression, offset, explain(error))
   }
 }
 
@@ -53,7 +55,7 @@ const messageOf = (work: () => unknown): string | undefined => {
     work()
     return undefined
   } catch (error) {
-    return textOf(error, 'message') || 'cannot be read'
+    return explain(error)
   }
 }
 
@@ -68,7 +70,7 @@ const jmespathFault = (expression: string): ExpressionFault | undefined => {
   const { compile, tokenize } = loadJmespath()
   const message = messageOf(() => compile(expression))
   if (message === undefined) return undefined
-  if (explain(message) !== message) return faultAt(expression, 0, explain(message))
+  if (message === TOO_DEEP) return faultAt(expression, 0, message)
   if (isTooShort(message)) return faultAt(expression, expression.length, 'it is incomplete')
   if (messageOf(() => tokenize(expression)) !== undefined) {
     const isUnreadable = (index: number) =>
