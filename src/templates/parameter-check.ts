@@ -131,37 +131,29 @@ const refuseEnum = (type: ParameterType, values: readonly JsonValue[]): string |
 }
 
 const problemsOf = (type: ParameterType, meta: ParameterMeta): readonly MetaProblem[] => {
-  const refusals: Partial<Record<keyof ParameterMeta, string | undefined>> = {
-    enum: meta.enum && refuseEnum(type, meta.enum),
-    minimum: refuseRange(type, meta, 'minimum'),
-    maximum: refuseRange(type, meta, 'maximum'),
-    pattern: meta.pattern === undefined ? undefined : refusePattern(type, meta.pattern),
-  }
-  return (['enum', 'minimum', 'maximum', 'pattern'] as const).flatMap(key => {
-    const message = refusals[key]
-    return message === undefined ? [] : [{ key, message }]
-  })
+  const refusals = [
+    ['enum', meta.enum && refuseEnum(type, meta.enum)],
+    ['minimum', refuseRange(type, meta, 'minimum')],
+    ['maximum', refuseRange(type, meta, 'maximum')],
+    ['pattern', meta.pattern === undefined ? undefined : refusePattern(type, meta.pattern)],
+  ] as const
+  return refusals.flatMap(([key, message]) => (message === undefined ? [] : [{ key, message }]))
 }
 
-/** Builds the rules with the first value, because most tools of a server are never called. */
-const lazily = (build: () => readonly Rule[]): (() => readonly Rule[]) => {
-  let rules: readonly Rule[] | undefined
-  return () => {
-    rules ??= build()
-    return rules
-  }
-}
+const rulesOf = (type: ParameterType, meta: ParameterMeta): readonly Rule[] => [
+  ...(meta.enum === undefined ? [] : [enumRule(meta.enum)]),
+  ...rangeRules(type, meta),
+  ...(meta.pattern === undefined ? [] : [patternRule(meta.pattern)]),
+]
 
 const checkFor = (type: ParameterType, meta: ParameterMeta): ParameterCheck => {
-  const rules = lazily(() => [
-    ...(meta.enum === undefined ? [] : [enumRule(meta.enum)]),
-    ...rangeRules(type, meta),
-    ...(meta.pattern === undefined ? [] : [patternRule(meta.pattern)]),
-  ])
+  let rules: readonly Rule[] | undefined
   return (value, from = 'caller') => {
     const cast = castValue(type, value, from)
     if (!cast.ok) return cast
-    for (const rule of rules()) {
+    // Built with the first value, because most tools of a server are never called.
+    rules ??= rulesOf(type, meta)
+    for (const rule of rules) {
       const mismatch = rule(cast.value)
       if (mismatch !== undefined) return failure(mismatch)
     }
