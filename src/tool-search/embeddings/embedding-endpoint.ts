@@ -56,9 +56,6 @@ const readVectors = (text: string, count: number): Float32Array[] => {
   return inOrder.map(toUnitVector)
 }
 
-const toEmbeddingError = (error: unknown): unknown =>
-  error instanceof OutboundError ? new EmbeddingError(`it did not respond (${error.fault})`) : error
-
 /** Client of an OpenAI-compatible embeddings endpoint at the URL that the operator has set. */
 export const createEmbeddingEndpoint = ({ url, model, key }: EmbeddingSettings, timeoutMs: number) => {
   const net = createTrustedFetch({ timeoutMs, maxResponseBytes: MAX_ANSWER_BYTES })
@@ -72,7 +69,7 @@ export const createEmbeddingEndpoint = ({ url, model, key }: EmbeddingSettings, 
       const answer = await net.fetch(url, { method: 'POST', headers, body })
       return { status: answer.status, text: await answer.text() }
     } catch (error) {
-      throw toEmbeddingError(error)
+      throw error instanceof OutboundError ? new EmbeddingError(`it did not respond (${error.fault})`) : error
     }
   }
   return {

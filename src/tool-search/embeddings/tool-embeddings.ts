@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { mapInTurns } from '../../lib/worker/pause.ts'
+import { MAX_QUERY_CHARACTERS } from '../ranking/tool-index.ts'
 import { type ToolText, textOfTool } from '../ranking/tool-words.ts'
 import { createEmbeddingEndpoint, EmbeddingError, type EmbeddingSettings, MAX_TEXTS } from './embedding-endpoint.ts'
 import { listNearest } from './nearest.ts'
@@ -14,8 +15,6 @@ const MAX_BYTES = 128 * 1_024 * 1_024
 const BYTES_BESIDES = 200
 /** Minimum time between two log messages about a failing endpoint. */
 const LOG_EVERY_MS = 600_000
-/** Maximum query length, the same as for the ranking by words. */
-const MAX_QUERY_CHARACTERS = 1_000
 /** How many of the nearest tools are merged with those found by words. */
 export const NEAREST_TOOLS = 30
 

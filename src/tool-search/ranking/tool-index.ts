@@ -26,7 +26,7 @@ const LENGTH_EFFECT: Readonly<Record<Field, number>> = {
   details: 0.6,
 }
 const MAX_WORDS = 24
-const MAX_QUERY_CHARACTERS = 1_000
+export const MAX_QUERY_CHARACTERS = 1_000
 
 export type ToolIndex = {
   /** Returns the indexes of matching tools in the indexed list, best first. */
