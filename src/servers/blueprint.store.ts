@@ -15,8 +15,8 @@ const listToolkitsOfInstances = async (tx: Transaction, serverId: string): Promi
 }
 
 /**
- * Reads everything that makes up a server, without checking access. Returns undefined if it does not exist.
- * `presentation` overrides the server's own.
+ * Reads everything that the runtime compiles a server from, without checking access. Returns
+ * undefined if the server does not exist. `presentation` replaces the server's own.
  */
 export const readBlueprint = async (
   tx: Transaction,

@@ -16,13 +16,13 @@ export const auditServer = (
   change?: JsonObject,
 ): Promise<void> => writeAudit(tx, { action, actor, organizationId, target: { type: 'server', id, name }, change })
 
-/** Compares sets of ids; neither contains duplicates. */
+/** Whether two lists have the same ids, in any order. Neither contains duplicates. */
 const isSameGroup = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every(id => b.includes(id))
 
 type Access = Pick<Server, 'access' | 'allowedUserIds'>
 
-/** Returns what changed about who may use a server, or undefined. */
+/** Returns how access to a server changed, or undefined if it did not. */
 export const accessChange = (before: Access, after: Access): JsonObject | undefined => {
   const change: JsonObject = {}
   if (before.access !== after.access) change.access = { from: before.access, to: after.access }
@@ -32,7 +32,7 @@ export const accessChange = (before: Access, after: Access): JsonObject | undefi
   return Object.keys(change).length === 0 ? undefined : change
 }
 
-/** The settings that have an entry of their own, by their names in the API. */
+/** Settings with their own audit entries, under their names in the API. */
 const SETTINGS: readonly [AuditAction, (server: Server) => JsonObject][] = [
   [
     'server.presentation_changed',
@@ -49,7 +49,7 @@ const SETTINGS: readonly [AuditAction, (server: Server) => JsonObject][] = [
   ['server.review_changed', ({ reviewUpstreamChanges }) => ({ reviewUpstreamChanges })],
 ]
 
-/** Records changed settings in the audit log, except who may use the server. */
+/** Records changed settings in the audit log, without changes of access. */
 export const auditChangedSettings = async (
   tx: Transaction,
   actor: Actor,

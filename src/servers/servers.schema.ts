@@ -7,7 +7,7 @@ import { contextShape, createContextShape } from './context-rules.ts'
 import { ACCESS_TIERS, PRESENTATIONS } from './server.ts'
 import { ShownAsView } from './settings/shown-as.ts'
 
-/** Most users allowed by name on a server; for more, use an organization. */
+/** Most users allowed by name on a server. An organization fits larger groups. */
 export const MAX_ALLOWED_USERS = 1_000
 
 const access = z.enum(ACCESS_TIERS)
@@ -37,7 +37,7 @@ export const CreateServer = z.strictObject({
   ...createContextShape,
   organizationId: z.uuid().optional(),
 })
-/** `id` is given where the address must stay the same. */
+/** `id` is set to create a server with a given address. */
 export type ServerInput = z.input<typeof CreateServer> & { id?: string | undefined }
 
 export const UpdateServer = z.strictObject({
@@ -124,7 +124,7 @@ export const UsedToolkitView = z.object({
 })
 
 export const PutGlobal = z.strictObject({
-  // The service checks the size, which depends on whether it is a secret.
+  // The service checks the size, because the limit for secrets is different.
   value: z.union([z.string(), z.number(), z.boolean()]).transform(String),
   secret: z.boolean().optional(),
 })

@@ -20,7 +20,10 @@ export type ServerServiceParts = { db: Database; changes: Changes }
 
 const serverNotFound = () => new AppError('not_found', 'Server not found.')
 
-/** Returns the server if the actor has this permission; `not_found` if it belongs to another organization. */
+/**
+ * Returns the server if the actor has this permission. Throws `not_found` if it belongs to another
+ * organization.
+ */
 export const getServerFor = async (
   tx: Transaction,
   actor: Actor,
@@ -32,7 +35,10 @@ export const getServerFor = async (
   return server
 }
 
-/** Only the owner and those who manage the organization may change access or remove the server. */
+/**
+ * Throws unless the actor owns the server or manages its organization. Changes of access and
+ * removals need this.
+ */
 export const assertOwnOrManaged = (actor: Actor, { ownerId, organizationId }: Server): void => {
   if (ownerId !== actor.userId) assertMay(actor, organizationId, 'manage')
 }
@@ -75,8 +81,8 @@ export const createServerService = ({
   canConfirmAddresses,
 }: ServerServiceParts & { removal: ServerRemoval; canConfirmAddresses: boolean }) => {
   /**
-   * If addresses can be confirmed, requires it: anybody could sign up with the address of a user who is about to be
-   * allowed.
+   * Requires a confirmed address where addresses can be confirmed. Otherwise anybody could sign up
+   * with the address of a user who is about to be allowed.
    */
   const addressMatchFor = (organizationId: string): store.AddressMatch =>
     canConfirmAddresses ? { confirmedOrMembersOf: organizationId } : 'anybody'
@@ -107,8 +113,8 @@ export const createServerService = ({
       store.listServers(db, organizationIdsOf(actor), page),
 
     /**
-     * Changes a server. Access and allowed users of another user's server can only be changed by those who manage the
-     * organization. Throws `conflict` with the path `version` if the server has changed since `ifUnchangedSince`.
+     * Changes a server. Only its owner and managers of the organization can change who may use it.
+     * Throws `conflict` with the path `version` if the server has changed since `ifUnchangedSince`.
      */
     updateServer: (actor: Actor, id: string, input: ServerChanges, unchanged: Unchanged = {}): Promise<Server> =>
       changes.commit(async (tx, announce) => {
@@ -168,8 +174,8 @@ export const createServerService = ({
     },
 
     /**
-     * Deletes a server; another user's only for those who manage the organization. Calls and streams end before the
-     * history is deleted.
+     * Deletes a server. Only for its owner and managers of the organization. Its calls and streams
+     * end before its history is deleted.
      */
     removeServer: async (actor: Actor, id: string): Promise<void> => {
       await changes.commit(async (tx, announce) => {
@@ -182,7 +188,7 @@ export const createServerService = ({
       await removal.finish(id)
     },
 
-    /** Finds a server of any organization. For discovery, which shows what the tier makes public. */
+    /** Finds a server of any organization. Discovery shows of it what its tier makes public. */
     findServerOfAnybody: (id: string): Promise<Server | undefined> => store.findServerOfAnybody(db, id),
 
     /** Lists the servers that a caller may use; anonymous callers get the public ones. For discovery. */

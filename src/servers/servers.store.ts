@@ -27,7 +27,7 @@ const changeAllowed = (before: readonly string[], after: readonly string[]) => (
 
 type ServerFields = Omit<ServerChanges, 'allowedUsers'>
 
-/** Takes only what builders may set. An empty notice is none. */
+/** Returns the columns that builders may set. An empty notice is stored as null. */
 const toColumns = (fields: ServerFields) =>
   definedFields({
     name: fields.name,
@@ -103,7 +103,10 @@ export const updateServer = async (
     }),
   )
 
-/** Hides a server from everybody and deletes its secrets, instances and toolkit uses, but not its history. */
+/**
+ * Hides a server from everybody, and deletes its globals, instances and toolkit uses, but not its
+ * history.
+ */
 export const markAsRemoved = async (tx: Transaction, id: string): Promise<void> => {
   await tx.server.update({ where: { id }, data: { removedAt: new Date() } })
   const ofServer = { where: { serverId: id } }
@@ -112,7 +115,7 @@ export const markAsRemoved = async (tx: Transaction, id: string): Promise<void> 
   await tx.toolkitUse.deleteMany(ofServer)
 }
 
-/** Does nothing if the server is not marked, or is already deleted. */
+/** Deletes a server that is marked as removed, and does nothing otherwise. */
 export const removeMarkedServer = async (tx: Transaction, id: string): Promise<void> => {
   await tx.server.deleteMany({ where: { id, removedAt: { not: null } } })
 }
@@ -171,8 +174,8 @@ const listClosedServersFor = async (tx: Transaction, caller: DiscoveryCaller, ta
 }
 
 /**
- * Lists servers for discovery: first those with restricted access, so that strangers' public servers cannot crowd
- * them out, then the public ones.
+ * Lists servers for discovery. Servers with restricted access come first, so that public servers of
+ * other organizations cannot displace them.
  */
 export const listUsableServers = async (
   tx: Transaction,

@@ -28,7 +28,10 @@ export type GlobalUses = { tools: readonly ToolUse[]; upstreams: readonly { id: 
 
 /** Bindings changed at once; more would delay other changes for seconds. */
 const MAX_SOCKETS_AT_ONCE = 10_000
-/** Bytes of fixed values written at once, since each binding stores its own copy; about the size of a request. */
+/**
+ * Most bytes of fixed values written at once, as each binding stores its own copy. About the size
+ * of a request.
+ */
 const MAX_REWIRED_BYTES = 4 * 1_024 * 1_024
 
 const assertNotTooMany = (sockets: number, wanted: WantedBinding): void => {
@@ -70,10 +73,10 @@ const refuse = (errors: readonly FieldError[], tools: number): AppError =>
     { errors },
   )
 
-/** A global created together with an instance, for one of its parameters. */
+/** A global created while an instance is saved, for one of its parameters. */
 export type NewGlobal = GlobalInput & { parameter: string; key: string }
 
-/** Attributes the error of a new global to the parameter that it is for. */
+/** Reports the error of a new global at the parameter that the global is for. */
 const nameParameter = (parameter: string) => (error: unknown) => {
   if (!(error instanceof AppError)) throw error
   const errors = [{ path: `newGlobals.${parameter}`, message: error.message }]
@@ -102,7 +105,7 @@ export const createRewiringService = ({ db, changes, sealing }: ServerServicePar
       return listInstancesById(db, serverId, ids)
     },
 
-    /** Returns what reads each global of the server, including keys without a global. */
+    /** Returns what uses each global of the server, by key. Includes keys without a global. */
     listGlobalUses: async (actor: Actor, serverId: string): Promise<ReadonlyMap<string, GlobalUses>> => {
       await getServerFor(db, actor, serverId, 'read')
       const tools = await listWiredTools(db, serverId)
@@ -124,8 +127,8 @@ export const createRewiringService = ({ db, changes, sealing }: ServerServicePar
     },
 
     /**
-     * Binds many parameters to the same source, all or none. Throws `invalid_request` with the faults by
-     * `tool.parameter`.
+     * Binds many parameters to the same source, all or none. Throws `invalid_request` with an error
+     * for each `tool.parameter` that cannot be bound.
      */
     bindMany: (
       actor: Actor,
@@ -166,7 +169,7 @@ export const createRewiringService = ({ db, changes, sealing }: ServerServicePar
     ): Promise<{ instance: Instance; globals: Global[] }> =>
       changes
         .commit(async (tx, announce) => {
-          // Checks the permission first, before globals are created.
+          // Checks the permission and the version before globals are created.
           const { serverId } = await changeInstance(tx, actor, id, { patch: {}, ...unchanged })
           const server = await getServerFor(tx, actor, serverId, 'build')
           const globals: Global[] = []

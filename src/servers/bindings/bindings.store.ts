@@ -8,7 +8,7 @@ export type WiredTool = {
   id: string
   name: string
   tool: { id: string; name: string; title: string | undefined; updatedAt: Date }
-  /** `id` is that of the snapshot if the toolkit is one. */
+  /** The toolkit or snapshot that contains the tool. */
   toolkit: { id: string; title: string }
   bindings: Bindings
 }
@@ -39,7 +39,7 @@ export const listToolDefinitions = (tx: Transaction, serverId: string, toolIds: 
     select: { id: true, updatedAt: true, definition: true },
   })
 
-/** Replaces the bindings of these parameters and updates the time of the instances. */
+/** Replaces the bindings of these parameters, and updates `updatedAt` of their instances. */
 export const bindAll = async (
   tx: Transaction,
   serverId: string,

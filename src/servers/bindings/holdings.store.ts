@@ -20,7 +20,8 @@ const listOrganizationIdsOfOwner = async (tx: Transaction, ownerId: string): Pro
 }
 
 const giveServers: Holdings['giveServers'] = async (tx, { organizationId, from, to }) => {
-  // Includes servers that are being removed, whose rows keep their owner until the end.
+  // Includes servers that are being removed, because their rows keep an owner until they are
+  // deleted.
   const where = { organizationId, ownerId: from }
   const rows = await tx.server.findMany({ where, select: { id: true } })
   await tx.server.updateMany({ where, data: { ownerId: to } })
@@ -44,7 +45,7 @@ const stopServers: Holdings['stopServers'] = async (tx, actor, organizationId) =
   return rows.map(({ id }) => id)
 }
 
-/** What organizations need from servers and toolkits. */
+/** Gives the tenancy capability access to servers and toolkits. */
 export const holdings: Holdings = {
   listServersOwnedBy,
   listOrganizationIdsOfOwner,

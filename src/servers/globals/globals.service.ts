@@ -45,7 +45,10 @@ const assertRoom = async (tx: Transaction, serverId: string): Promise<void> => {
   throw new AppError('limit_exceeded', `A server can have at most ${MAX_GLOBALS_PER_SERVER} globals.`)
 }
 
-/** Called after the secret is written; an error rolls it back. Allows a total that was over the limit `before`. */
+/**
+ * Runs after the secret is written, and an error rolls it back. Accepts a total over the limit if
+ * it was as high `before`.
+ */
 const assertSecretsFit = async (tx: Transaction, serverId: string, before: number): Promise<void> => {
   if ((await store.countSecretBytes(tx, serverId)) <= Math.max(MAX_SECRETS_BYTES, before)) return
   const message = `The encrypted secrets of a server can have at most ${MAX_SECRETS_BYTES} bytes in total. Shorten a secret, or remove one that no tool uses.`

@@ -18,7 +18,7 @@ import * as store from './transfer.store.ts'
 export type TransferInput = {
   organizationId: string
   ownerId?: string | undefined
-  /** Instead of the id. */
+  /** Names the owner in place of `ownerId`. */
   ownerEmail?: string | undefined
 }
 
@@ -27,7 +27,10 @@ const mayBuildThere = async (tx: Transaction, organizationId: string, userId: st
   return role !== undefined && mayRole(role, 'build')
 }
 
-/** Returns the named owner, or the current one if they may build there, or the actor. */
+/**
+ * Returns the named owner. By default, that is the current owner if they may build in the new
+ * organization, otherwise the actor.
+ */
 const newOwnerId = async (
   tx: Transaction,
   actor: Actor,

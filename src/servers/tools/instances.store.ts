@@ -12,7 +12,7 @@ const WITH_TOOL = { tool: true, bindings: { orderBy: { parameter: 'asc' } } } as
 
 type BindingRow = { parameter: string; source: Binding['source']; value: unknown }
 
-// Created once, because that takes longer than parsing thousands of values.
+// Created once, because creating it takes longer than parsing thousands of values.
 const STORED_VALUE = z.json()
 
 export const readBindings = (rows: readonly BindingRow[]): Bindings =>
@@ -30,7 +30,10 @@ const toInstance = ({
   tool: toTool(tool),
 })
 
-/** A fixed null is stored without a value; the source distinguishes it from no value. */
+/**
+ * A fixed value of null is stored without a value. The source distinguishes it from a binding that
+ * has none.
+ */
 export const toStoredBinding = (parameter: string, binding: Binding) => {
   const { source, value } = toBindingFields(binding)
   return { parameter, source, ...(value === undefined || value === null ? {} : { value }) }

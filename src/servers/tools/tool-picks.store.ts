@@ -18,13 +18,13 @@ const MAX_OFFERED = 500
 
 type Holder = Pick<Server, 'id' | 'organizationId'>
 
-/** Lists the ids of the toolkits of which the server holds snapshots. */
+/** Lists the ids of the toolkits that the server holds snapshots of. */
 const listCopiedIds = async (tx: Transaction, serverId: string): Promise<string[]> => {
   const copies = await tx.toolkit.findMany({ where: { serverId }, select: { snapshotOfId: true } })
   return copies.flatMap(({ snapshotOfId }) => snapshotOfId ?? [])
 }
 
-/** Excludes toolkits of which the server holds a snapshot (see `findToolForServer`). */
+/** Excludes toolkits that the server holds a snapshot of (see `findToolForServer`). */
 const ownWithoutCopies = (organizationId: string, copiedIds: readonly string[]) => ({
   organizationId,
   snapshotOfId: null,
@@ -64,8 +64,8 @@ export type AddableToolkit = {
 }
 
 /**
- * Lists the organization's own and all public toolkits by title. Searches title and description; an empty search
- * matches all.
+ * Lists the organization's own toolkits and all public ones by title, without those that the server
+ * uses. Searches title and description. An empty search matches all.
  */
 export const listAddableToolkits = async (
   db: Database,
@@ -165,7 +165,7 @@ export const createBareInstances = async (
   await tx.instance.createMany({ data: instances.map(instance => ({ serverId, ...instance })) })
 }
 
-/** A server with an instance of a tool, and the name of the instance. */
+/** An instance of a tool, and its server. */
 export type ToolOffer = { serverId: string; serverName: string; ownerId: string; name: string }
 
 /** Lists the instances of a tool on the servers of these organizations, by server name. */
