@@ -15,19 +15,19 @@ import * as store from './toolkits.store.ts'
 
 export type ServerRef = { id: string; name: string }
 
-/** Which servers use toolkits or tools. Supplied by the servers capability. */
+/** Returns the servers that use toolkits or tools. Supplied by the servers capability. */
 export type Uses = {
-  /** By id of the toolkit or tool; unused ones are missing. */
+  /** By the id of the toolkit or tool. Unused ones are missing. */
   ofToolkits: (tx: Transaction, toolkitIds: readonly string[]) => Promise<ReadonlyMap<string, readonly ServerRef[]>>
   ofTools: (tx: Transaction, toolIds: readonly string[]) => Promise<ReadonlyMap<string, readonly ServerRef[]>>
 }
 
 export type ToolkitServiceParts = { db: Database; changes: Changes; uses: Uses }
 
-/** The same error whether the toolkit belongs to somebody else or does not exist. */
+/** The same error for a toolkit of another organization and for one that does not exist. */
 export const toolkitNotFound = () => new AppError('not_found', 'Toolkit not found.')
 
-/** Throws `conflict` if servers use it, and names them. */
+/** Throws `conflict` with the names of the servers that use it. */
 export const assertUnused = async (
   what: string,
   usersOf: Uses['ofToolkits'],
@@ -40,7 +40,10 @@ export const assertUnused = async (
   throw new AppError('conflict', `This ${what} is in use by ${names}. Remove it there first.`)
 }
 
-/** Hash of what people edit of a toolkit itself; it does not change with its tools. */
+/**
+ * Returns a hash of the fields that people edit in the toolkit itself. It does not change with the
+ * toolkit's tools.
+ */
 export const toolkitVersion = ({
   title,
   description,
@@ -57,7 +60,7 @@ const audit = (
 ): Promise<void> =>
   writeAudit(tx, { action, actor, organizationId, target: { type: 'toolkit', id, name: title }, change })
 
-/** Creates a toolkit in the caller's transaction; the caller checks permission. */
+/** Creates a toolkit in the caller's transaction. The caller checks the permission. */
 export const addToolkit = async (tx: Transaction, actor: Actor, fields: store.ToolkitFields): Promise<Toolkit> => {
   const toolkit = await store.createToolkit(tx, fields)
   await audit(tx, actor, 'toolkit.created', toolkit, { visibility: toolkit.visibility })
@@ -102,8 +105,9 @@ export const createToolkitService = ({ db, changes, uses }: ToolkitServiceParts)
       }),
 
     /**
-     * Moves a toolkit to another organization. The actor must manage the current one and be able to build in the new
-     * one. Throws `conflict` with the names of our servers that use it. Other organizations keep their snapshots.
+     * Moves a toolkit to another organization. The actor must manage the current organization and
+     * be able to build in the new one. Throws `conflict` with the names of the organization's
+     * servers that use it. Other organizations keep their snapshots.
      */
     transferToolkit: (actor: Actor, id: string, organizationId: string): Promise<Toolkit> =>
       changes.commit(async (tx, announce) => {
@@ -122,7 +126,10 @@ export const createToolkitService = ({ db, changes, uses }: ToolkitServiceParts)
         return moved
       }),
 
-    /** Throws `conflict` with the names of our servers that use it. Other organizations keep their snapshots. */
+    /**
+     * Throws `conflict` with the names of the organization's servers that use it. Other
+     * organizations keep their snapshots.
+     */
     removeToolkit: (actor: Actor, id: string): Promise<void> =>
       changes.commit(async tx => {
         const toolkit = await getToolkitForChange(tx, actor, id)

@@ -61,7 +61,7 @@ export const removeToolkit = async (tx: Transaction, id: string): Promise<void> 
   await tx.toolkit.delete({ where: { id } })
 }
 
-/** Updates the time of the last change, so that holders of snapshots see a pending update. */
+/** Sets the time of the last change. A change of a tool counts as a change of its toolkit. */
 export const touchToolkit = async (tx: Transaction, id: string): Promise<void> => {
   await tx.toolkit.update({ where: { id }, data: { updatedAt: new Date() } })
 }

@@ -78,7 +78,7 @@ export const createToolService = ({
     /** Longest timeout of a tool, from the settings. */
     maxTimeoutMs,
 
-    /** Checks a tool as on saving, for those that send an unsaved one. */
+    /** Checks an unsaved tool as on saving. Throws `invalid_request`. */
     assertTool,
 
     /** Returns the toolkit if the actor may save tools in it. */
@@ -99,7 +99,10 @@ export const createToolService = ({
         .catch(rethrowTaken('toolkit', 'a tool', definition.name))
     },
 
-    /** Returns the tool with the same name and content, for example if a form was sent twice. */
+    /**
+     * Returns the tool with the same name and content. For a form that is sent twice, this is the
+     * saved tool.
+     */
     findSameTool: async (actor: Actor, toolkitId: string, definition: ToolDefinition): Promise<Tool | undefined> => {
       await getToolkitForChange(db, actor, toolkitId)
       const found = await store.findToolByName(db, toolkitId, definition.name)
@@ -107,8 +110,8 @@ export const createToolService = ({
     },
 
     /**
-     * Creates a tool in a new private toolkit. If the same tool in a toolkit of this title exists, returns that, so
-     * that a form sent twice creates one of each.
+     * Creates a tool in a new private toolkit. Returns the existing tool if a toolkit with this
+     * title has the same one, so that a form sent twice creates one of each.
      */
     createToolWithToolkit: (
       actor: Actor,
@@ -153,7 +156,9 @@ export const createToolService = ({
       return store.listTools(db, toolkitId, page)
     },
 
-    /** Throws `conflict` with the path `version` if it has changed since `ifUnchangedSince`. */
+    /**
+     * Throws `conflict` with the path `version` if the tool has changed since `ifUnchangedSince`.
+     */
     updateTool: (actor: Actor, id: string, patch: ToolPatch, { ifUnchangedSince }: Unchanged = {}): Promise<Tool> =>
       changes
         .commit(async (tx, announce) => {
@@ -171,7 +176,7 @@ export const createToolService = ({
         })
         .catch(rethrowTaken('toolkit', 'a tool', patch.name ?? '')),
 
-    /** Throws `conflict` with the names of our servers that use it. */
+    /** Throws `conflict` with the names of the organization's servers that use it. */
     removeTool: (actor: Actor, id: string): Promise<void> =>
       changes.commit(async (tx, announce) => {
         const tool = await getForChange(tx, actor, id)

@@ -30,7 +30,7 @@ export const lintCost = (tokens: number): Finding[] => {
   }]
 }
 
-/** `tools` and `tokens` count what clients are listed at first. */
+/** `tools` and `tokens` count the list that clients first receive. */
 export const lintCatalogue = ({ tools, tokens }: { tools: number; tokens: number }): Finding[] => {
   const remedy = 'Offer fewer tools, or choose the search or grouped presentation in Settings.'
   const findings: Finding[] = []

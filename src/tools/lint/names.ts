@@ -13,12 +13,12 @@ const GEMINI_START = /^[A-Za-z_]/
 /** Claude Code calls a tool `mcp__<server>__<tool>`. Source: github.com/anthropics/claude-code/issues/20643 */
 const CLAUDE_CODE_PREFIX_CHARS = 'mcp____'.length
 /**
- * Cursor leaves out a tool if its name and the server's together have this many. Source:
- * github.com/ComposioHQ/composio/issues/2788
+ * Cursor leaves out a tool if its name and the server's name have this many characters together.
+ * Source: github.com/ComposioHQ/composio/issues/2788
  */
 const CURSOR_CHARS = 60
 
-/** Longest name that leaves room for a prefix while the server's name is unknown. */
+/** Longest name that leaves room for the server's name while that is unknown. */
 const ROOMY_NAME_CHARS = 40
 
 const SHORTEN = 'Shorten it. A verb and a noun are usually enough.'

@@ -2,7 +2,7 @@ import { isDoneWithin } from '../../lib/process/time-limit.ts'
 import { loadJmespath, loadJsonata } from './expression-libraries.ts'
 import type { TransformLanguage } from './result-shaping.ts'
 
-/** Why an expression cannot be parsed, and where; lines and columns start at 1. */
+/** Why and where an expression cannot be parsed. Lines and columns start at 1. */
 export type ExpressionFault = { line: number; column: number; message: string }
 
 const faultAt = (expression: string, offset: number, message: string): ExpressionFault => {
@@ -24,7 +24,7 @@ const explain = (error: unknown): string => {
   return message.startsWith('Maximum call stack') ? TOO_DEEP : message || 'cannot be read'
 }
 
-/** JSONata reports the end of the unexpected token. */
+/** JSONata reports where the unexpected token ends. */
 const jsonataFault = (expression: string): ExpressionFault | undefined => {
   try {
     loadJsonata()(expression)
@@ -38,7 +38,10 @@ const jsonataFault = (expression: string): ExpressionFault | undefined => {
   }
 }
 
-/** Returns the first index below `count` for which `holds` is true, assuming it is true from there on. */
+/**
+ * Returns the first index for which `holds` is true, or `count`. Expects that it is true for all
+ * later ones too.
+ */
 const findFirst = (count: number, holds: (index: number) => boolean): number => {
   let low = 0
   let high = count
@@ -63,8 +66,8 @@ const messageOf = (work: () => unknown): string | undefined => {
 const isTooShort = (message: string): boolean => message.includes('EOF')
 
 /**
- * The library does not say where the fault is. It is at the first token with which the expression stops being a valid
- * prefix.
+ * The library does not report where the fault is. Finds the first token after which the expression
+ * is no longer the start of a valid one.
  */
 const jmespathFault = (expression: string): ExpressionFault | undefined => {
   const { compile, tokenize } = loadJmespath()
@@ -87,11 +90,14 @@ const jmespathFault = (expression: string): ExpressionFault | undefined => {
   return faultAt(expression, tokens[findFirst(tokens.length - 1, isWrong)]?.start ?? 0, message)
 }
 
-/** Reading a long path takes quadratic time; ordinary expressions take a few milliseconds. */
+/** Parsing a long path takes quadratic time. Ordinary expressions take a few milliseconds. */
 const MAX_READ_MS = 250
 const TOO_LONG: ExpressionFault = { line: 1, column: 1, message: 'it takes too long to parse; shorten it' }
 
-/** Returns why an expression is invalid in its language, or undefined if it is valid. Parses it without running it. */
+/**
+ * Returns why an expression is invalid in its language, or undefined if it is valid. Does not run
+ * it.
+ */
 export const findExpressionFault = (language: TransformLanguage, expression: string): ExpressionFault | undefined => {
   let fault: ExpressionFault | undefined
   // Loads the library first, so that its load time does not count towards the limit.

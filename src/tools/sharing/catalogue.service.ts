@@ -22,7 +22,10 @@ export const createToolkitCatalogue = ({ db, uses }: Pick<ToolkitServiceParts, '
     orThrow(await store.findToolkitCard(db, PUBLIC, id), toolkitNotFound)
 
   return {
-    /** Lists toolkits of the actor's organizations, at most one more than the page size. */
+    /**
+     * Lists toolkits of the actor's organizations. Returns one more than the page size if there is
+     * another page.
+     */
     listOwn: async (actor: Actor, search: string, page: IdPage): Promise<UsedToolkitCard[]> => {
       const cards = await store.listToolkitCards(db, ofActor(actor), search, page)
       const users = await uses.ofToolkits(
@@ -32,7 +35,7 @@ export const createToolkitCatalogue = ({ db, uses }: Pick<ToolkitServiceParts, '
       return cards.map(card => ({ ...card, usedBy: users.get(card.id) ?? [] }))
     },
 
-    /** A toolkit of the actor's organizations, public or not. */
+    /** Returns a toolkit of the actor's organizations, whatever its visibility. */
     getOwn,
 
     listOwnTools: async (actor: Actor, id: string, search: string, page: store.NamePage): Promise<ToolWithUses[]> => {
@@ -55,7 +58,7 @@ export const createToolkitCatalogue = ({ db, uses }: Pick<ToolkitServiceParts, '
       return store.listToolsMatching(db, id, search, page)
     },
 
-    /** Expects that access to the organization was checked. */
+    /** The caller checks access to the organization. */
     countOf: (organizationId: string) => store.countToolkitsAndTools(db, organizationId),
   }
 }

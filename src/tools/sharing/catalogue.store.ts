@@ -24,11 +24,11 @@ const toCard = ({ organization, _count, ...row }: CardRow): ToolkitCard => ({
   tools: _count.tools,
 })
 
-/** Searches the title and description of toolkits; an empty search matches all. */
+/** Searches the title and description of toolkits. An empty search matches all. */
 export const toolkitsMatching = (db: Database, search: string) =>
   search === '' ? {} : { OR: [{ title: containing(db, search) }, { description: containing(db, search) }] }
 
-/** Searches title and description, without snapshots; an empty search matches all. */
+/** Lists toolkits, but not snapshots. */
 export const listToolkitCards = async (
   db: Database,
   scope: ToolkitScope,
@@ -49,7 +49,7 @@ export const findToolkitCard = async (
 ): Promise<ToolkitCard | undefined> =>
   mapFound(await db.toolkit.findFirst({ where: { AND: [whereOf(scope), { id }] }, include: WITH_REST }), toCard)
 
-/** Searches the name, title and description of tools; an empty search matches all. */
+/** Searches the name, title and description of tools. An empty search matches all. */
 export const toolsMatching = (db: Database, search: string) => {
   const found = containing(db, search)
   return search === '' ? {} : { OR: [{ name: found }, { title: found }, { description: found }] }
@@ -58,7 +58,7 @@ export const toolsMatching = (db: Database, search: string) => {
 /** A page of tools sorted by name. */
 export type NamePage = { limit: number; after: string | undefined }
 
-/** Lists tools of a toolkit by name; searches name, title and description. */
+/** Lists the matching tools of a toolkit by name. */
 export const listToolsMatching = async (
   db: Database,
   toolkitId: string,
