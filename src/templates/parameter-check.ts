@@ -24,7 +24,10 @@ export type ParameterMeta = {
   example?: JsonValue | undefined
   minimum?: number | undefined
   maximum?: number | undefined
-  /** Matches anywhere in the text (JSON Schema 2020-12 §6.3.3); in the common syntax of RE2 and ECMAScript. */
+  /**
+   * Matches anywhere in the text (JSON Schema 2020-12 §6.3.3). Must be valid in both RE2 and
+   * ECMAScript.
+   */
   pattern?: string | undefined
 }
 
@@ -69,7 +72,7 @@ const createMatch = (source: string): ((text: string) => boolean | undefined) =>
   }
 }
 
-/** Matches in bounded time: patterns come from tenants, values from strangers. */
+/** Matches in bounded time, because both patterns and values come from untrusted users. */
 const patternRule = (source: string): Rule => {
   const match = createMatch(source)
   const expected = `a string that matches ${source}`
@@ -106,7 +109,8 @@ const refusePattern = (type: ParameterType, pattern: string): string | undefined
     return `the pattern cannot be used: ${here} (look-around and back-references are not supported)`
   if (instructions > MAX_PATTERN_INSTRUCTIONS)
     return `the pattern is too complex: with its repetitions expanded it has ${instructions} instructions, and the limit is ${MAX_PATTERN_INSTRUCTIONS}`
-  // Clients compile the pattern from the input schema as JSON Schema requires: ECMA-262 with the flag u.
+  // Clients compile the pattern from the input schema. JSON Schema requires ECMA-262 with the flag
+  // u.
   const there = compiles(() => new RegExp(pattern, 'u'))
   return there === undefined ? undefined : `clients cannot compile the pattern: ${there}`
 }
@@ -179,7 +183,7 @@ export const compileParameterCheck = (
   return refused.length > 0 ? failure(refused) : success(check)
 }
 
-/** A parameter with its metadata, which is merged into `default` and `required`. */
+/** A parameter and its metadata. The default in the metadata is already part of the parameter. */
 export type CheckedParameter = { parameter: TemplateParameter; meta: ParameterMeta; check: ParameterCheck }
 
 const mergeDefault = (parameter: TemplateParameter, meta: ParameterMeta, check: ParameterCheck): TemplateParameter => {
@@ -215,7 +219,7 @@ export const compileParameters = (
   const startedAt = performance.now()
   for (const parameter of parameters) {
     const { name } = parameter
-    // Patterns come from tenants, and parsing them blocks the event loop.
+    // Patterns come from untrusted users, and compiling them blocks the event loop.
     if (performance.now() - startedAt > MAX_PARAMETERS_MS) {
       const message = `${name}: the parameters take too long to check. Simplify their patterns`
       return failure([...errors, { path: `parameters.${name}`, message }])

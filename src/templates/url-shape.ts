@@ -1,9 +1,9 @@
 import { countHoles, type Fault, HOLE, type Scan } from './scan.ts'
 
-/** The parts of a URL with holes, each with the index of its first placeholder. */
+/** The parts of a URL with holes. `firstPlace` is the index of a part's first placeholder. */
 export type UrlShape = {
   hasBase: boolean
-  /** Includes `//`, as in `https://api.example.com:8443`; empty after a base. */
+  /** Includes the scheme, as in `https://api.example.com:8443`. Empty after a base. */
   origin: string
   path: { holed: string; firstPlace: number }
   /** Without `?`; undefined if there is none. */

@@ -72,8 +72,8 @@ const checkTypes = (scan: Scan, shape: UrlShape): readonly Fault[] =>
 const ENDS_IN_NUMBER = /(?:^|\.)\d+\.?$/
 
 /**
- * If values decide the origin, checks the rendered URL with WHATWG URL: it must not change, and its host must be a
- * name. Labels such as `0x7f` or `2130706433` are well-formed but would be an address.
+ * Checks a URL whose origin is decided by values. WHATWG URL must not change it, and its host must
+ * be a name: labels such as `0x7f` or `2130706433` are well-formed, but are parsed as an address.
  */
 const verified =
   (part: Part, hasBase: boolean, refusal: RenderError): Part =>

@@ -134,7 +134,7 @@ describe('a header that cannot be saved', () => {
     expect(errorsOf({ ...parts, body: '{"a": "{{x}}"}' })).toEqual([
       { field: 'headers[1].value', line: 1, column, message: expect.stringMatching(/Content-Type of a body/) },
     ])
-    // Without a body it is a header like any other.
+    // Without a body, Content-Type is a header like any other.
     expect(errorsOf(parts)).toEqual([])
   })
 
