@@ -14,10 +14,10 @@ const access = z.enum(ACCESS_TIERS)
 const presentation = z
   .enum(PRESENTATIONS)
   .describe(
-    'how clients see the tools: flat (all tools), grouped (two tools that describe and call the others), search (tools that find and call the others), auto (flat or search, depending on the token cost), or passthrough (those of one upstream)',
+    'how clients see the tools: flat (all tools), grouped (two tools that describe and call the others), search (tools that find and call the others), auto (flat or search, depending on the token cost), or passthrough (the tools of one MCP server)',
   )
 
-const reviewUpstreamChanges = z.boolean().describe('whether changed and new tools of its upstreams need approval')
+const reviewUpstreamChanges = z.boolean().describe('whether new and changed tools of its MCP servers need approval')
 
 const description = z.string().max(10_000, 'is longer than 10,000 characters')
 

@@ -77,9 +77,9 @@ const checkPath = (scan: Scan, start: number, end: number): readonly Fault[] => 
   const dots = path.split('/').flatMap(segment => {
     const offset = scan.offsetOf(at)
     at += segment.length + 1
-    return isDotSegment(segment) ? [{ offset, message: `a "${segment}" in the path. Remove it` }] : []
+    return isDotSegment(segment) ? [{ offset, message: `the path contains "${segment}". Remove it` }] : []
   })
-  const message = 'a backslash in the path. Write / or %5C'
+  const message = 'the path contains a backslash. Write / or %5C'
   return backslash === -1 ? dots : [...dots, { offset: scan.offsetOf(start + backslash), message }]
 }
 

@@ -61,8 +61,8 @@ export const renderFoundTools = async (found: readonly Described[], budget: Foun
   const shown = `[${texts.slice(0, count).join(',')}]`
   const names = found.slice(count).map(({ name }) => name)
   const more = names.length - MAX_LEFT_NAMED
-  const named = listNames('These fit as well', names.slice(0, MAX_LEFT_NAMED)).replace(/\.$/, '')
-  const note = `${named}${more > 0 ? ` and ${more} more` : ''}. They exceed the budget: search with limit 1 and the words of one of them.`
+  const named = listNames('These also match', names.slice(0, MAX_LEFT_NAMED)).replace(/\.$/, '')
+  const note = `${named}${more > 0 ? ` and ${more} more` : ''}. They do not fit the token budget. To get one, search with its words and limit 1.`
   const tools: JsonValue = JSON.parse(shown)
   return {
     content: [

@@ -16,7 +16,13 @@ import {
   withoutLostParameters,
   withoutRepeatedDefaults,
 } from './tool-definition.ts'
-import { addToolkit, assertUnused, getToolkitForChange, type ToolkitServiceParts, toolkitNotFound } from './toolkits.service.ts'
+import {
+  addToolkit,
+  assertUnused,
+  getToolkitForChange,
+  type ToolkitServiceParts,
+  toolkitNotFound,
+} from './toolkits.service.ts'
 import { findUsableToolkit, touchToolkit } from './toolkits.store.ts'
 import * as store from './tools.store.ts'
 

@@ -60,7 +60,7 @@ export const createToolEmbeddings = ({ settings, logger, limits }: ToolEmbedding
     if (isClosed || performance.now() - loggedAt < LOG_EVERY_MS) return
     loggedAt = performance.now()
     const reason = error instanceof EmbeddingError ? error.message : 'unknown reason'
-    logger.warn({ reason }, 'the embeddings endpoint fails: tools are found by words only')
+    logger.warn({ reason }, 'the embeddings endpoint failed, so tools are found by words only')
   }
 
   /** Requests embeddings. After a failure, makes no request for `pauseMs`. */

@@ -19,15 +19,17 @@ const CURSOR_TOOLS = 80
 /** `tokens` counts the tool as clients see it. */
 export const lintCost = (tokens: number): Finding[] => {
   if (tokens < LARGE_TOKENS) return []
-  return [{
-    rule: 'costly',
-    level: tokens < VAST_TOKENS ? 'hint' : 'warning',
-    field: 'cost',
-    message: `It adds ${formatNumber(tokens)} tokens to every conversation, whether it is called or not.`,
-    remedy:
-      'Shorten the descriptions, bind parameters that are always the same to a fixed value, and remove those that nobody sets.',
-    clients: [],
-  }]
+  return [
+    {
+      rule: 'costly',
+      level: tokens < VAST_TOKENS ? 'hint' : 'warning',
+      field: 'cost',
+      message: `It adds ${formatNumber(tokens)} tokens to every conversation, whether it is called or not.`,
+      remedy:
+        'Shorten the descriptions, bind parameters that are always the same to a fixed value, and remove those that nobody sets.',
+      clients: [],
+    },
+  ]
 }
 
 /** `tools` and `tokens` count the list that clients first receive. */
