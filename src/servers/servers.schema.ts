@@ -7,7 +7,7 @@ import { contextShape, createContextShape } from './context-rules.ts'
 import { ACCESS_TIERS, PRESENTATIONS } from './server.ts'
 import { ShownAsView } from './settings/shown-as.ts'
 
-/** Most users allowed by name on a server. An organization fits larger groups. */
+/** Most users allowed by name on a server. Larger groups can use the organization tier. */
 export const MAX_ALLOWED_USERS = 1_000
 
 const access = z.enum(ACCESS_TIERS)

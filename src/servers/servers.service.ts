@@ -188,7 +188,7 @@ export const createServerService = ({
       await removal.finish(id)
     },
 
-    /** Finds a server of any organization. Discovery shows of it what its tier makes public. */
+    /** Finds a server of any organization. Discovery shows only what its tier makes public. */
     findServerOfAnybody: (id: string): Promise<Server | undefined> => store.findServerOfAnybody(db, id),
 
     /** Lists the servers that a caller may use; anonymous callers get the public ones. For discovery. */

@@ -27,8 +27,8 @@ export const MAX_PATTERN_CHARS = 1_000
 /** Largest compiled `pattern`, in instructions; `^[a-z]{1,1000}$` has 2,003. */
 export const MAX_PATTERN_INSTRUCTIONS = 2_500
 /**
- * Matching has a time limit if the characters of the value times the instructions of the pattern
- * exceed this, which takes 50 ms at worst.
+ * Characters of a value times instructions of its pattern, up to which matching has no time limit.
+ * It then takes 50 ms at worst.
  */
 export const FREE_PATTERN_STEPS = 250_000
 /** Time limit for matching one value, in milliseconds; it blocks the event loop. */

@@ -9,8 +9,8 @@ export type PairsText = { holed: string; places: readonly ScannedPlace[]; firstP
 const OPEN_ESCAPE = /%[0-9A-Fa-f]?$/
 
 /**
- * Reports unfinished percent escapes before a placeholder: with a value they would be another
- * character.
+ * Reports unfinished percent escapes before a placeholder, whose value would complete them to
+ * another character.
  */
 export const checkEscapes = ({ holed, places, firstPlace }: PairsText): readonly Fault[] =>
   holed

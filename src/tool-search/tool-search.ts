@@ -69,7 +69,7 @@ export const createToolSearch = (tools: readonly Found[], { finder, embeddings, 
       return tool !== undefined && isAllowed(tool)
     }
     const found = (await findPlaces(query, limit, isThere)).flatMap(place => tools[place] ?? [])
-    // Few of many tools are this client's own, so they take every second place until none are left.
+    // The client's own tools would be lost among many others, so they take every second place.
     return found
       .flatMap((tool, at) => [tool, ...own.slice(at, at + 1)])
       .concat(own.slice(found.length))

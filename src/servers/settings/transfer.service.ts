@@ -18,7 +18,7 @@ import * as store from './transfer.store.ts'
 export type TransferInput = {
   organizationId: string
   ownerId?: string | undefined
-  /** Names the owner in place of `ownerId`. */
+  /** Email address of the owner, in place of `ownerId`. */
   ownerEmail?: string | undefined
 }
 

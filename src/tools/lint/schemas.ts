@@ -38,7 +38,7 @@ const INSTEAD_OF_TYPE = ['type', '$ref', 'anyOf', 'oneOf', 'allOf', 'enum', 'con
 
 const quote = (texts: readonly string[]): string => texts.map(text => `"${text}"`).join(', ')
 
-/** Returns a problem of a schema, or undefined. */
+/** Returns the problem with a schema, or undefined. */
 type Rule = (schema: JsonObject) => Found | undefined
 
 /** Source: github.com/mobile-next/mobile-mcp/issues/344 (Claude), github.com/langchain-ai/langchainjs/issues/9804 (OpenAI) */

@@ -98,8 +98,8 @@ export const takeSnapshot = async (
 
 /**
  * Updates a snapshot to its current origin. Returns the names of the tools that were added, changed
- * and removed. Throws `conflict` if a removed tool is still in use, and passes on errors of
- * `assertMayBecome` for changed tools.
+ * and removed. Throws `conflict` if a removed tool is still in use, and rethrows errors
+ * from `assertMayBecome` for changed tools.
  */
 export const acceptUpdate = async (
   tx: Transaction,
