@@ -160,17 +160,18 @@ export type DiscoveryCaller = {
   serverId?: string | undefined
 }
 
-const listClosedServersFor = async (tx: Transaction, caller: DiscoveryCaller, take: number): Promise<Server[]> => {
-  const where = {
-    ...NOT_REMOVED,
-    ...(caller.serverId === undefined ? {} : { id: caller.serverId }),
-    OR: [
-      { access: 'organization' as const, organizationId: { in: [...caller.organizationIds] } },
-      { access: 'private' as const, ownerId: caller.userId },
-      { access: 'private' as const, allowedUsers: { some: { userId: caller.userId } } },
-    ],
-  }
-  return (await tx.server.findMany({ where, include: WITH_USERS, orderBy: { id: 'asc' }, take })).map(toServer)
+const restrictedFor = ({ userId, organizationIds, serverId }: DiscoveryCaller): Rows.Prisma.ServerWhereInput => ({
+  ...definedFields({ id: serverId }),
+  OR: [
+    { access: 'organization', organizationId: { in: [...organizationIds] } },
+    { access: 'private', ownerId: userId },
+    { access: 'private', allowedUsers: { some: { userId } } },
+  ],
+})
+
+const listFirst = async (tx: Transaction, where: Rows.Prisma.ServerWhereInput, take: number): Promise<Server[]> => {
+  const query = { where: { ...where, ...NOT_REMOVED }, include: WITH_USERS, orderBy: { id: 'asc' }, take } as const
+  return (await tx.server.findMany(query)).map(toServer)
 }
 
 /**
@@ -182,13 +183,6 @@ export const listUsableServers = async (
   caller: DiscoveryCaller | undefined,
   limit: number,
 ): Promise<Server[]> => {
-  const closed = caller === undefined ? [] : await listClosedServersFor(tx, caller, limit)
-  const where = { access: 'public' as const, ...NOT_REMOVED }
-  const rows = await tx.server.findMany({
-    where,
-    include: WITH_USERS,
-    orderBy: { id: 'asc' },
-    take: limit - closed.length,
-  })
-  return [...closed, ...rows.map(toServer)]
+  const restricted = caller === undefined ? [] : await listFirst(tx, restrictedFor(caller), limit)
+  return [...restricted, ...(await listFirst(tx, { access: 'public' }, limit - restricted.length))]
 }
