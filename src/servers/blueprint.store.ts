@@ -1,4 +1,5 @@
 import type { Transaction } from '../lib/db/client.ts'
+import { withoutNulls } from '../lib/kernel/missing.ts'
 import { listGlobals } from './globals/globals.store.ts'
 import type { Presentation, ServerBlueprint } from './server.ts'
 import { findServerOfAnybody } from './servers.store.ts'
@@ -10,12 +11,12 @@ const listToolkitsOfInstances = async (tx: Transaction, serverId: string): Promi
     select: { id: true, title: true, description: true },
     orderBy: { id: 'asc' },
   })
-  return rows.map(({ description, ...toolkit }) => ({ ...toolkit, description: description ?? undefined }))
+  return rows.map(withoutNulls)
 }
 
 /**
- * Reads everything that makes up a server, without checking access. Returns undefined if it does not exist.
- * `presentation` overrides the server's own.
+ * Reads everything that the runtime compiles a server from, without checking access. Returns
+ * undefined if the server does not exist. `presentation` replaces the server's own.
  */
 export const readBlueprint = async (
   tx: Transaction,

@@ -4,7 +4,7 @@ import { DEFAULT_RESPONSE_TOKENS, responseTokens } from '../tools/response/respo
 
 /** How a server limits the tokens that its tools and results cost. */
 export type ContextRules = {
-  /** Most tokens sent of a result; the rest can be fetched by further calls. 0 sends everything. */
+  /** Token budget of one result. The rest can be fetched by further calls. 0 means no limit. */
   maxResponseTokens: number
   /** Custom text for the last line of a cut result. */
   cutNotice: string | undefined
@@ -61,6 +61,6 @@ export const createContextShape = {
   maxFlatTokens: contextShape.maxFlatTokens.default(DEFAULT_FLAT_TOKENS),
 }
 
-/** Returns the names in the column of pinned tools. */
+/** Reads the names from the `pinnedTools` column. */
 export const pinnedToolsIn = (stored: unknown): string[] =>
   Array.isArray(stored) ? stored.filter(name => typeof name === 'string') : []

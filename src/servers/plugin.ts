@@ -28,7 +28,10 @@ export type ServersNeeds = {
   verifyMcpToken: VerifyMcpToken
 } & Pick<ServerRemovalParts, 'endAccountsOf'>
 
-/** Announces a change of each server that uses a changed toolkit or upstream, because the runtime only knows servers. */
+/**
+ * Publishes `server_changed` for each server that uses a changed toolkit or upstream, because the
+ * runtime only listens for changed servers.
+ */
 const deriveServerChanges = ({ db, bus }: { db: Database; bus: EventBus }): void => {
   bus.subscribe('toolkit_changed', async ({ toolkitId }) => {
     const serverIds = await listServerIdsUsing(db, toolkitId)
@@ -46,7 +49,7 @@ export const serversPlugin = (needs: ServersNeeds, lifecycle: Lifecycle) => {
   deriveServerChanges({ db, bus })
   return {
     finishServer: removal.finish,
-    // Addresses can be confirmed only if email is delivered.
+    // Without email delivery, nobody can confirm an address.
     servers: createServerService({ db, changes, removal, canConfirmAddresses: mailer.isDelivering }),
     serverTransfer: createServerTransfer({ db, changes }),
     globals: createGlobalService({ db, changes, sealing }),

@@ -8,29 +8,21 @@ import type { Server } from './server.ts'
 /** The fields of a server that audit entries contain. */
 type Named = Pick<Server, 'id' | 'name' | 'organizationId'>
 
-const entryOf = (actor: Actor, { id, name, organizationId }: Named) => ({
-  actor,
-  organizationId,
-  target: { type: 'server', id, name },
-})
+export const auditServer = (
+  tx: Transaction,
+  actor: Actor,
+  action: AuditAction,
+  { id, name, organizationId }: Named,
+  change?: JsonObject,
+): Promise<void> => writeAudit(tx, { action, actor, organizationId, target: { type: 'server', id, name }, change })
 
-export const auditNewServer = (tx: Transaction, actor: Actor, server: Server): Promise<void> =>
-  writeAudit(tx, {
-    ...entryOf(actor, server),
-    action: 'server.created',
-    change: { access: server.access, allowedUsers: [...server.allowedUserIds] },
-  })
-
-export const auditRemovedServer = (tx: Transaction, actor: Actor, server: Named): Promise<void> =>
-  writeAudit(tx, { ...entryOf(actor, server), action: 'server.removed' })
-
-/** Compares sets of ids; neither contains duplicates. */
+/** Whether two lists have the same ids, in any order. Neither contains duplicates. */
 const isSameGroup = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every(id => b.includes(id))
 
 type Access = Pick<Server, 'access' | 'allowedUserIds'>
 
-/** Returns what changed about who may use a server, or undefined. */
+/** Returns how access to a server changed, or undefined if it did not. */
 export const accessChange = (before: Access, after: Access): JsonObject | undefined => {
   const change: JsonObject = {}
   if (before.access !== after.access) change.access = { from: before.access, to: after.access }
@@ -40,10 +32,7 @@ export const accessChange = (before: Access, after: Access): JsonObject | undefi
   return Object.keys(change).length === 0 ? undefined : change
 }
 
-export const auditChangedAccess = (tx: Transaction, actor: Actor, server: Server, change: JsonObject): Promise<void> =>
-  writeAudit(tx, { ...entryOf(actor, server), action: 'server.access_changed', change })
-
-/** The settings that have an entry of their own, by their names in the API. */
+/** Settings with their own audit entries, under their names in the API. */
 const SETTINGS: readonly [AuditAction, (server: Server) => JsonObject][] = [
   [
     'server.presentation_changed',
@@ -60,7 +49,7 @@ const SETTINGS: readonly [AuditAction, (server: Server) => JsonObject][] = [
   ['server.review_changed', ({ reviewUpstreamChanges }) => ({ reviewUpstreamChanges })],
 ]
 
-/** Records changed settings in the audit log, except who may use the server. */
+/** Records changed settings in the audit log, without changes of access. */
 export const auditChangedSettings = async (
   tx: Transaction,
   actor: Actor,
@@ -69,7 +58,7 @@ export const auditChangedSettings = async (
 ): Promise<void> => {
   for (const [action, settingsOf] of SETTINGS) {
     const change = differences(settingsOf(before), settingsOf(after))
-    if (change !== undefined) await writeAudit(tx, { ...entryOf(actor, after), action, change })
+    if (change !== undefined) await auditServer(tx, actor, action, after, change)
   }
 }
 
@@ -85,22 +74,5 @@ export const auditGlobal = (
 ): Promise<void> => {
   const kind = (to ?? from) ? 'secret' : 'global'
   const change: JsonObject = from === to ? { key } : { key, isSecret: { from: from ?? null, to: to ?? null } }
-  return writeAudit(tx, {
-    ...entryOf(actor, server),
-    action: `${kind}.${to === undefined ? 'removed' : 'set'}`,
-    change,
-  })
+  return auditServer(tx, actor, `${kind}.${to === undefined ? 'removed' : 'set'}`, server, change)
 }
-
-/** Audits an accepted update of another organization's toolkit, with the names of the tools. */
-export const auditUpdatedToolkit = (
-  tx: Transaction,
-  actor: Actor,
-  server: Server,
-  { id, title, ...tools }: { id: string; title: string; added: string[]; changed: string[]; removed: string[] },
-): Promise<void> =>
-  writeAudit(tx, {
-    ...entryOf(actor, server),
-    action: 'server.toolkit_updated',
-    change: { toolkitId: id, toolkit: title, ...tools },
-  })

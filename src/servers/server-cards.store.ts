@@ -12,7 +12,7 @@ export type ServerCard = {
   tier: AccessTier
   organizationId: string
   organizationName: string
-  /** Whether requests pass through to an MCP server, so that its tools are unknown. */
+  /** Whether it is a passthrough server, which has no tools of its own to count. */
   passesOn: boolean
   tools: number
 }

@@ -6,7 +6,10 @@ import type { ContextRules } from './context-rules.ts'
 export const ACCESS_TIERS = ['public', 'organization', 'private'] as const
 export type AccessTier = (typeof ACCESS_TIERS)[number]
 
-/** How clients see a server's tools; `auto` is flat or search, depending on the cost of the list. */
+/**
+ * How clients see a server's tools. `auto` is flat or search, depending on how many tokens the list
+ * costs.
+ */
 export const PRESENTATIONS = ['flat', 'grouped', 'search', 'auto', 'passthrough'] as const
 export type Presentation = (typeof PRESENTATIONS)[number]
 
@@ -20,35 +23,35 @@ export type Server = ContextRules & {
   presentation: Presentation
   /** Whether changed and new tools of its upstreams need approval before clients see them. */
   reviewUpstreamChanges: boolean
-  /** Users whom the owner of a private server allows. */
+  /** Users who may use a private server besides its owner. */
   allowedUserIds: readonly string[]
   createdAt: Date
   updatedAt: Date
 }
 
-/** A key and value of a server. The value of a secret is encrypted outside a call. */
+/** A named value of a server. A secret is decrypted only for a call. */
 export type Global = { id: string; serverId: string; key: string; createdAt: Date; updatedAt: Date } & (
   | { isSecret: false; value: string }
   | { isSecret: true; sealed: Sealed }
 )
 
-/** The source of one parameter's value in one instance. */
+/** The source of a parameter's value in an instance. */
 export type Binding =
   | { source: 'instance'; value: JsonValue }
-  /** `key` is that of the global; default: the parameter's own name. */
+  /** `key` is the key of the global; undefined means the parameter's own name. */
   | { source: 'server'; key: string | undefined }
   | { source: 'exposed' }
 
-/** By parameter; a missing one is exposed. */
+/** By parameter. A parameter without a binding is exposed. */
 export type Bindings = Readonly<Record<string, Binding>>
 
 export type Instance = {
   id: string
   serverId: string
   name: string
-  /** Replaces the tool's own. */
+  /** Replaces the description of the tool. */
   description: string | undefined
-  /** Most tokens sent of its results, instead of the server's limit; 0 sends everything. */
+  /** Token budget of one result, in place of the server's. 0 means no limit. */
   maxResponseTokens: number | undefined
   bindings: Bindings
   tool: Tool
@@ -56,11 +59,11 @@ export type Instance = {
   updatedAt: Date
 }
 
-/** Everything that makes up a server, as the runtime compiles it. */
+/** Everything that the runtime compiles a server from. */
 export type ServerBlueprint = {
   server: Server
   globals: readonly Global[]
   instances: readonly Instance[]
-  /** Toolkits of the instances, oldest first; only for the grouped presentation. */
+  /** Toolkits of the instances, oldest first. Empty unless the presentation is grouped. */
   toolkits: readonly { id: string; title: string; description: string | undefined }[]
 }

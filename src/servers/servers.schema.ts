@@ -7,17 +7,17 @@ import { contextShape, createContextShape } from './context-rules.ts'
 import { ACCESS_TIERS, PRESENTATIONS } from './server.ts'
 import { ShownAsView } from './settings/shown-as.ts'
 
-/** Most users allowed by name on a server; for more, use an organization. */
+/** Most users allowed by name on a server. Larger groups can use the organization tier. */
 export const MAX_ALLOWED_USERS = 1_000
 
 const access = z.enum(ACCESS_TIERS)
 const presentation = z
   .enum(PRESENTATIONS)
   .describe(
-    'how clients see the tools: flat (all tools), grouped (two tools that describe and call the others), search (tools that find and call the others), auto (flat or search, depending on the token cost), or passthrough (those of one upstream)',
+    'how clients see the tools: flat (all tools), grouped (two tools that describe and call the others), search (tools that find and call the others), auto (flat or search, depending on the token cost), or passthrough (the tools of one MCP server)',
   )
 
-const reviewUpstreamChanges = z.boolean().describe('whether changed and new tools of its upstreams need approval')
+const reviewUpstreamChanges = z.boolean().describe('whether new and changed tools of its MCP servers need approval')
 
 const description = z.string().max(10_000, 'is longer than 10,000 characters')
 
@@ -37,7 +37,7 @@ export const CreateServer = z.strictObject({
   ...createContextShape,
   organizationId: z.uuid().optional(),
 })
-/** `id` is given where the address must stay the same. */
+/** `id` is set to create a server with a given address. */
 export type ServerInput = z.input<typeof CreateServer> & { id?: string | undefined }
 
 export const UpdateServer = z.strictObject({
@@ -124,7 +124,7 @@ export const UsedToolkitView = z.object({
 })
 
 export const PutGlobal = z.strictObject({
-  // The service checks the size, which depends on whether it is a secret.
+  // The service checks the size, because the limit for secrets is different.
   value: z.union([z.string(), z.number(), z.boolean()]).transform(String),
   secret: z.boolean().optional(),
 })

@@ -10,13 +10,7 @@ import type { Permission } from '../lib/kernel/roles.ts'
 import { approveCurrentTools } from '../upstreams/review/upstream-reviews.ts'
 import { findPeople, type Person } from './access/people.store.ts'
 import type { Server } from './server.ts'
-import {
-  accessChange,
-  auditChangedAccess,
-  auditChangedSettings,
-  auditNewServer,
-  auditRemovedServer,
-} from './server-audit.ts'
+import { accessChange, auditChangedSettings, auditServer } from './server-audit.ts'
 import { MAX_ALLOWED_USERS, type ServerChanges, type ServerInput } from './servers.schema.ts'
 import * as store from './servers.store.ts'
 import { assertCanPassThrough } from './settings/passthrough-rules.ts'
@@ -26,7 +20,10 @@ export type ServerServiceParts = { db: Database; changes: Changes }
 
 const serverNotFound = () => new AppError('not_found', 'Server not found.')
 
-/** Returns the server if the actor has this permission; `not_found` if it belongs to another organization. */
+/**
+ * Returns the server if the actor has this permission. Throws `not_found` if it belongs to another
+ * organization.
+ */
 export const getServerFor = async (
   tx: Transaction,
   actor: Actor,
@@ -38,7 +35,10 @@ export const getServerFor = async (
   return server
 }
 
-/** Only the owner and those who manage the organization may change access or remove the server. */
+/**
+ * Throws unless the actor owns the server or manages its organization. Changes of access and
+ * removals need this.
+ */
 export const assertOwnOrManaged = (actor: Actor, { ownerId, organizationId }: Server): void => {
   if (ownerId !== actor.userId) assertMay(actor, organizationId, 'manage')
 }
@@ -70,19 +70,19 @@ const changeAllowed = async (
 ): Promise<void> => {
   const updated = await store.updateServer(tx, server, { allowedUserIds })
   const change = accessChange(server, updated)
-  if (change !== undefined) await auditChangedAccess(tx, actor, updated, change)
+  if (change !== undefined) await auditServer(tx, actor, 'server.access_changed', updated, change)
   announce({ type: 'server_changed', serverId: server.id })
 }
 
-export type ServerServiceOptions = ServerServiceParts & {
-  removal: ServerRemoval
-  canConfirmAddresses: boolean
-}
-
-export const createServerService = ({ db, changes, removal, canConfirmAddresses }: ServerServiceOptions) => {
+export const createServerService = ({
+  db,
+  changes,
+  removal,
+  canConfirmAddresses,
+}: ServerServiceParts & { removal: ServerRemoval; canConfirmAddresses: boolean }) => {
   /**
-   * If addresses can be confirmed, requires it: anybody could sign up with the address of a user who is about to be
-   * allowed.
+   * Requires a confirmed address where addresses can be confirmed. Otherwise anybody could sign up
+   * with the address of a user who is about to be allowed.
    */
   const addressMatchFor = (organizationId: string): store.AddressMatch =>
     canConfirmAddresses ? { confirmedOrMembersOf: organizationId } : 'anybody'
@@ -100,7 +100,8 @@ export const createServerService = ({ db, changes, removal, canConfirmAddresses 
           ownerId: actor.userId,
           allowedUserIds,
         })
-        await auditNewServer(tx, actor, server)
+        const change = { access: server.access, allowedUsers: [...server.allowedUserIds] }
+        await auditServer(tx, actor, 'server.created', server, change)
         announce({ type: 'server_changed', serverId: server.id })
         return server
       })
@@ -112,8 +113,8 @@ export const createServerService = ({ db, changes, removal, canConfirmAddresses 
       store.listServers(db, organizationIdsOf(actor), page),
 
     /**
-     * Changes a server. Access and allowed users of another user's server can only be changed by those who manage the
-     * organization. Throws `conflict` with the path `version` if the server has changed since `ifUnchangedSince`.
+     * Changes a server. Only its owner and managers of the organization can change who may use it.
+     * Throws `conflict` with the path `version` if the server has changed since `ifUnchangedSince`.
      */
     updateServer: (actor: Actor, id: string, input: ServerChanges, unchanged: Unchanged = {}): Promise<Server> =>
       changes.commit(async (tx, announce) => {
@@ -128,7 +129,7 @@ export const createServerService = ({ db, changes, removal, canConfirmAddresses 
         const passesOn = rest.presentation === 'passthrough' && server.presentation !== 'passthrough'
         if (passesOn) await assertCanPassThrough(tx, id)
         const updated = await store.updateServer(tx, server, { ...rest, allowedUserIds })
-        if (change !== undefined) await auditChangedAccess(tx, actor, updated, change)
+        if (change !== undefined) await auditServer(tx, actor, 'server.access_changed', updated, change)
         await auditChangedSettings(tx, actor, server, updated)
         if (updated.reviewUpstreamChanges && !server.reviewUpstreamChanges) await approveCurrentTools(tx, id)
         announce({ type: 'server_changed', serverId: id })
@@ -173,21 +174,21 @@ export const createServerService = ({ db, changes, removal, canConfirmAddresses 
     },
 
     /**
-     * Deletes a server; another user's only for those who manage the organization. Calls and streams end before the
-     * history is deleted.
+     * Deletes a server. Only for its owner and managers of the organization. Its calls and streams
+     * end before its history is deleted.
      */
     removeServer: async (actor: Actor, id: string): Promise<void> => {
       await changes.commit(async (tx, announce) => {
         const server = await getServerFor(tx, actor, id, 'build')
         assertOwnOrManaged(actor, server)
         await store.markAsRemoved(tx, id)
-        await auditRemovedServer(tx, actor, server)
+        await auditServer(tx, actor, 'server.removed', server)
         announce({ type: 'server_removed', serverId: id })
       })
       await removal.finish(id)
     },
 
-    /** Finds a server of any organization. For discovery, which shows what the tier makes public. */
+    /** Finds a server of any organization. Discovery shows only what its tier makes public. */
     findServerOfAnybody: (id: string): Promise<Server | undefined> => store.findServerOfAnybody(db, id),
 
     /** Lists the servers that a caller may use; anonymous callers get the public ones. For discovery. */

@@ -27,7 +27,7 @@ const changeAllowed = (before: readonly string[], after: readonly string[]) => (
 
 type ServerFields = Omit<ServerChanges, 'allowedUsers'>
 
-/** Takes only what builders may set. An empty notice is none. */
+/** Returns the columns that builders may set. An empty notice is stored as null. */
 const toColumns = (fields: ServerFields) =>
   definedFields({
     name: fields.name,
@@ -103,7 +103,10 @@ export const updateServer = async (
     }),
   )
 
-/** Hides a server from everybody and deletes its secrets, instances and toolkit uses, but not its history. */
+/**
+ * Hides a server from everybody, and deletes its globals, instances and toolkit uses, but not its
+ * history.
+ */
 export const markAsRemoved = async (tx: Transaction, id: string): Promise<void> => {
   await tx.server.update({ where: { id }, data: { removedAt: new Date() } })
   const ofServer = { where: { serverId: id } }
@@ -112,7 +115,7 @@ export const markAsRemoved = async (tx: Transaction, id: string): Promise<void> 
   await tx.toolkitUse.deleteMany(ofServer)
 }
 
-/** Does nothing if the server is not marked, or is already deleted. */
+/** Deletes a server that is marked as removed, and does nothing otherwise. */
 export const removeMarkedServer = async (tx: Transaction, id: string): Promise<void> => {
   await tx.server.deleteMany({ where: { id, removedAt: { not: null } } })
 }
@@ -157,35 +160,29 @@ export type DiscoveryCaller = {
   serverId?: string | undefined
 }
 
-const listClosedServersFor = async (tx: Transaction, caller: DiscoveryCaller, take: number): Promise<Server[]> => {
-  const where = {
-    ...NOT_REMOVED,
-    ...(caller.serverId === undefined ? {} : { id: caller.serverId }),
-    OR: [
-      { access: 'organization' as const, organizationId: { in: [...caller.organizationIds] } },
-      { access: 'private' as const, ownerId: caller.userId },
-      { access: 'private' as const, allowedUsers: { some: { userId: caller.userId } } },
-    ],
-  }
-  return (await tx.server.findMany({ where, include: WITH_USERS, orderBy: { id: 'asc' }, take })).map(toServer)
+const restrictedFor = ({ userId, organizationIds, serverId }: DiscoveryCaller): Rows.Prisma.ServerWhereInput => ({
+  ...definedFields({ id: serverId }),
+  OR: [
+    { access: 'organization', organizationId: { in: [...organizationIds] } },
+    { access: 'private', ownerId: userId },
+    { access: 'private', allowedUsers: { some: { userId } } },
+  ],
+})
+
+const listFirst = async (tx: Transaction, where: Rows.Prisma.ServerWhereInput, take: number): Promise<Server[]> => {
+  const query = { where: { ...where, ...NOT_REMOVED }, include: WITH_USERS, orderBy: { id: 'asc' }, take } as const
+  return (await tx.server.findMany(query)).map(toServer)
 }
 
 /**
- * Lists servers for discovery: first those with restricted access, so that strangers' public servers cannot crowd
- * them out, then the public ones.
+ * Lists servers for discovery. Servers with restricted access come first, so that public servers of
+ * other organizations cannot displace them.
  */
 export const listUsableServers = async (
   tx: Transaction,
   caller: DiscoveryCaller | undefined,
   limit: number,
 ): Promise<Server[]> => {
-  const closed = caller === undefined ? [] : await listClosedServersFor(tx, caller, limit)
-  const where = { access: 'public' as const, ...NOT_REMOVED }
-  const rows = await tx.server.findMany({
-    where,
-    include: WITH_USERS,
-    orderBy: { id: 'asc' },
-    take: limit - closed.length,
-  })
-  return [...closed, ...rows.map(toServer)]
+  const restricted = caller === undefined ? [] : await listFirst(tx, restrictedFor(caller), limit)
+  return [...restricted, ...(await listFirst(tx, { access: 'public' }, limit - restricted.length))]
 }

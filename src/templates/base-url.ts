@@ -4,14 +4,17 @@ import type { Hole } from './plan.ts'
 /** Characters that WHATWG URL would silently drop or change. */
 const CONTROL_BLANK_OR_BACKSLASH = /[\p{Cc} \\]/u
 
-/** An absolute http or https URL without credentials, or undefined. */
+/** Parses an absolute http or https URL without credentials. Returns undefined for other text. */
 export const parseHttpUrl = (text: string): URL | undefined => {
   if (!/^https?:\/\//i.test(text) || CONTROL_BLANK_OR_BACKSLASH.test(text)) return undefined
   const url = URL.parse(text)
   return url === null || url.username !== '' || url.password !== '' ? undefined : url
 }
 
-/** Whether the host part of an absolute URL contains an `@`, including an empty user, which parsers drop. */
+/**
+ * Whether the host part of an absolute URL contains an `@`. Parsers drop an empty user, so this
+ * reads the text.
+ */
 const hasUserInfo = (text: string): boolean => /^[^:]*:\/\/[^/?#]*@/.test(text)
 
 /** Uses a loop, because `/\/+$/` takes quadratic time on hostile input. */

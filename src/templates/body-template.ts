@@ -7,7 +7,7 @@ import { line } from './render.ts'
 import { type Scan, type ScanOptions, scanTemplate } from './scan.ts'
 import type { BodyKind } from './template.ts'
 
-/** `contentType` is the Content-Type sent if the tool has no header for it. */
+/** `contentType` is sent as Content-Type if the tool has no such header. */
 export type BodyPlan = { kind: BodyKind; scan: Scan; plan: FieldPlan; contentType: string }
 
 const FORM_TYPE = 'application/x-www-form-urlencoded'

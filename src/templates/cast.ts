@@ -5,14 +5,15 @@ import { parseHttpUrl } from './base-url.ts'
 import type { ParameterType } from './template.ts'
 
 /**
- * What was expected and what was received, to be read as `must be …, got …`. Never contains the value, which may be
- * secret.
+ * The expected and the received value in words, for `must be …, got …`. Never contains the value,
+ * which may be secret.
  */
 export type Mismatch = { expected: string; got: string }
 
 /**
- * The origin of a value: JSON from the caller, or text that represents a value (a default, a global or a fixed
- * value). Only matters for `json` parameters, where text is parsed and a caller's string stays a string.
+ * Where a value comes from: JSON from the caller, or text (a default, a global or a fixed value).
+ * The source only matters for `json` parameters, where text is parsed, but a string from the caller
+ * stays a string.
  */
 export type ValueSource = 'caller' | 'text'
 
@@ -36,7 +37,10 @@ const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
 type Cast = (value: JsonValue) => JsonValue | undefined
 
-/** Parses a number in JSON syntax, ignoring surrounding blanks, unless it would lose digits. */
+/**
+ * Parses a number in JSON syntax. Ignores blanks around it. Returns undefined if it would lose
+ * digits.
+ */
 const numberOf = (value: JsonValue): number | undefined => {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined
   if (typeof value !== 'string') return undefined

@@ -56,7 +56,10 @@ const readBody = (body: string | undefined, headers: readonly HeaderField[]): Bo
   return planBody(body, contentType?.places.length === 0 ? contentType.holed : undefined)
 }
 
-/** The body's kind, and with it the encoding of values, follows from the Content-Type, so it must be fixed. */
+/**
+ * The Content-Type must be fixed, because it decides the kind of the body and so how values are
+ * encoded.
+ */
 const checkContentType = (headers: readonly HeaderField[]): readonly TemplateError[] => {
   const header = headers.find(isContentType)
   const [place] = header?.scan.places ?? []
@@ -89,7 +92,7 @@ const checkHeaders = (headers: RequestTemplate['headers']): readonly TemplateErr
     : names
 }
 
-/** Fixed headers are built once. */
+/** Builds headers without placeholders only once. */
 const buildHeaders = (
   headers: readonly HeaderField[],
   parameters: ReadonlyMap<string, TemplateParameter>,
@@ -156,7 +159,10 @@ export const compileTemplate = (template: RequestTemplate): Result<CompiledTempl
   })
 }
 
-/** Returns the values that are not allowed in one of their parameter's positions, and why. Ignores missing values. */
+/**
+ * Returns the parameters whose values are not allowed in one of their positions, and why. Ignores
+ * missing values.
+ */
 export const refusedValues = (template: RequestTemplate, values: Values): readonly RenderError[] => {
   const { url, headers, body } = readFields(template)
   const refusals = [url, ...headers, ...(body === undefined ? [] : [body])].flatMap(({ scan, plan }) =>

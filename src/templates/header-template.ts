@@ -24,16 +24,15 @@ export const planHeader = (scan: Scan): FieldPlan => {
   const forbidden = holed.replaceAll(HOLE, ' ').search(FORBIDDEN_IN_HEADER)
   return {
     holes: places.map(({ type }) => headerHole(type)),
-    faults: [
-      ...(forbidden === -1
+    faults:
+      forbidden === -1
         ? []
         : [
             {
               offset: offsetOf(forbidden),
               message: 'a header cannot contain line breaks, control characters or characters beyond Latin-1',
             },
-          ]),
-    ],
+          ],
     build: partOf => line(holed, 0, partOf),
   }
 }

@@ -30,8 +30,8 @@ const schemaOf = ({ parameter, meta }: DescribedParameter): JsonObject => {
 }
 
 /**
- * Returns the arguments of a tool as a JSON Schema (2020-12): one property for each parameter, in their order, and no
- * others. `required` is left out if it is empty, because older drafts do not allow that.
+ * Returns the JSON Schema (2020-12) of a tool's arguments: one property for each parameter, in the
+ * same order, and no others. Omits an empty `required`, because older drafts do not allow it.
  */
 export const inputSchemaOf = (parameters: readonly DescribedParameter[]): JsonObject => {
   const required = parameters

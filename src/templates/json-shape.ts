@@ -6,7 +6,7 @@ import { HOLE } from './scan.ts'
 export type JsonPiece = string | number | JsonContainer
 export type JsonContainer = { open: string; members: readonly (readonly JsonPiece[])[]; close: string }
 
-/** The position of a placeholder; `key` and `escape` are inside a key and inside a `\u` escape. */
+/** Where a placeholder is in the JSON. `key`: inside a key. `escape`: inside a `\u` escape. */
 export type JsonSpot = 'json' | 'json-string' | 'key' | 'escape'
 
 export type JsonShape = { pieces: readonly JsonPiece[]; spots: readonly JsonSpot[] }
@@ -31,9 +31,9 @@ const flatten = (open: string, members: readonly Member[], close: string): reado
 ]
 
 /**
- * Parses text with holes as JSON (RFC 8259) in which a placeholder is a value or part of a string. Keeps the text as
- * written. An array or object with a member that is only an optional placeholder becomes a container, so that the
- * member can be removed with its key and comma.
+ * Parses text with holes as JSON (RFC 8259), in which a placeholder is a value or part of a string.
+ * Does not change the text. If a member of an array or object is only an optional placeholder, the
+ * array or object becomes a container, so that the member can be removed with its key and comma.
  */
 export const readJson = (holed: string, isOptional: (place: number) => boolean): Result<JsonShape, JsonFault> => {
   const spots: JsonSpot[] = []

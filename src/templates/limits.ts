@@ -8,12 +8,15 @@ export const MAX_METHOD_CHARS = 20
 export const MAX_TEMPLATE_HEADERS = 64
 /** Longest body template in characters, without values. */
 export const MAX_BODY_TEMPLATE_CHARS = 262_144
-/** Placeholders of one tool; the metadata of each would outgrow the tool. */
+/** Most placeholders of a tool. The metadata of more would be larger than the tool. */
 export const MAX_PLACES = 1_000
 export const MAX_TEMPLATE_ERRORS = 100
 /** Longest URL or header value after rendering, in characters; servers reject longer ones. */
 export const MAX_RENDERED_LINE_CHARS = 65_536
-/** Longest body after rendering, in characters, because a value may be repeated in many positions. */
+/**
+ * Longest body after rendering, in characters. Limited because a template can repeat a value many
+ * times.
+ */
 export const MAX_RENDERED_BODY_CHARS = 16_777_216
 /** Longest parameter name in characters; model providers limit property names to this. */
 export const MAX_PARAMETER_NAME_CHARS = 64
@@ -23,7 +26,10 @@ export const MAX_PARAMETERS = 256
 export const MAX_PATTERN_CHARS = 1_000
 /** Largest compiled `pattern`, in instructions; `^[a-z]{1,1000}$` has 2,003. */
 export const MAX_PATTERN_INSTRUCTIONS = 2_500
-/** Characters of a value times instructions of its pattern that are matched without a time limit; 50 ms at worst. */
+/**
+ * Characters of a value times instructions of its pattern, up to which matching has no time limit.
+ * It then takes 50 ms at worst.
+ */
 export const FREE_PATTERN_STEPS = 250_000
 /** Time limit for matching one value, in milliseconds; it blocks the event loop. */
 export const MAX_MATCH_MS = 50

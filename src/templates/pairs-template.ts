@@ -8,7 +8,10 @@ export type PairsText = { holed: string; places: readonly ScannedPlace[]; firstP
 /** Matches text that ends with an unfinished percent escape, which a value could complete. */
 const OPEN_ESCAPE = /%[0-9A-Fa-f]?$/
 
-/** Reports a `%` right before a placeholder, which the value could turn into another character. */
+/**
+ * Reports unfinished percent escapes before a placeholder, whose value would complete them to
+ * another character.
+ */
 export const checkEscapes = ({ holed, places, firstPlace }: PairsText): readonly Fault[] =>
   holed
     .split(HOLE)
@@ -38,7 +41,10 @@ export const checkPairs = ({ holed, places, firstPlace }: PairsText): readonly F
   })
 }
 
-/** Splits the pairs into groups: each pair with an optional value alone, adjacent pairs that always stay together. */
+/**
+ * Splits the pairs into groups that are sent or removed as a whole. A pair with an optional value
+ * is a group of its own. Adjacent pairs without one share a group.
+ */
 const groupPairs = ({ holed, places, firstPlace }: PairsText): readonly { holed: string; first: number }[] => {
   const groups: { holed: string; first: number; stays: boolean }[] = []
   let next = firstPlace

@@ -24,7 +24,10 @@ export type ParameterMeta = {
   example?: JsonValue | undefined
   minimum?: number | undefined
   maximum?: number | undefined
-  /** Matches anywhere in the text (JSON Schema 2020-12 §6.3.3); in the common syntax of RE2 and ECMAScript. */
+  /**
+   * Matches anywhere in the text (JSON Schema 2020-12 §6.3.3). Must be valid in both RE2 and
+   * ECMAScript.
+   */
   pattern?: string | undefined
 }
 
@@ -69,7 +72,7 @@ const createMatch = (source: string): ((text: string) => boolean | undefined) =>
   }
 }
 
-/** Matches in bounded time: patterns come from tenants, values from strangers. */
+/** Matches in bounded time, because both patterns and values come from untrusted users. */
 const patternRule = (source: string): Rule => {
   const match = createMatch(source)
   const expected = `a string that matches ${source}`
@@ -106,7 +109,8 @@ const refusePattern = (type: ParameterType, pattern: string): string | undefined
     return `the pattern cannot be used: ${here} (look-around and back-references are not supported)`
   if (instructions > MAX_PATTERN_INSTRUCTIONS)
     return `the pattern is too complex: with its repetitions expanded it has ${instructions} instructions, and the limit is ${MAX_PATTERN_INSTRUCTIONS}`
-  // Clients compile the pattern from the input schema as JSON Schema requires: ECMA-262 with the flag u.
+  // Clients compile the pattern from the input schema. JSON Schema requires ECMA-262 with the flag
+  // u.
   const there = compiles(() => new RegExp(pattern, 'u'))
   return there === undefined ? undefined : `clients cannot compile the pattern: ${there}`
 }
@@ -131,37 +135,29 @@ const refuseEnum = (type: ParameterType, values: readonly JsonValue[]): string |
 }
 
 const problemsOf = (type: ParameterType, meta: ParameterMeta): readonly MetaProblem[] => {
-  const refusals: Partial<Record<keyof ParameterMeta, string | undefined>> = {
-    enum: meta.enum && refuseEnum(type, meta.enum),
-    minimum: refuseRange(type, meta, 'minimum'),
-    maximum: refuseRange(type, meta, 'maximum'),
-    pattern: meta.pattern === undefined ? undefined : refusePattern(type, meta.pattern),
-  }
-  return (['enum', 'minimum', 'maximum', 'pattern'] as const).flatMap(key => {
-    const message = refusals[key]
-    return message === undefined ? [] : [{ key, message }]
-  })
+  const refusals = [
+    ['enum', meta.enum && refuseEnum(type, meta.enum)],
+    ['minimum', refuseRange(type, meta, 'minimum')],
+    ['maximum', refuseRange(type, meta, 'maximum')],
+    ['pattern', meta.pattern === undefined ? undefined : refusePattern(type, meta.pattern)],
+  ] as const
+  return refusals.flatMap(([key, message]) => (message === undefined ? [] : [{ key, message }]))
 }
 
-/** Builds the rules with the first value, because most tools of a server are never called. */
-const lazily = (build: () => readonly Rule[]): (() => readonly Rule[]) => {
-  let rules: readonly Rule[] | undefined
-  return () => {
-    rules ??= build()
-    return rules
-  }
-}
+const rulesOf = (type: ParameterType, meta: ParameterMeta): readonly Rule[] => [
+  ...(meta.enum === undefined ? [] : [enumRule(meta.enum)]),
+  ...rangeRules(type, meta),
+  ...(meta.pattern === undefined ? [] : [patternRule(meta.pattern)]),
+]
 
 const checkFor = (type: ParameterType, meta: ParameterMeta): ParameterCheck => {
-  const rules = lazily(() => [
-    ...(meta.enum === undefined ? [] : [enumRule(meta.enum)]),
-    ...rangeRules(type, meta),
-    ...(meta.pattern === undefined ? [] : [patternRule(meta.pattern)]),
-  ])
+  let rules: readonly Rule[] | undefined
   return (value, from = 'caller') => {
     const cast = castValue(type, value, from)
     if (!cast.ok) return cast
-    for (const rule of rules()) {
+    // Built with the first value, because most tools of a server are never called.
+    rules ??= rulesOf(type, meta)
+    for (const rule of rules) {
       const mismatch = rule(cast.value)
       if (mismatch !== undefined) return failure(mismatch)
     }
@@ -187,7 +183,7 @@ export const compileParameterCheck = (
   return refused.length > 0 ? failure(refused) : success(check)
 }
 
-/** A parameter with its metadata, which is merged into `default` and `required`. */
+/** A parameter and its metadata. The default in the metadata is already part of the parameter. */
 export type CheckedParameter = { parameter: TemplateParameter; meta: ParameterMeta; check: ParameterCheck }
 
 const mergeDefault = (parameter: TemplateParameter, meta: ParameterMeta, check: ParameterCheck): TemplateParameter => {
@@ -223,7 +219,7 @@ export const compileParameters = (
   const startedAt = performance.now()
   for (const parameter of parameters) {
     const { name } = parameter
-    // Patterns come from tenants, and parsing them blocks the event loop.
+    // Patterns come from untrusted users, and compiling them blocks the event loop.
     if (performance.now() - startedAt > MAX_PARAMETERS_MS) {
       const message = `${name}: the parameters take too long to check. Simplify their patterns`
       return failure([...errors, { path: `parameters.${name}`, message }])

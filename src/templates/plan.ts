@@ -13,13 +13,16 @@ export type Hole = {
   encode: (value: JsonValue) => string | undefined
   /** Completes a sentence that starts with the parameter's name: `must be …`. */
   refusal: string
-  /** Result for a missing optional value: empty text, or undefined to remove what surrounds it. */
+  /**
+   * What an optional value that is missing renders to: empty text, or undefined to remove the pair,
+   * header or member around it.
+   */
   whenMissing: '' | undefined
 }
 
 /** A parsed field: the encoding of each placeholder, and how to assemble the text. */
 export type FieldPlan = {
-  /** One for each placeholder, in order; undefined where none is allowed, which is also reported as a fault. */
+  /** One for each placeholder, in order. Undefined where none is allowed, which is also a fault. */
   holes: readonly (Hole | undefined)[]
   faults: readonly Fault[]
   /** `partOf` returns the part for the placeholder with this index. */

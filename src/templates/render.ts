@@ -30,7 +30,10 @@ export const line = (holed: string, firstPlace: number, partOf: (place: number) 
   )
 }
 
-/** Joins the parts that are defined, with a frame; returns `whenEmpty` if there are none. */
+/**
+ * Joins the parts that are defined, between `open` and `close`. Returns `whenEmpty` if there are
+ * none.
+ */
 export const joined = (
   parts: readonly Part[],
   frame: { open: string; separator: string; close: string; whenEmpty: string },
@@ -128,7 +131,7 @@ export const createRenderer = ({
 }: RequestParts) => {
   const renderHeaders = headerRenderer(headerParts, contentType)
   return (values: Values): Result<RenderedRequest, RenderError> => {
-    // An optional value removes only its query pair, so the URL is never undefined.
+    // A missing optional value only removes its query pair, so the URL is never undefined.
     const url = urlPart(values, MAX_RENDERED_LINE_CHARS) ?? ''
     if (typeof url !== 'string') return failure(url)
     const body = bodyPart?.(values, MAX_RENDERED_BODY_CHARS)

@@ -78,7 +78,8 @@ const backslashesBefore = (text: string, end: number, start: number): number => 
 }
 
 /**
- * Builds its index in linear time and looks up in logarithmic time, because a text may have thousands of placeholders.
+ * Indexes the lines in linear time, and finds a line in logarithmic time, because a text may have
+ * thousands of placeholders.
  */
 const createLocator = (text: string): Scan['locate'] => {
   const starts = [0]
@@ -107,9 +108,9 @@ const tooLong = (maxChars: number): Scan => ({
 })
 
 /**
- * Finds the placeholders of a text. `\{{` is a literal pair of braces. Backslashes before `{{` are halved, so
- * `\\{{x}}` is a backslash and a placeholder, unless the text has its own escapes, as JSON does: `keep` leaves them
- * unchanged.
+ * Finds the placeholders of a text. `\{{` is a literal pair of braces. With `halve`, backslashes
+ * before `{{` are halved, so `\\{{x}}` is a backslash and a placeholder. With `keep`, they are
+ * unchanged, for texts with escapes of their own, such as JSON.
  */
 export const scanTemplate = (text: string, { pairs, maxChars }: ScanOptions): Scan => {
   if (text.length > maxChars) return tooLong(maxChars)

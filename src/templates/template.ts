@@ -5,8 +5,8 @@ export const PARAMETER_TYPES = ['string', 'integer', 'number', 'boolean', 'json'
 export type ParameterType = (typeof PARAMETER_TYPES)[number]
 
 /**
- * What a builder writes. URL, header values and body may contain `{{type:name}}`; `\{{` is a literal pair of braces.
- * An empty body means no body.
+ * A request as a builder writes it. URL, header values and body may contain `{{type:name}}`; `\{{`
+ * is a literal pair of braces. An empty body means no body.
  */
 export type RequestTemplate = {
   method: string
@@ -34,7 +34,7 @@ export type TemplateParameter = {
   places: readonly Place[]
 }
 
-/** An error of a template. `field` is that of a placeholder, `headers[0].name` or `method`. */
+/** An error in a template. `field` is the field of a placeholder, `headers[0].name` or `method`. */
 export type TemplateError = { field: string; line: number; column: number; message: string }
 
 export type BodyKind = 'none' | 'json' | 'form' | 'text'

@@ -1,9 +1,9 @@
 import { countHoles, type Fault, HOLE, type Scan } from './scan.ts'
 
-/** The parts of a URL with holes, each with the index of its first placeholder. */
+/** The parts of a URL with holes. `firstPlace` is the index of a part's first placeholder. */
 export type UrlShape = {
   hasBase: boolean
-  /** Includes `//`, as in `https://api.example.com:8443`; empty after a base. */
+  /** Includes the scheme, as in `https://api.example.com:8443`. Empty after a base. */
   origin: string
   path: { holed: string; firstPlace: number }
   /** Without `?`; undefined if there is none. */
@@ -77,9 +77,9 @@ const checkPath = (scan: Scan, start: number, end: number): readonly Fault[] => 
   const dots = path.split('/').flatMap(segment => {
     const offset = scan.offsetOf(at)
     at += segment.length + 1
-    return isDotSegment(segment) ? [{ offset, message: `a "${segment}" in the path. Remove it` }] : []
+    return isDotSegment(segment) ? [{ offset, message: `the path contains "${segment}". Remove it` }] : []
   })
-  const message = 'a backslash in the path. Write / or %5C'
+  const message = 'the path contains a backslash. Write / or %5C'
   return backslash === -1 ? dots : [...dots, { offset: scan.offsetOf(start + backslash), message }]
 }
 

@@ -72,18 +72,18 @@ const checkTypes = (scan: Scan, shape: UrlShape): readonly Fault[] =>
 const ENDS_IN_NUMBER = /(?:^|\.)\d+\.?$/
 
 /**
- * If values decide the origin, checks the rendered URL with WHATWG URL: it must not change, and its host must be a
- * name. Labels such as `0x7f` or `2130706433` are well-formed but would be an address.
+ * Checks a URL whose origin is decided by values. WHATWG URL must not change it, and its host must
+ * be a name: labels such as `0x7f` or `2130706433` are well-formed, but are parsed as an address.
  */
-const verified = (part: Part, hasBase: boolean, refusal: RenderError): Part => {
-  return (values, room) => {
+const verified =
+  (part: Part, hasBase: boolean, refusal: RenderError): Part =>
+  (values, room) => {
     const text = part(values, room)
     if (typeof text !== 'string') return text
     const url = URL.parse(text)
     if (url === null || url.href !== text) return refusal
     return !hasBase && ENDS_IN_NUMBER.test(url.hostname) ? refusal : text
   }
-}
 
 const buildUrl = (scan: Scan, shape: UrlShape, canonical: CanonicalUrl, partOf: (place: number) => Part): Part => {
   const { origin, path, query } = canonical

@@ -14,7 +14,7 @@ const LEFT_TOKENS = 120
 
 export type FoundBudget = {
   tenant: Tenant
-  /** Token budget of one result; 0 means unlimited. */
+  /** Token budget of one result; 0 means no limit. */
   maxTokens: number
   counting: Pick<TokenWork, 'sumTokens'>
 }
@@ -29,7 +29,10 @@ const renderFound = ({ name, title, description, inputSchema }: Described): stri
     inputSchema,
   })
 
-/** Counts the leading texts that fit the budget: at least one, since a tool that is not shown cannot be called. */
+/**
+ * Returns how many of the texts fit the budget, in order. At least one, because a tool that is not
+ * shown cannot be called.
+ */
 const countWithin = async (texts: readonly string[], { tenant, maxTokens, counting }: FoundBudget): Promise<number> => {
   let left = maxTokens - LEFT_TOKENS
   for (const [index, text] of texts.entries()) {
@@ -44,7 +47,10 @@ const toLongText = (texts: readonly string[]): ToolResult => ({
   structuredAs: 'tools',
 })
 
-/** Renders the found tools, best first, as many as fit the budget, and names the rest. */
+/**
+ * Renders as many of the found tools as fit the budget, best first, and lists the names of the
+ * others.
+ */
 export const renderFoundTools = async (found: readonly Described[], budget: FoundBudget): Promise<ToolResult> => {
   const texts = found.map(renderFound)
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
@@ -55,8 +61,8 @@ export const renderFoundTools = async (found: readonly Described[], budget: Foun
   const shown = `[${texts.slice(0, count).join(',')}]`
   const names = found.slice(count).map(({ name }) => name)
   const more = names.length - MAX_LEFT_NAMED
-  const named = listNames('These fit as well', names.slice(0, MAX_LEFT_NAMED)).replace(/\.$/, '')
-  const note = `${named}${more > 0 ? ` and ${more} more` : ''}. They exceed the budget: search with limit 1 and the words of one of them.`
+  const named = listNames('These also match', names.slice(0, MAX_LEFT_NAMED)).replace(/\.$/, '')
+  const note = `${named}${more > 0 ? ` and ${more} more` : ''}. They do not fit the token budget. To get one, search with its words and limit 1.`
   const tools: JsonValue = JSON.parse(shown)
   return {
     content: [

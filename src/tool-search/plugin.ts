@@ -7,7 +7,7 @@ import { createToolFinder } from './ranking/tool-index.ts'
 export type ToolSearchNeeds = {
   settings: Pick<Settings, 'embeddings'>
   logger: Logger
-  /** Timeouts of the embeddings endpoint, in place of the usual ones. */
+  /** Replaces the usual timeouts of the embeddings endpoint, in tests. */
   embeddingLimits: Partial<EmbeddingLimits> | undefined
 }
 

@@ -23,7 +23,10 @@ type PresentedServer = Pick<
   'organizationId' | 'presentation' | 'pinnedTools' | 'maxFlatTokens' | 'maxResponseTokens'
 >
 
-/** Patchbay's own tools that continue from cut results: listed always, because any result may be cut. */
+/**
+ * Patchbay's own tools that continue from cut results. They are always listed, because any result
+ * may be cut.
+ */
 const isAlwaysShown = ({ name }: CompiledTool): boolean => name.startsWith(RESERVED_TOOL_PREFIX)
 
 const OWN_NAMES: ReadonlySet<string> = new Set([FIND_TOOLS, CALL_TOOL])
@@ -64,8 +67,8 @@ const countList = async (
   counting.sumTokens({ owner: id, group: organizationId }, await mapInTurns(tools, tool => renderToolJson(tool)))
 
 /**
- * Returns the server as clients see it: flat, or behind a search if the builder chose that or the list of tools costs
- * more tokens than the builder allows.
+ * Returns the server as clients see it. Its tools are listed, or found by search if the builder
+ * chose that or if the list costs more tokens than the builder allows.
  */
 export const presentTools = async (
   compiled: CompiledServer,

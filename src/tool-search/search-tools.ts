@@ -91,7 +91,7 @@ const compileFind = (search: ToolSearch, { unlisted, budget }: SearchParts, coun
 })
 
 type Inner = { tool: Pick<CompiledTool, 'isReadOnly' | 'isReadOnlyCall' | 'call'>; args: JsonObject }
-/** Why no tool is called. `unknown`: the name to suggest similar ones for. */
+/** Why no tool is called. `unknown` is set if similar names should be suggested for it. */
 type Refused = { text: string; unknown?: string }
 
 const compileCall = (tools: readonly CompiledTool[], search: ToolSearch, parts: SearchParts): CompiledTool => {
@@ -146,8 +146,9 @@ const compileCall = (tools: readonly CompiledTool[], search: ToolSearch, parts: 
 }
 
 /**
- * Compiles the two tools that stand for all others: one finds them, the other calls them and returns the inner tool's
- * result. `findable`: the tools that a search finds; `hiddenCount`: how many of them are not listed.
+ * Compiles the two tools that replace all others: one finds tools, the other calls them and returns
+ * their results. `findable` are the tools that a search can find, and `hiddenCount` is the number
+ * of them that are not listed.
  */
 export const compileSearchTools = (
   tools: readonly CompiledTool[],
@@ -159,6 +160,6 @@ export const compileSearchTools = (
   return [compileCall(tools, search, parts), compileFind(search, parts, hiddenCount)]
 }
 
-/** Explains an unknown tool name to a client of a searched server. */
+/** Explains to a client of a server with search why a tool name is unknown. */
 export const explainSearch = (name: string): string =>
   `Unknown tool: ${onOneLine(name)}. Find the tools of this server with ${FIND_TOOLS} and call them with ${CALL_TOOL}`

@@ -17,15 +17,15 @@ export const fuseOrders = (orders: readonly (readonly number[])[]): number[] => 
 
 export type ToolSearchParts = {
   finder: Pick<ToolFinder, 'buildIndex'>
-  /** Search by meaning beside search by words; undefined if no endpoint is set. */
+  /** Adds search by meaning to search by words. Undefined if no endpoint is set. */
   embeddings: Pick<ToolEmbeddings, 'prepare'> | undefined
   unlisted: UnlistedTools | undefined
 }
 
-/** A found tool: what describes it and what a call needs. */
+/** The fields of a found tool that a search result shows or a call needs. */
 export type Found = Pick<CompiledTool, 'name' | 'title' | 'description' | 'inputSchema' | 'isReadOnly' | 'call'>
 
-/** Whether the caller's token allows this tool: a read-only token sees read-only tools. */
+/** Whether the caller's token allows this tool. A read-only token only allows read-only tools. */
 const maySee =
   ({ caller }: Pick<CallContext, 'caller'>) =>
   ({ isReadOnly }: Found): boolean =>
@@ -33,7 +33,7 @@ const maySee =
 
 type FindPlaces = (query: string, limit: number, isThere: (place: number) => boolean) => Promise<number[]>
 
-/** Fuses the order by words with the one by meaning, as long as that is known. */
+/** Merges the ranking by words with the one by meaning, if that is available. */
 const findByBoth =
   (findByWords: FindPlaces, meanings: ToolMeanings): FindPlaces =>
   async (query, limit, isThere) => {
@@ -42,7 +42,7 @@ const findByBoth =
     return fuseOrders([await findByWords(query, NEAREST_TOOLS, isThere), near]).slice(0, limit)
   }
 
-/** The tools, to be asked in words. They are read when somebody asks for the first time. */
+/** Creates the search over a server's tools. The first search indexes them. */
 export const createToolSearch = (tools: readonly Found[], { finder, embeddings, unlisted }: ToolSearchParts) => {
   let listed: Promise<ToolIndex> | undefined
   const findByWords: FindPlaces = async (query, limit, isThere) => {
@@ -52,7 +52,10 @@ export const createToolSearch = (tools: readonly Found[], { finder, embeddings, 
   const meanings = embeddings?.prepare(tools)
   const findByAll = meanings === undefined ? findByWords : findByBoth(findByWords, meanings)
 
-  /** Tools that an upstream offers this client only. They are few, so they are indexed for each search. */
+  /**
+   * Finds tools that an upstream offers to this client only. They are few, so each search indexes
+   * them.
+   */
   const findOwn = async (query: string, limit: number, { link }: CallContext): Promise<Found[]> => {
     const own = link?.peer?.kind === 'session' ? (unlisted?.list(link.peer) ?? []) : []
     if (own.length === 0) return []
@@ -66,7 +69,7 @@ export const createToolSearch = (tools: readonly Found[], { finder, embeddings, 
       return tool !== undefined && isAllowed(tool)
     }
     const found = (await findPlaces(query, limit, isThere)).flatMap(place => tools[place] ?? [])
-    // A tool that only this client has would drown among many, so these take every second place until they run out.
+    // The client's own tools would be lost among many others, so they take every second place.
     return found
       .flatMap((tool, at) => [tool, ...own.slice(at, at + 1)])
       .concat(own.slice(found.length))

@@ -46,7 +46,9 @@ const schemaErrors = (definition: ToolDefinition, compiled: CompiledDefinition |
   ]
 }
 
-/** Reports defaults that cannot be sent. Defaults inside the template are checked with it. */
+/**
+ * Reports defaults that cannot be sent. Compiling the template already checks the defaults in it.
+ */
 const defaultErrors = (definition: ToolDefinition, { parameters }: CompiledDefinition): FieldError[] => {
   const defaults = parameters.flatMap(({ parameter: { name, default: value }, meta }) =>
     meta.default === undefined || value === undefined ? [] : [[name, value] as const],
@@ -58,7 +60,10 @@ const defaultErrors = (definition: ToolDefinition, { parameters }: CompiledDefin
   }))
 }
 
-/** A cached result is only right if the builder has marked the tool read-only: nothing happens on a cached call. */
+/**
+ * Only the result of a tool that the builder marked read-only may be cached, because a cached call
+ * has no effects.
+ */
 const cacheErrors = ({ cacheSeconds, annotations }: ToolDefinition): FieldError[] =>
   cacheSeconds === undefined || annotations?.readOnlyHint === true
     ? []
@@ -80,7 +85,9 @@ export const checkDefinition = (definition: ToolDefinition): Result<CompiledDefi
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
-/** Throws `invalid_request` if the definition is too large, before anything of it is compiled. */
+/**
+ * Throws `invalid_request` if the definition is too large. Runs before any part of it is compiled.
+ */
 export const assertDefinitionSize = (definition: ToolDefinition): void => {
   const { inputSchema, outputSchema } = definition
   const schemas = Object.entries({ inputSchema, outputSchema })
@@ -104,7 +111,7 @@ export const assertDefinitionSize = (definition: ToolDefinition): void => {
   throw new AppError('invalid_request', `A tool can have at most ${MAX_TOOL_DEFINITION_BYTES} bytes as JSON in total.`)
 }
 
-/** Throws `invalid_request` with every error next to its field. */
+/** Throws `invalid_request` with all errors and the paths of their fields. */
 export const assertDefinition = (definition: ToolDefinition): CompiledDefinition => {
   const checked = checkDefinition(definition)
   const errors = [
@@ -118,8 +125,8 @@ export const assertDefinition = (definition: ToolDefinition): CompiledDefinition
 }
 
 /**
- * Drops defaults that repeat the template's own, as responses include them. A second default would be rejected if the
- * tool is sent back.
+ * Drops defaults that repeat those in the template. Responses include both, and a tool with two
+ * defaults for a parameter would be rejected when it is sent back.
  */
 export const withoutRepeatedDefaults = (definition: ToolDefinition): ToolDefinition => {
   const template = compileTemplate(definition)

@@ -14,7 +14,7 @@ import { listToolTexts } from './tools.store.ts'
 /** `tokens` counts name, description and input schema, which most clients pass to the model. */
 export type ToolLint = { encoding: string; tokens: number; findings: readonly Finding[] }
 
-/** The toolkit that holds or would hold the tool, to compare it with the other tools there. */
+/** The toolkit that the tool is or will be in, whose other tools it is compared with. */
 export type ToolPlace = { toolkitId: string | undefined; toolId: string | undefined }
 
 const toShown = (definition: ToolDefinition): ShownTool => {
@@ -39,7 +39,9 @@ export const createToolLint = ({
     return lintSimilarTool(tool, others)
   }
 
-  /** Lints a tool as the model would see it, saved or not. Expects that access to the toolkit was checked. */
+  /**
+   * Lints a tool, saved or not, as the model would see it. The caller checks access to the toolkit.
+   */
   const lintShown = async (tool: ShownTool, place: ToolPlace): Promise<ToolLint> => {
     const { name, description, inputSchema } = tool
     const tokens = await count(JSON.stringify({ name, description, inputSchema }))

@@ -8,14 +8,19 @@ type Row = Version & { definition: unknown }
 
 export type ParameterHead = { name: string; type: ParameterType }
 
-/** What a list shows of a tool. `parameters` is undefined if the template does not compile. */
+/**
+ * The part of a tool that lists show. `parameters` is undefined if the template does not compile.
+ */
 export type ToolOutline = {
   method: string
   /** In template order. */
   parameters: readonly ParameterHead[] | undefined
 }
 
-/** About 300 bytes each; enough for the tools of ten of the largest servers. As a size: `max` allocates at the start. */
+/**
+ * About 300 bytes each. Enough for the tools of ten of the largest servers. Set as `maxSize`,
+ * because `max` allocates memory at the start.
+ */
 const MAX_CACHED = 20_000
 
 const keyOf = ({ id, updatedAt }: Version): string => `${id} ${updatedAt.getTime()}`
@@ -27,7 +32,10 @@ const readOutline = ({ definition }: Row): ToolOutline => {
   return { method: template.method, parameters }
 }
 
-/** Caches each version of a tool, because compiling 2,000 templates takes too long for a page. */
+/**
+ * Caches the outline of each version of a tool, because compiling 2,000 templates takes too long
+ * for a page.
+ */
 export const createToolOutlines = () => {
   const known = new LRUCache<string, ToolOutline>({ maxSize: MAX_CACHED, sizeCalculation: () => 1 })
   const find = (tool: Version): ToolOutline | undefined => known.get(keyOf(tool))

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { StoredResponse } from './response/response-rules.ts'
 
 /** MCP tool annotations (specification, server/tools), which override what the HTTP method implies. */
-const ToolAnnotations = z.object({
+export const ToolAnnotations = z.object({
   title: z.string().optional(),
   readOnlyHint: z.boolean().optional(),
   destructiveHint: z.boolean().optional(),
@@ -22,8 +22,8 @@ export const StoredParameter = z.object({
 })
 
 /**
- * The document in `Tool.definition`, with everything that no query needs. Parsed on reading, so that an invalid row
- * fails there.
+ * The document in `Tool.definition`: all fields that no query needs. Parsed on reading, so that an
+ * invalid row fails there.
  */
 export const ToolDocument = z.object({
   method: z.string(),
@@ -32,17 +32,23 @@ export const ToolDocument = z.object({
   body: z.string().optional(),
   timeoutMs: z.int().optional(),
   parameters: z.record(z.string(), StoredParameter),
-  /** Replaces the schema derived from the parameters, for what types, enums and limits cannot express. */
+  /**
+   * Replaces the schema derived from the parameters, to express what types, enums and limits
+   * cannot.
+   */
   inputSchema: z.record(z.string(), z.json()).optional(),
   outputSchema: z.record(z.string(), z.json()).optional(),
   annotations: ToolAnnotations.optional(),
-  /** Origins that a secret may be sent to if a parameter decides the origin. If set, no other origin is called. */
+  /**
+   * Origins that a secret may be sent to if a parameter decides the origin. If set, the tool calls
+   * no other origin.
+   */
   allowedOrigins: z.array(z.string()).optional(),
-  /** Changes made to its results before they are sent. */
+  /** Changes made to the tool's results before they are sent. */
   response: StoredResponse.optional(),
-  /** How long a result of a read-only tool is cached for calls that make the same request. */
+  /** How long a result is cached for calls that make the same request. Only for read-only tools. */
   cacheSeconds: z.int().optional(),
-  /** Whether all callers share a cached result; otherwise only the caller who caused it gets it. */
+  /** Whether all callers share cached results. Otherwise each caller has their own. */
   cacheShared: z.boolean().optional(),
 })
 
@@ -56,7 +62,7 @@ export type ToolDefinition = z.infer<typeof ToolDocument> & {
 export type Tool = ToolDefinition & {
   id: string
   toolkitId: string
-  /** In a snapshot: the tool that this one was copied from. */
+  /** In a snapshot, the id of the tool that this one was copied from. */
   originId: string | undefined
   createdAt: Date
   updatedAt: Date

@@ -4,7 +4,7 @@ import { absentable, absentableFields, nameUpTo, nullishFields, orNull, timeSche
 import { isOrigin, TOOL_NAME, TOOL_NAME_RULE } from '../lib/kernel/names.ts'
 import { cacheRules } from './response/cache-rules.ts'
 import { ResponseRules } from './response/response-rules.ts'
-import { StoredParameter } from './tool.ts'
+import { StoredParameter, ToolAnnotations, ToolDocument } from './tool.ts'
 
 const toolName = z.string().regex(TOOL_NAME, TOOL_NAME_RULE)
 
@@ -12,15 +12,12 @@ const jsonObject = z.record(z.string(), z.json())
 
 const parameterMeta = z
   .strictObject({
+    ...StoredParameter.shape,
     description: z.string().max(2_000).optional(),
     enum: z.array(z.json()).min(1).max(500).optional(),
-    default: z.json().optional(),
-    example: z.json().optional(),
-    minimum: z.number().optional(),
-    maximum: z.number().optional(),
     pattern: z.string().min(1).max(1_000).optional(),
-    // Responses add these to each parameter. They are accepted and ignored, so that a tool can be sent back as
-    // received.
+    // Responses add these to each parameter. Requests may contain them, so that a tool can be sent
+    // back as received, but they are ignored.
     type: z.unknown().optional(),
     required: z.unknown().optional(),
     places: z.unknown().optional(),
@@ -34,7 +31,7 @@ const origin = z
 
 const TIME_RULE = 'must be a whole number of milliseconds, at least 1, such as 30,000'
 
-/** Optional fields. The sizes of fields with placeholders are checked with the template. */
+/** Optional fields. The template checks the sizes of fields with placeholders. */
 const optional = {
   title: z.string().trim().min(1).max(200),
   description: z.string().max(10_000, 'is longer than 10,000 characters'),
@@ -45,13 +42,7 @@ const optional = {
     'JSON Schema 2020-12 of the arguments; replaces the one derived from the parameters',
   ),
   outputSchema: jsonObject,
-  annotations: z.strictObject({
-    title: z.string().max(200).optional(),
-    readOnlyHint: z.boolean().optional(),
-    destructiveHint: z.boolean().optional(),
-    idempotentHint: z.boolean().optional(),
-    openWorldHint: z.boolean().optional(),
-  }),
+  annotations: z.strictObject({ ...ToolAnnotations.shape, title: z.string().max(200).optional() }),
   allowedOrigins: z.array(origin).max(100),
   response: ResponseRules,
   ...cacheRules,
@@ -71,7 +62,7 @@ export const CreateTool = z.strictObject({
   ...absentableFields(optional),
 })
 
-/** In a change, null removes an optional field and a missing field stays. */
+/** In an update, null removes an optional field, and a missing field keeps its value. */
 export const UpdateTool = z.strictObject({
   id: readOnlyField,
   toolkitId: readOnlyField,
@@ -132,9 +123,7 @@ export const ToolView = z.object({
   name: z.string(),
   title: orNull(z.string()),
   description: orNull(z.string()),
-  method: z.string(),
-  url: z.string(),
-  headers: z.array(z.object({ name: z.string(), value: z.string() })),
+  ...ToolDocument.pick({ method: true, url: true, headers: true }).shape,
   body: orNull(z.string()),
   timeoutMs: orNull(z.int()),
   parameters: z.record(z.string(), ParameterView),

@@ -15,19 +15,19 @@ import * as store from './toolkits.store.ts'
 
 export type ServerRef = { id: string; name: string }
 
-/** Which servers use toolkits or tools. Supplied by the servers capability. */
+/** Returns the servers that use toolkits or tools. Supplied by the servers capability. */
 export type Uses = {
-  /** By id of the toolkit or tool; unused ones are missing. */
+  /** By the id of the toolkit or tool. Unused ones are missing. */
   ofToolkits: (tx: Transaction, toolkitIds: readonly string[]) => Promise<ReadonlyMap<string, readonly ServerRef[]>>
   ofTools: (tx: Transaction, toolIds: readonly string[]) => Promise<ReadonlyMap<string, readonly ServerRef[]>>
 }
 
 export type ToolkitServiceParts = { db: Database; changes: Changes; uses: Uses }
 
-/** The same error whether the toolkit belongs to somebody else or does not exist. */
+/** The same error for a toolkit of another organization and for one that does not exist. */
 export const toolkitNotFound = () => new AppError('not_found', 'Toolkit not found.')
 
-/** Throws `conflict` if servers use it, and names them. */
+/** Throws `conflict` with the names of the servers that use it. */
 export const assertUnused = async (
   what: string,
   usersOf: Uses['ofToolkits'],
@@ -40,18 +40,16 @@ export const assertUnused = async (
   throw new AppError('conflict', `This ${what} is in use by ${names}. Remove it there first.`)
 }
 
-/** Hash of what people edit of a toolkit itself; it does not change with its tools. */
+/**
+ * Returns a hash of the fields that people edit in the toolkit itself. It does not change with the
+ * toolkit's tools.
+ */
 export const toolkitVersion = ({
   title,
   description,
   visibility,
 }: Pick<Toolkit, 'title' | 'description' | 'visibility'>): string =>
   hash('sha256', JSON.stringify([title, description ?? null, visibility]), 'base64url')
-
-const assertVersionOf = (toolkit: Toolkit, version: string | undefined): void => {
-  if (version === undefined || version === toolkitVersion(toolkit)) return
-  throw new AppError('conflict', 'Somebody else has changed this toolkit. Your changes are not saved yet.')
-}
 
 const audit = (
   tx: Transaction,
@@ -62,28 +60,30 @@ const audit = (
 ): Promise<void> =>
   writeAudit(tx, { action, actor, organizationId, target: { type: 'toolkit', id, name: title }, change })
 
+/** Creates a toolkit in the caller's transaction. The caller checks the permission. */
+export const addToolkit = async (tx: Transaction, actor: Actor, fields: store.ToolkitFields): Promise<Toolkit> => {
+  const toolkit = await store.createToolkit(tx, fields)
+  await audit(tx, actor, 'toolkit.created', toolkit, { visibility: toolkit.visibility })
+  return toolkit
+}
+
+/** Returns a toolkit of the actor's organizations, if they may build there. */
+export const getToolkitForChange = async (tx: Transaction, actor: Actor, id: string): Promise<Toolkit> => {
+  const toolkit = orThrow(await store.findToolkit(tx, id, organizationIdsOf(actor)), toolkitNotFound)
+  assertMay(actor, toolkit.organizationId, 'build')
+  return toolkit
+}
+
 export const createToolkitService = ({ db, changes, uses }: ToolkitServiceParts) => {
-  const getToolkit = async (actor: Actor, id: string): Promise<Toolkit> =>
-    orThrow(await store.findUsableToolkit(db, id, organizationIdsOf(actor)), toolkitNotFound)
-
-  const getForChange = async (tx: Transaction, actor: Actor, id: string): Promise<Toolkit> => {
-    const toolkit = orThrow(await store.findToolkit(tx, id, organizationIdsOf(actor)), toolkitNotFound)
-    assertMay(actor, toolkit.organizationId, 'build')
-    return toolkit
-  }
-
   return {
     createToolkit: (actor: Actor, { organizationId: named, ...fields }: NewToolkit): Promise<Toolkit> => {
       const organizationId = organizationForNew(actor, named)
-      return changes.commit(async tx => {
-        const toolkit = await store.createToolkit(tx, { ...fields, organizationId })
-        await audit(tx, actor, 'toolkit.created', toolkit, { visibility: toolkit.visibility })
-        return toolkit
-      })
+      return changes.commit(tx => addToolkit(tx, actor, { ...fields, organizationId }))
     },
 
     /** Returns a toolkit of the actor's organizations or a public one. */
-    getToolkit,
+    getToolkit: async (actor: Actor, id: string): Promise<Toolkit> =>
+      orThrow(await store.findUsableToolkit(db, id, organizationIdsOf(actor)), toolkitNotFound),
 
     listToolkits: (actor: Actor, page: IdPage): Promise<Toolkit[]> =>
       listToolkitCards(db, { kind: 'own', organizationIds: organizationIdsOf(actor) }, '', page),
@@ -93,8 +93,10 @@ export const createToolkitService = ({ db, changes, uses }: ToolkitServiceParts)
     /** Throws `conflict` if title, description or visibility differ from `ifVersion` (see `toolkitVersion`). */
     updateToolkit: (actor: Actor, id: string, patch: ToolkitPatch, ifVersion?: string): Promise<Toolkit> =>
       changes.commit(async (tx, announce) => {
-        const before = await getForChange(tx, actor, id)
-        assertVersionOf(before, ifVersion)
+        const before = await getToolkitForChange(tx, actor, id)
+        if (ifVersion !== undefined && ifVersion !== toolkitVersion(before)) {
+          throw new AppError('conflict', 'Somebody else has changed this toolkit. Your changes are not saved yet.')
+        }
         const updated = await store.updateToolkit(tx, id, patch)
         const change = differences({ visibility: before.visibility }, { visibility: updated.visibility })
         if (change !== undefined) await audit(tx, actor, 'toolkit.visibility_changed', updated, change)
@@ -103,12 +105,13 @@ export const createToolkitService = ({ db, changes, uses }: ToolkitServiceParts)
       }),
 
     /**
-     * Moves a toolkit to another organization. The actor must manage the current one and be able to build in the new
-     * one. Throws `conflict` with the names of our servers that use it. Other organizations keep their snapshots.
+     * Moves a toolkit to another organization. The actor must manage the current organization and
+     * be able to build in the new one. Throws `conflict` with the names of the organization's
+     * servers that use it. Other organizations keep their snapshots.
      */
     transferToolkit: (actor: Actor, id: string, organizationId: string): Promise<Toolkit> =>
       changes.commit(async (tx, announce) => {
-        const toolkit = await getForChange(tx, actor, id)
+        const toolkit = await getToolkitForChange(tx, actor, id)
         assertMay(actor, toolkit.organizationId, 'manage')
         assertMay(actor, organizationId, 'build')
         if (organizationId === toolkit.organizationId) {
@@ -123,10 +126,13 @@ export const createToolkitService = ({ db, changes, uses }: ToolkitServiceParts)
         return moved
       }),
 
-    /** Throws `conflict` with the names of our servers that use it. Other organizations keep their snapshots. */
+    /**
+     * Throws `conflict` with the names of the organization's servers that use it. Other
+     * organizations keep their snapshots.
+     */
     removeToolkit: (actor: Actor, id: string): Promise<void> =>
       changes.commit(async tx => {
-        const toolkit = await getForChange(tx, actor, id)
+        const toolkit = await getToolkitForChange(tx, actor, id)
         await assertUnused('toolkit', uses.ofToolkits, tx, id)
         await store.removeToolkit(tx, id)
         await audit(tx, actor, 'toolkit.removed', toolkit)

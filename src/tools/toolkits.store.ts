@@ -14,10 +14,10 @@ const toSnapshot = (row: Rows.Toolkit): Snapshot | undefined =>
 /** Toolkits that people can edit: all but snapshots. */
 const EDITABLE = { snapshotOfId: null }
 
-export const createToolkit = async (
-  tx: Transaction,
-  { description, ...rest }: Pick<Toolkit, 'organizationId' | 'title' | 'description' | 'visibility'>,
-): Promise<Toolkit> => toToolkit(await tx.toolkit.create({ data: { ...rest, description: description ?? null } }))
+export type ToolkitFields = Pick<Toolkit, 'organizationId' | 'title' | 'description' | 'visibility'>
+
+export const createToolkit = async (tx: Transaction, { description, ...rest }: ToolkitFields): Promise<Toolkit> =>
+  toToolkit(await tx.toolkit.create({ data: { ...rest, description: description ?? null } }))
 
 export const findToolkit = async (
   tx: Transaction,
@@ -61,7 +61,7 @@ export const removeToolkit = async (tx: Transaction, id: string): Promise<void> 
   await tx.toolkit.delete({ where: { id } })
 }
 
-/** Updates the time of the last change, so that holders of snapshots see a pending update. */
+/** Sets the time of the last change. A change of a tool counts as a change of its toolkit. */
 export const touchToolkit = async (tx: Transaction, id: string): Promise<void> => {
   await tx.toolkit.update({ where: { id }, data: { updatedAt: new Date() } })
 }

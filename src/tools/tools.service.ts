@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util'
-import { writeAudit } from '../identity/audit/audit.store.ts'
 import type { Transaction } from '../lib/db/client.ts'
 import { rethrowTaken } from '../lib/db/failures.ts'
 import type { IdPage } from '../lib/http/id-paging.ts'
@@ -17,8 +16,14 @@ import {
   withoutLostParameters,
   withoutRepeatedDefaults,
 } from './tool-definition.ts'
-import { assertUnused, type ToolkitServiceParts, toolkitNotFound } from './toolkits.service.ts'
-import { createToolkit, findToolkit, findUsableToolkit, touchToolkit } from './toolkits.store.ts'
+import {
+  addToolkit,
+  assertUnused,
+  getToolkitForChange,
+  type ToolkitServiceParts,
+  toolkitNotFound,
+} from './toolkits.service.ts'
+import { findUsableToolkit, touchToolkit } from './toolkits.store.ts'
 import * as store from './tools.store.ts'
 
 const toolNotFound = () => new AppError('not_found', 'Tool not found.')
@@ -69,12 +74,6 @@ export const createToolService = ({
     )
   }
 
-  const getToolkitForTools = async (tx: Transaction, actor: Actor, toolkitId: string): Promise<Toolkit> => {
-    const toolkit = orThrow(await findToolkit(tx, toolkitId, organizationIdsOf(actor)), toolkitNotFound)
-    assertMay(actor, toolkit.organizationId, 'build')
-    return toolkit
-  }
-
   const getForChange = async (tx: Transaction, actor: Actor, id: string): Promise<Tool> => {
     const found = orThrow(await store.findTool(tx, id, organizationIdsOf(actor)), toolNotFound)
     assertMay(actor, found.organizationId, 'build')
@@ -85,17 +84,18 @@ export const createToolService = ({
     /** Longest timeout of a tool, from the settings. */
     maxTimeoutMs,
 
-    /** Checks a tool as on saving, for those that send an unsaved one. */
+    /** Checks an unsaved tool as on saving. Throws `invalid_request`. */
     assertTool,
 
     /** Returns the toolkit if the actor may save tools in it. */
-    getToolkitForTools: (actor: Actor, toolkitId: string): Promise<Toolkit> => getToolkitForTools(db, actor, toolkitId),
+    getToolkitForTools: (actor: Actor, toolkitId: string): Promise<Toolkit> =>
+      getToolkitForChange(db, actor, toolkitId),
 
     createTool: (actor: Actor, toolkitId: string, definition: ToolDefinition): Promise<Tool> => {
       assertTool(definition)
       return changes
         .commit(async (tx, announce) => {
-          await getToolkitForTools(tx, actor, toolkitId)
+          await getToolkitForChange(tx, actor, toolkitId)
           await assertRoom(tx, toolkitId)
           const tool = await store.createTool(tx, toolkitId, definition)
           await touchToolkit(tx, toolkitId)
@@ -105,16 +105,19 @@ export const createToolService = ({
         .catch(rethrowTaken('toolkit', 'a tool', definition.name))
     },
 
-    /** Returns the tool with the same name and content, for example if a form was sent twice. */
+    /**
+     * Returns the tool with the same name and content. For a form that is sent twice, this is the
+     * saved tool.
+     */
     findSameTool: async (actor: Actor, toolkitId: string, definition: ToolDefinition): Promise<Tool | undefined> => {
-      await getToolkitForTools(db, actor, toolkitId)
+      await getToolkitForChange(db, actor, toolkitId)
       const found = await store.findToolByName(db, toolkitId, definition.name)
       return found !== undefined && isSame(found, definition) ? found : undefined
     },
 
     /**
-     * Creates a tool in a new private toolkit. If the same tool in a toolkit of this title exists, returns that, so
-     * that a form sent twice creates one of each.
+     * Creates a tool in a new private toolkit. Returns the existing tool if a toolkit with this
+     * title has the same one, so that a form sent twice creates one of each.
      */
     createToolWithToolkit: (
       actor: Actor,
@@ -127,10 +130,8 @@ export const createToolService = ({
       return changes.commit(async (tx, announce) => {
         const known = await store.findToolInToolkitTitled(tx, { organizationId, title, name: definition.name })
         if (known !== undefined && isSame(known, definition)) return known
-        const visibility = 'private'
-        const created = await createToolkit(tx, { organizationId, title, description: undefined, visibility })
-        const target = { type: 'toolkit', id: created.id, name: title } as const
-        await writeAudit(tx, { action: 'toolkit.created', actor, organizationId, target, change: { visibility } })
+        const fields = { organizationId, title, description: undefined, visibility: 'private' } as const
+        const created = await addToolkit(tx, actor, fields)
         const tool = await store.createTool(tx, created.id, definition)
         announce({ type: 'toolkit_changed', toolkitId: created.id })
         return tool
@@ -161,7 +162,9 @@ export const createToolService = ({
       return store.listTools(db, toolkitId, page)
     },
 
-    /** Throws `conflict` with the path `version` if it has changed since `ifUnchangedSince`. */
+    /**
+     * Throws `conflict` with the path `version` if the tool has changed since `ifUnchangedSince`.
+     */
     updateTool: (actor: Actor, id: string, patch: ToolPatch, { ifUnchangedSince }: Unchanged = {}): Promise<Tool> =>
       changes
         .commit(async (tx, announce) => {
@@ -179,7 +182,7 @@ export const createToolService = ({
         })
         .catch(rethrowTaken('toolkit', 'a tool', patch.name ?? '')),
 
-    /** Throws `conflict` with the names of our servers that use it. */
+    /** Throws `conflict` with the names of the organization's servers that use it. */
     removeTool: (actor: Actor, id: string): Promise<void> =>
       changes.commit(async (tx, announce) => {
         const tool = await getForChange(tx, actor, id)

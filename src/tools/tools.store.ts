@@ -22,7 +22,7 @@ export const copyTools = async (tx: Transaction, toolkitId: string, origins: rea
   })
 }
 
-/** Finds a tool and its organization. Copies in snapshots are not found, because nobody edits them. */
+/** Finds a tool and its organization, but not copies in snapshots, which nobody edits. */
 export const findTool = async (
   tx: Transaction,
   id: string,
@@ -60,8 +60,9 @@ export const removeTool = async (tx: Transaction, id: string): Promise<void> => 
 }
 
 /**
- * Writes a tool. With `isHeld`, only if it is still the version that was read; otherwise returns undefined. Every
- * version gets a later time than the one before, so two are never confused.
+ * Writes a tool. With `isHeld`, only if the stored version is still the one that was read;
+ * otherwise returns undefined. Each version gets a later time than the previous one, so that no two
+ * have the same.
  */
 export const updateVersion = async (
   tx: Transaction,
@@ -83,7 +84,7 @@ export const listToolNames = async (tx: Transaction, toolkitId: string): Promise
 export const findToolByName = async (tx: Transaction, toolkitId: string, name: string): Promise<Tool | undefined> =>
   mapFound(await tx.tool.findFirst({ where: { toolkitId, name } }), toTool)
 
-/** Returns the tool with this name in the newest toolkit with this title. */
+/** Returns the newest tool with this name in a toolkit with this title. */
 export const findToolInToolkitTitled = async (
   tx: Transaction,
   { organizationId, title, name }: { organizationId: string; title: string; name: string },
@@ -96,15 +97,15 @@ export const findToolInToolkitTitled = async (
     toTool,
   )
 
-/** What a model chooses a tool by. */
+/** The texts by which a model chooses a tool. */
 export type ToolText = { id: string; name: string; description: string | undefined }
 
-/** Lists all tools of a toolkit, oldest first. Expects that access was checked. */
+/** Lists all tools of a toolkit, oldest first. The caller checks access. */
 export const listToolTexts = async (tx: Transaction, toolkitId: string): Promise<ToolText[]> => {
   const rows = await tx.tool.findMany({
     where: { toolkitId },
     select: { id: true, name: true, description: true },
     orderBy: { id: 'asc' },
   })
-  return rows.map(({ description, ...row }) => ({ ...row, description: description ?? undefined }))
+  return rows.map(withoutNulls)
 }

@@ -12,7 +12,7 @@ const headersOf = (token: string | undefined) => ({
   requestInit: { headers: token === undefined ? {} : { authorization: `Bearer ${token}` } },
 })
 
-/** Connects the official client to a server's URL; closes it after the test. */
+/** Connects the official client to a server's URL and closes it after the test. */
 export const connect = async (url: string, token?: string, options: ClientOptions = {}): Promise<Client> => {
   const client = new Client({ name: 'test', version: '1.0.0' }, options)
   await client.connect(new StreamableHTTPClientTransport(new URL(url), headersOf(token)))
@@ -20,7 +20,10 @@ export const connect = async (url: string, token?: string, options: ClientOption
   return client
 }
 
-/** Connects a client that reads the tools anew, into `changes`, whenever it is told that they have changed. */
+/**
+ * Connects a client that lists the tools again after each notification, and adds the lists to
+ * `changes`.
+ */
 export const connectListening = async (url: string, mode: 'legacy' | 'auto' = 'legacy') => {
   const changes: Tool[][] = []
   const client = await connect(url, undefined, {
@@ -53,7 +56,7 @@ export const callText = async (
   return { text: block?.type === 'text' ? block.text : '', isError: isError === true }
 }
 
-/** Returns all texts of a result; `meta` is what Patchbay says of one that was cut. */
+/** Returns all texts of a result. `meta` is what its `_meta` says about a cut result. */
 export const callTexts = async (
   client: Client,
   name: string,
@@ -69,5 +72,5 @@ export const callTexts = async (
 /** Returns the cache id of a cut result from its `meta`. */
 export const cacheIdOf = (meta: unknown): string => z.looseObject({ cacheId: z.string() }).parse(meta).cacheId
 
-/** Returns the cache id that the text of a cut result names. */
+/** Returns the cache id from the text of a cut result. */
 export const findCacheId = (text: string): string | undefined => /cache_id "([\w-]{22})"/.exec(text)?.[1]

@@ -8,7 +8,7 @@ const TYPES = ['string', 'integer', 'number', 'boolean', 'json', 'url'] as const
 type ParameterType = (typeof TYPES)[number]
 type Binding = { source: string; value?: unknown }
 
-/** What each type makes of a value, by source; `wrong` is part of the expected error. */
+/** The result of each value by type and source. `wrong` is part of the expected error. */
 const CASTS: readonly {
   type: ParameterType
   source: 'exposed' | 'instance' | 'server'
@@ -84,7 +84,7 @@ describe('the parameters of a call', () => {
     await ada.expectOk('POST', `/servers/${serverId}/instances`, { toolId: id, name, bindings })
     client = await connect(`${patchbay.origin}/s/${serverId}`)
     const call = async (args: Record<string, unknown> = {}) => callText(client, name, args)
-    /** The JSON that the API received. */
+    /** Returns the JSON that the API received. */
     const send = async (args: Record<string, unknown> = {}): Promise<unknown> => {
       const { text, isError } = await call(args)
       if (isError) throw new Error(text)

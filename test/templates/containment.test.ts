@@ -6,14 +6,16 @@ import { runsOf } from '../support/cases-of-run.ts'
 import { compiled, template, valuesOf } from './compiling.ts'
 import { nastyJson, nastyText, throughJson } from './nasty.ts'
 
-/** Template text with placeholders, and what it means for given values. */
+/** Template text with placeholders, and its meaning for given values. */
 type Written = { source: string; meaning: (values: ReadonlyMap<string, string>) => string }
 
 const STATIC = fc.constantFrom('', 'a', 'b-', '.', 'v1.', '_', '~', 'x y', 'ü', '%41', '%2e', '!$()*')
 
 const decoded = (text: string): string => decodeURIComponent(text)
 
-/** Builds `text{{p0}}text…`, with names from `from` on; its meaning is the decoded text. */
+/**
+ * Builds `text{{p0}}text…`, numbering parameters from `from` on. The meaning is the decoded text.
+ */
 const writtenWith = (texts: readonly string[], from: number): Written => ({
   source: texts.map((text, index) => (index === 0 ? text : `{{p${from + index - 1}}}${text}`)).join(''),
   meaning: values =>
@@ -272,7 +274,7 @@ describe('any value of one parameter of a whole request', () => {
   }
   const harmless = { path: 'a', query: 'a', header: 'a', whole: 'a', text: 'a' }
 
-  /** The positions of a request by parameter name, and the text around them. */
+  /** The positions of a request by parameter name, each with the text around it. */
   const read = ({ method, url, headers, body }: RenderedRequest) => {
     const { origin, pathname, searchParams, hash } = new URL(url)
     const [, path, ...segments] = pathname.split('/')

@@ -66,7 +66,7 @@ const FRAGMENTS = [
   'a',
 ] as const
 
-/** Any text, and combinations of these fragments, including lone surrogates. */
+/** Any text, combined with these fragments. Includes lone surrogates. */
 export const nastyText = fc.oneof(
   fc.array(fc.constantFrom(...FRAGMENTS), { maxLength: 5 }).map(parts => parts.join('')),
   fc.string({ unit: 'binary', maxLength: 12 }),

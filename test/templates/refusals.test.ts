@@ -44,10 +44,10 @@ describe('a URL that cannot be saved', () => {
     ['https://a.example/%{{x}}', 20, /percent escape/],
     ['https://a.example/%2{{x}}', 21, /percent escape/],
     ['https://a.example/?q=%{{x}}', 23, /percent escape/],
-    ['https://a.example/../{{x}}', 19, /a "\.\." in the path/],
-    ['https://a.example/a/.%2E/{{x}}', 21, /a "\.%2E" in the path/],
-    ['{{url:base}}/../{{x}}', 14, /a "\.\." in the path/],
-    ['https://a.example\\b', 18, /backslash in the path/],
+    ['https://a.example/../{{x}}', 19, /the path contains "\.\."/],
+    ['https://a.example/a/.%2E/{{x}}', 21, /the path contains "\.%2E"/],
+    ['{{url:base}}/../{{x}}', 14, /the path contains "\.\."/],
+    ['https://a.example\\b', 18, /the path contains a backslash/],
     ['https://a.example/a\nb', 20, /line breaks/],
     ['https://a.example/\0', 19, /NUL/],
     [' https://a.example/', 1, /starts with a space/],
@@ -134,7 +134,7 @@ describe('a header that cannot be saved', () => {
     expect(errorsOf({ ...parts, body: '{"a": "{{x}}"}' })).toEqual([
       { field: 'headers[1].value', line: 1, column, message: expect.stringMatching(/Content-Type of a body/) },
     ])
-    // Without a body it is a header like any other.
+    // Without a body, Content-Type is a header like any other.
     expect(errorsOf(parts)).toEqual([])
   })
 

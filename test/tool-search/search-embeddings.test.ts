@@ -21,7 +21,7 @@ const listVectors = (texts: readonly string[]) =>
   texts.map((text, index) => ({ object: 'embedding', index, embedding: vectorOf(text) }))
 
 type Answering = (texts: string[], response: ServerResponse) => void
-/** In reverse order, because only the index tells which vector belongs to which input. */
+/** In reverse order, because only the index assigns a vector to its input. */
 const answerWell: Answering = (texts, response) => answerJson(response, { data: listVectors(texts).reverse() })
 const isForTools = (texts: readonly string[]) => texts.some(text => text.includes('\n'))
 
@@ -66,7 +66,7 @@ describe('a server whose tools are found by search, where an embeddings endpoint
         PATCHBAY_EMBEDDINGS_URL: `${endpoint.origin}/v1/embeddings`,
         PATCHBAY_EMBEDDINGS_MODEL: 'of-this-test',
         PATCHBAY_EMBEDDINGS_KEY: 'hush-hush',
-        // Tools may not reach loopback, but the operator's endpoint may be there.
+        // Tools may not call loopback addresses, but the operator's endpoint may have one.
         PATCHBAY_ALLOW_PRIVATE_NETWORKS: '',
       },
       services: { embeddingLimits: { pauseMs: 0 } },

@@ -8,7 +8,7 @@ import { answerJson } from '../support/fake-api.ts'
 import { openSchemaChecks } from '../support/jobs.ts'
 import { runFakeApi, runPatchbay } from '../support/world.ts'
 
-/** Each step tries the next one twice, so 2^steps in all, none of which matches. */
+/** Each step tries the next one twice, so there are 2^steps attempts, none of which matches. */
 const branching = (steps: number): JsonObject => ({
   type: 'object',
   $ref: '#/$defs/a0',

@@ -3,7 +3,7 @@ import { runPatchbay, runUser } from '../support/world.ts'
 
 const TOOL = { name: 'tool', method: 'POST', url: 'https://api.example.com/items' }
 
-/** Returns a schema of that many bytes as JSON. */
+/** Returns a schema that has this many bytes as JSON. */
 const schemaOf = (bytes: number) => {
   const schema = { type: 'object', description: '' }
   return { ...schema, description: 'x'.repeat(bytes - JSON.stringify(schema).length) }

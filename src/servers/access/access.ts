@@ -69,7 +69,10 @@ type Access = Result<Caller, AccessRefusal>
 const isForServer = ({ serverId }: McpPrincipal, policy: AccessPolicy): boolean =>
   serverId === undefined || serverId === policy.serverId
 
-/** Allows everybody, also with an invalid token. A valid token identifies the caller and does not limit the scopes. */
+/**
+ * Allows everybody, even with an invalid token. A valid token identifies the caller, and its scopes
+ * do not limit the access.
+ */
 const judgePublic = (policy: AccessPolicy, principal: McpPrincipal | undefined): Access => {
   if (principal === undefined || !principal.isForMcp || !isForServer(principal, policy)) return success(undefined)
   return success({ userId: principal.userId, tokenId: principal.tokenId, grantId: principal.grantId })
@@ -94,7 +97,10 @@ export const createServerAccess =
     return principal instanceof Promise ? principal.then(found => judge(policy, found)) : judge(policy, principal)
   }
 
-/** The same check for a user without a token, such as by the session of a page; undefined is an anonymous caller. */
+/**
+ * The same check for a user without a token, for example one signed in to a page. An undefined user
+ * is anonymous.
+ */
 export const checkUserAccess = (
   policy: AccessPolicy,
   user: Pick<McpPrincipal, 'userId' | 'organizationIds'> | undefined,

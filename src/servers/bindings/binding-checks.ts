@@ -64,8 +64,8 @@ type Wired = { tool: Instance['tool']; bindings: Bindings }
 export type BindingFault = { parameter: string; message: string; isSecretAtRisk: boolean }
 
 /**
- * Returns the faults of the `changed` bindings or, if there are none, of all bindings together. `isSecret` reports
- * whether a global is a secret.
+ * Returns the faults of the `changed` bindings. If there are none, checks whether all bindings
+ * together put a secret at risk. `isSecret` returns whether a global is a secret.
  */
 export const findBindingFaults = (
   compiled: CompiledDefinition,
@@ -82,7 +82,7 @@ export const findBindingFaults = (
   return [{ parameter: risk.boundAt, message: explainSecretAtRisk(risk), isSecretAtRisk: true }]
 }
 
-/** Throws `invalid_request` with every fault next to its binding. */
+/** Throws `invalid_request` with one error for each invalid binding. */
 export const assertBindings = async (tx: Transaction, serverId: string, instance: Wired): Promise<void> => {
   const compiled = assertDefinition(instance.tool)
   const secretKeys = await listSecretKeys(tx, serverId)

@@ -1,4 +1,3 @@
-import type { Transaction } from '../../lib/db/client.ts'
 import { rethrowTaken } from '../../lib/db/failures.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import type { Unchanged } from '../../lib/kernel/conflicts.ts'
@@ -27,11 +26,12 @@ type ToolUse = { instanceId: string; tool: string; parameters: readonly string[]
 
 export type GlobalUses = { tools: readonly ToolUse[]; upstreams: readonly { id: string; name: string }[] }
 
-type Rewired = { binding: Binding } | { fault: string }
-
 /** Bindings changed at once; more would delay other changes for seconds. */
 const MAX_SOCKETS_AT_ONCE = 10_000
-/** Bytes of fixed values written at once, since each binding stores its own copy; about the size of a request. */
+/**
+ * Most bytes of fixed values written at once, as each binding stores its own copy. About the size
+ * of a request.
+ */
 const MAX_REWIRED_BYTES = 4 * 1_024 * 1_024
 
 const assertNotTooMany = (sockets: number, wanted: WantedBinding): void => {
@@ -45,9 +45,6 @@ const assertNotTooMany = (sockets: number, wanted: WantedBinding): void => {
   throw new AppError('invalid_request', message)
 }
 
-const changedMeanwhile = () =>
-  new AppError('conflict', 'Some of the selected tools no longer exist. Nothing was changed. Select the tools again.')
-
 const rewire = (
   instance: Instance,
   parameters: readonly string[],
@@ -55,14 +52,15 @@ const rewire = (
   isSecret: (key: string) => boolean,
 ): { bindings: Instance['bindings']; faults: { parameter: string; message: string }[] } => {
   const compiled = checkDefinition(instance.tool)
-  const known = compiled.ok ? compiled.value.parameters : []
-  const results = parameters.map((name): [string, Rewired] => {
-    const parameter = known.find(one => one.parameter.name === name)
-    return [name, parameter ? { binding: toBindingOf(parameter, wanted) } : { fault: 'the tool has no such parameter' }]
-  })
-  const changed = Object.fromEntries(results.flatMap(([name, one]) => ('binding' in one ? [[name, one.binding]] : [])))
-  const absent = results.flatMap(([parameter, one]) => ('fault' in one ? [{ parameter, message: one.fault }] : []))
-  if (!compiled.ok || absent.length > 0) return { bindings: changed, faults: absent }
+  const known = new Map(compiled.ok ? compiled.value.parameters.map(one => [one.parameter.name, one]) : [])
+  const changed: Record<string, Binding> = {}
+  const faults: { parameter: string; message: string }[] = []
+  for (const name of parameters) {
+    const parameter = known.get(name)
+    if (parameter === undefined) faults.push({ parameter: name, message: 'the tool has no such parameter' })
+    else changed[name] = toBindingOf(parameter, wanted)
+  }
+  if (!compiled.ok || faults.length > 0) return { bindings: changed, faults }
   // Ignores faults of bindings that were not selected.
   const after = { tool: instance.tool, bindings: { ...instance.bindings, ...changed } }
   return { bindings: changed, faults: findBindingFaults(compiled.value, after, { isSecret, changed }) }
@@ -75,10 +73,10 @@ const refuse = (errors: readonly FieldError[], tools: number): AppError =>
     { errors },
   )
 
-/** A global created together with an instance, for one of its parameters. */
+/** A global created while an instance is saved, for one of its parameters. */
 export type NewGlobal = GlobalInput & { parameter: string; key: string }
 
-/** Attributes the error of a new global to the parameter that it is for. */
+/** Reports the error of a new global at the parameter that the global is for. */
 const nameParameter = (parameter: string) => (error: unknown) => {
   if (!(error instanceof AppError)) throw error
   const errors = [{ path: `newGlobals.${parameter}`, message: error.message }]
@@ -88,21 +86,17 @@ const nameParameter = (parameter: string) => (error: unknown) => {
 export const createRewiringService = ({ db, changes, sealing }: ServerServiceParts & { sealing: Sealing }) => {
   const readOutlines = createOutlineIndex()
 
-  const listPanels = async (tx: Transaction, serverId: string): Promise<WiredPanel[]> => {
-    const tools = await listWiredTools(tx, serverId)
-    const outlineOf = await readOutlines(tx, serverId, tools)
-    const globals = knownGlobalsOf(await listGlobals(tx, serverId))
-    return tools.map(({ bindings, ...rest }) => ({
-      ...rest,
-      sockets: socketsOf(outlineOf(rest)?.parameters ?? [], bindings, globals),
-    }))
-  }
-
   return {
     /** Lists all instances of a server by name, with the source of each parameter's value. */
     listPanels: async (actor: Actor, serverId: string): Promise<WiredPanel[]> => {
       await getServerFor(db, actor, serverId, 'read')
-      return listPanels(db, serverId)
+      const tools = await listWiredTools(db, serverId)
+      const outlineOf = await readOutlines(db, serverId, tools)
+      const globals = knownGlobalsOf(await listGlobals(db, serverId))
+      return tools.map(({ bindings, ...rest }) => ({
+        ...rest,
+        sockets: socketsOf(outlineOf(rest)?.parameters ?? [], bindings, globals),
+      }))
     },
 
     /** Returns those instances that belong to the server, by name. */
@@ -111,7 +105,7 @@ export const createRewiringService = ({ db, changes, sealing }: ServerServicePar
       return listInstancesById(db, serverId, ids)
     },
 
-    /** Returns what reads each global of the server, including keys without a global. */
+    /** Returns what uses each global of the server, by key. Includes keys without a global. */
     listGlobalUses: async (actor: Actor, serverId: string): Promise<ReadonlyMap<string, GlobalUses>> => {
       await getServerFor(db, actor, serverId, 'read')
       const tools = await listWiredTools(db, serverId)
@@ -133,8 +127,8 @@ export const createRewiringService = ({ db, changes, sealing }: ServerServicePar
     },
 
     /**
-     * Binds many parameters to the same source, all or none. Throws `invalid_request` with the faults by
-     * `tool.parameter`.
+     * Binds many parameters to the same source, all or none. Throws `invalid_request` with an error
+     * for each `tool.parameter` that cannot be bound.
      */
     bindMany: (
       actor: Actor,
@@ -146,7 +140,10 @@ export const createRewiringService = ({ db, changes, sealing }: ServerServicePar
         assertNotTooMany(sockets.length, wanted)
         const picked = Map.groupBy(sockets, ({ instanceId }) => instanceId)
         const instances = await listInstancesById(tx, serverId, [...picked.keys()])
-        if (instances.length !== picked.size) throw changedMeanwhile()
+        if (instances.length !== picked.size) {
+          const message = 'Some of the selected tools no longer exist. Nothing was changed. Select the tools again.'
+          throw new AppError('conflict', message)
+        }
         const secretKeys = await listSecretKeys(tx, serverId)
         const rewired = instances.map(instance => {
           const parameters = [...new Set((picked.get(instance.id) ?? []).map(({ parameter }) => parameter))]
@@ -172,7 +169,7 @@ export const createRewiringService = ({ db, changes, sealing }: ServerServicePar
     ): Promise<{ instance: Instance; globals: Global[] }> =>
       changes
         .commit(async (tx, announce) => {
-          // Checks the permission first, before globals are created.
+          // Checks the permission and the version before globals are created.
           const { serverId } = await changeInstance(tx, actor, id, { patch: {}, ...unchanged })
           const server = await getServerFor(tx, actor, serverId, 'build')
           const globals: Global[] = []

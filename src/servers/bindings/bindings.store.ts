@@ -1,4 +1,5 @@
 import type { Transaction } from '../../lib/db/client.ts'
+import { withoutNulls } from '../../lib/kernel/missing.ts'
 import type { Binding, Bindings } from '../server.ts'
 import { readBindings, toStoredBinding } from '../tools/instances.store.ts'
 
@@ -7,7 +8,7 @@ export type WiredTool = {
   id: string
   name: string
   tool: { id: string; name: string; title: string | undefined; updatedAt: Date }
-  /** `id` is that of the snapshot if the toolkit is one. */
+  /** The toolkit or snapshot that contains the tool. */
   toolkit: { id: string; title: string }
   bindings: Bindings
 }
@@ -23,9 +24,9 @@ export const listWiredTools = async (tx: Transaction, serverId: string): Promise
     orderBy: { name: 'asc' },
     select: { id: true, name: true, tool: TOOL, bindings: BINDING },
   })
-  return rows.map(({ bindings, tool: { toolkit, title, ...tool }, ...row }) => ({
+  return rows.map(({ bindings, tool: { toolkit, ...tool }, ...row }) => ({
     ...row,
-    tool: { ...tool, title: title ?? undefined },
+    tool: withoutNulls(tool),
     toolkit,
     bindings: readBindings(bindings),
   }))
@@ -38,7 +39,7 @@ export const listToolDefinitions = (tx: Transaction, serverId: string, toolIds: 
     select: { id: true, updatedAt: true, definition: true },
   })
 
-/** Replaces the bindings of these parameters and updates the time of the instances. */
+/** Replaces the bindings of these parameters, and updates `updatedAt` of their instances. */
 export const bindAll = async (
   tx: Transaction,
   serverId: string,

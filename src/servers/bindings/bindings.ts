@@ -20,8 +20,8 @@ const fillReferences = (value: JsonValue, readGlobal: (key: string) => string): 
 }
 
 /**
- * Replaces every `{{global}}` in a fixed value. Text that is JSON is parsed first, so that a global inside one of its
- * strings cannot leave that string.
+ * Replaces every `{{global}}` in a fixed value. Parses JSON text first, so that a global inside a
+ * string cannot end that string.
  */
 export const fillFixedValue = (
   { parameter }: CheckedParameter,
@@ -42,14 +42,15 @@ export const globalKeysOf = (parameter: string, binding: Binding): ReadonlySet<s
       return ''
     }
     fillReferences(binding.value, note)
-    // JSON text may write braces as escapes, so it is parsed as for a call, whatever the parameter's type.
+    // JSON text may escape braces. A call parses it, so it is parsed here too, whatever the
+    // parameter's type.
     const parsed = typeof binding.value === 'string' ? parseJson(binding.value, MAX_JSON_DEPTH) : undefined
     if (parsed?.ok) fillReferences(parsed.value, note)
   }
   return keys
 }
 
-/** A binding as the API and the database have it: the key of a global is its value. */
+/** A binding in the API and the database, where `value` holds the key of a global. */
 type BindingFields = { source: Binding['source']; value?: JsonValue | undefined }
 
 export const toBinding = ({ source, value = null }: BindingFields): Binding => {
@@ -78,8 +79,8 @@ export const bindingOf = (bindings: Bindings, parameter: string): Binding =>
 export type SecretAtRisk = { originParameter: string; secretKey: string; boundAt: string }
 
 /**
- * Finds a secret that a caller could send anywhere: an exposed parameter decides the origin, a secret is bound in the
- * tool, and `allowedOrigins` does not restrict the origin.
+ * Finds a secret that a caller could send to any origin: an exposed parameter decides the origin,
+ * another parameter contains a secret, and `allowedOrigins` does not restrict the origin.
  */
 export const findSecretAtRisk = (
   { template, parameters }: CompiledDefinition,

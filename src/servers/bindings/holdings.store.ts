@@ -1,7 +1,7 @@
 import type { Transaction } from '../../lib/db/client.ts'
 import type { HeldServer, Holdings } from '../../tenancy/holdings.ts'
 import { countToolkits } from '../../tools/toolkits.store.ts'
-import { auditRemovedServer } from '../server-audit.ts'
+import { auditServer } from '../server-audit.ts'
 import { markAsRemoved } from '../servers.store.ts'
 
 const HELD = { id: true, name: true, organizationId: true, ownerId: true } as const
@@ -20,7 +20,8 @@ const listOrganizationIdsOfOwner = async (tx: Transaction, ownerId: string): Pro
 }
 
 const giveServers: Holdings['giveServers'] = async (tx, { organizationId, from, to }) => {
-  // Includes servers that are being removed, whose rows keep their owner until the end.
+  // Includes servers that are being removed, because their rows keep an owner until they are
+  // deleted.
   const where = { organizationId, ownerId: from }
   const rows = await tx.server.findMany({ where, select: { id: true } })
   await tx.server.updateMany({ where, data: { ownerId: to } })
@@ -39,12 +40,12 @@ const stopServers: Holdings['stopServers'] = async (tx, actor, organizationId) =
   const rows = await tx.server.findMany({ where: { organizationId }, select: { ...HELD, removedAt: true } })
   for (const server of rows.filter(({ removedAt }) => removedAt === null)) {
     await markAsRemoved(tx, server.id)
-    await auditRemovedServer(tx, actor, server)
+    await auditServer(tx, actor, 'server.removed', server)
   }
   return rows.map(({ id }) => id)
 }
 
-/** What organizations need from servers and toolkits. */
+/** Gives the tenancy capability access to servers and toolkits. */
 export const holdings: Holdings = {
   listServersOwnedBy,
   listOrganizationIdsOfOwner,

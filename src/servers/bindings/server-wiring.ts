@@ -24,7 +24,7 @@ export type BoundTool = {
 /** A server's tools, where they come from, and what their parameters are bound to. */
 export type ServerWiring = {
   server: { id: string; name: string; access: AccessTier }
-  /** The id of a snapshot is its own. */
+  /** Includes snapshots, under their own ids. */
   toolkits: readonly { id: string; title: string; isSnapshot: boolean }[]
   /** By name. */
   tools: readonly BoundTool[]
@@ -32,12 +32,10 @@ export type ServerWiring = {
   globals: readonly { key: string; value: string | undefined }[]
 }
 
-export type ReadServerWiring = (actor: Actor, serverId: string) => Promise<ServerWiring>
-
 /** Tools per query; both databases limit the number of bound values. */
 const TOOLS_PER_QUERY = 500
 
-/** Looks up the outlines of a server's tools. Reads only definitions that are not cached. */
+/** Creates a lookup of tool outlines. It reads only definitions that are not cached. */
 export const createOutlineIndex = () => {
   const outlines = createToolOutlines()
   return async (tx: Transaction, serverId: string, tools: readonly WiredTool[]) => {
@@ -58,10 +56,10 @@ const bind = (parameters: readonly ParameterHead[], bindings: Bindings): readonl
   })
 
 /**
- * Reads the wiring of a server in a few flat queries, however many tools it has. Throws `not_found` if the actor may
- * not read it.
+ * Reads the wiring of a server. The number of queries does not grow with the number of tools.
+ * Throws `not_found` if the actor may not read the server.
  */
-export const createServerWiring = ({ db }: { db: Database }): ReadServerWiring => {
+export const createServerWiring = ({ db }: { db: Database }) => {
   const readOutlines = createOutlineIndex()
 
   const listTools = async (serverId: string): Promise<BoundTool[]> => {
@@ -76,7 +74,7 @@ export const createServerWiring = ({ db }: { db: Database }): ReadServerWiring =
     })
   }
 
-  return async (actor, serverId) => {
+  return async (actor: Actor, serverId: string): Promise<ServerWiring> => {
     const { id, name, access } = await getServerFor(db, actor, serverId, 'read')
     const [toolkits, tools, globals] = await Promise.all([
       listToolkitsInUse(db, id),

@@ -4,7 +4,7 @@ import type { ParameterHead } from '../../tools/tool-outlines.ts'
 import type { Binding, Bindings, Global } from '../server.ts'
 import { bindingOf, globalKeysOf } from './bindings.ts'
 
-/** Sources as users see them. A fixed value that contains a global or a secret counts as that. */
+/** Sources as users see them. A fixed value that contains a global or a secret has that source. */
 export const SOCKET_SOURCES = ['fixed', 'global', 'secret', 'exposed'] as const
 export type SocketSource = (typeof SOCKET_SOURCES)[number]
 
@@ -13,7 +13,10 @@ export type Socket = {
   parameter: string
   type: ParameterType
   source: SocketSource
-  /** The stored fixed value or the key of the global; empty if the model supplies the value. Never a secret's value. */
+  /**
+   * The fixed value or the key of the global. Empty if the value comes from the model. Never the
+   * value of a secret.
+   */
   text: string
   /** Keys of globals that it reads but that do not exist. */
   missing: readonly string[]

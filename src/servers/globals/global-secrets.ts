@@ -3,7 +3,7 @@ import type { Sealed, Sealing } from '../../lib/process/sealing.ts'
 import type { Global } from '../server.ts'
 import { listGlobals } from './globals.store.ts'
 
-/** Binds a sealed global to its server and key, so that other ciphertext does not open. */
+/** Ties a ciphertext to its server and key, so that it cannot be decrypted as another global. */
 const contextOf = (serverId: string, key: string) => ({ purpose: 'server-global', ownerId: serverId, name: key })
 
 /** Encrypts the value of a secret. */

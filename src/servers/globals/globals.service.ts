@@ -20,30 +20,24 @@ import { listAllInstances } from '../tools/instances.store.ts'
 import { sealGlobal } from './global-secrets.ts'
 import * as store from './globals.store.ts'
 
+const invalid = (path: 'key' | 'value', message: string, detail: string): AppError =>
+  new AppError('invalid_request', message, { errors: [{ path, message: detail }] })
+
 const assertKey = (key: string): void => {
   if (GLOBAL_KEY.test(key)) return
-  throw new AppError(
-    'invalid_request',
+  throw invalid(
+    'key',
     'A key starts with a letter or _, contains only letters, digits, _ . and -, and has at most 64 characters.',
-    {
-      errors: [
-        {
-          path: 'key',
-          message: 'must start with a letter or _ and contain only letters, digits, _ . and -',
-        },
-      ],
-    },
+    'must start with a letter or _ and contain only letters, digits, _ . and -',
   )
 }
 
 const assertValue = (value: string, isSecret: boolean): void => {
-  const refuse = (message: string, detail: string) =>
-    new AppError('invalid_request', message, { errors: [{ path: 'value', message: detail }] })
-  if (isSecret && value === '') throw refuse('A secret cannot be empty.', 'must not be empty')
+  if (isSecret && value === '') throw invalid('value', 'A secret cannot be empty.', 'must not be empty')
   const maxBytes = isSecret ? MAX_SECRET_BYTES : MAX_GLOBAL_BYTES
   if (Buffer.byteLength(value) <= maxBytes) return
   const what = isSecret ? 'A secret' : 'A global'
-  throw refuse(`${what} can have at most ${maxBytes} bytes.`, `is longer than ${maxBytes} bytes`)
+  throw invalid('value', `${what} can have at most ${maxBytes} bytes.`, `is longer than ${maxBytes} bytes`)
 }
 
 const assertRoom = async (tx: Transaction, serverId: string): Promise<void> => {
@@ -51,7 +45,10 @@ const assertRoom = async (tx: Transaction, serverId: string): Promise<void> => {
   throw new AppError('limit_exceeded', `A server can have at most ${MAX_GLOBALS_PER_SERVER} globals.`)
 }
 
-/** Called after the secret is written; an error rolls it back. Allows a total that was over the limit `before`. */
+/**
+ * Runs after the secret is written, and an error rolls it back. Accepts a total over the limit if
+ * it was as high `before`.
+ */
 const assertSecretsFit = async (tx: Transaction, serverId: string, before: number): Promise<void> => {
   if ((await store.countSecretBytes(tx, serverId)) <= Math.max(MAX_SECRETS_BYTES, before)) return
   const message = `The encrypted secrets of a server can have at most ${MAX_SECRETS_BYTES} bytes in total. Shorten a secret, or remove one that no tool uses.`

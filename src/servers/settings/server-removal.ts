@@ -4,14 +4,15 @@ import * as store from '../servers.store.ts'
 
 export type ServerRemovalParts = {
   db: Database
-  /** Disconnects the accounts at upstreams that the server used. */
+  /** Disconnects the server's accounts at upstreams. */
   endAccountsOf: (serverId: string) => Promise<void>
   logger: { warn: (details: object, message: string) => void }
 }
 
 /**
- * Finishes the removal of a server: deletes its history, which may be long, and then its row. Until then the row is
- * marked as removed, so that nobody sees or calls the server. If the process ends, another one continues.
+ * Finishes the removal of a server: deletes its history, which may take long, and then its row.
+ * Until then the row is marked as removed, so nobody can see or call the server. If the process
+ * ends meanwhile, a later one continues.
  */
 export const createServerRemoval = ({ db, endAccountsOf, logger }: ServerRemovalParts) => {
   const stopping = new AbortController()

@@ -10,7 +10,7 @@ export type ShownAs = {
   maxTokens: number
 }
 
-/** Returns undefined if the server is gone. Expects that access was checked. */
+/** Returns undefined if the server no longer exists. The caller checks access. */
 export type FindShownAs = (serverId: string) => Promise<ShownAs | undefined>
 
 export const explainShownAs = ({ presentation, tokens, maxTokens }: ShownAs): string =>

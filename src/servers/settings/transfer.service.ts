@@ -1,4 +1,3 @@
-import { writeAudit } from '../../identity/audit/audit.store.ts'
 import type { Transaction } from '../../lib/db/client.ts'
 import { type Actor, assertMay } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
@@ -10,6 +9,7 @@ import { toolkitNotFound } from '../../tools/toolkits.service.ts'
 import { findUsableToolkit } from '../../tools/toolkits.store.ts'
 import { isAllowed, policyOf } from '../access/access.ts'
 import type { Server } from '../server.ts'
+import { auditServer } from '../server-audit.ts'
 import { getServerFor, type ServerServiceParts } from '../servers.service.ts'
 import { updateServer } from '../servers.store.ts'
 import { addUse, removeUse } from '../sources/toolkit-uses.store.ts'
@@ -18,7 +18,7 @@ import * as store from './transfer.store.ts'
 export type TransferInput = {
   organizationId: string
   ownerId?: string | undefined
-  /** Instead of the id. */
+  /** Email address of the owner, in place of `ownerId`. */
   ownerEmail?: string | undefined
 }
 
@@ -27,7 +27,10 @@ const mayBuildThere = async (tx: Transaction, organizationId: string, userId: st
   return role !== undefined && mayRole(role, 'build')
 }
 
-/** Returns the named owner, or the current one if they may build there, or the actor. */
+/**
+ * Returns the named owner. By default, that is the current owner if they may build in the new
+ * organization, otherwise the actor.
+ */
 const newOwnerId = async (
   tx: Transaction,
   actor: Actor,
@@ -71,19 +74,12 @@ const revokeLostGrants = async (tx: Transaction, server: Server): Promise<void> 
 
 /** Writes an entry to both organizations' logs, because each can only read its own. */
 const auditTransfer = async (tx: Transaction, actor: Actor, before: Server, after: Server): Promise<void> => {
-  for (const { organizationId } of [before, after]) {
-    await writeAudit(tx, {
-      action: 'server.transferred',
-      actor,
-      organizationId,
-      target: { type: 'server', id: after.id, name: after.name },
-      change: {
-        organizationId: { from: before.organizationId, to: after.organizationId },
-        ownerId: { from: before.ownerId, to: after.ownerId },
-        allowedUsers: { from: [...before.allowedUserIds], to: [...after.allowedUserIds] },
-      },
-    })
+  const change = {
+    organizationId: { from: before.organizationId, to: after.organizationId },
+    ownerId: { from: before.ownerId, to: after.ownerId },
+    allowedUsers: { from: [...before.allowedUserIds], to: [...after.allowedUserIds] },
   }
+  for (const server of [before, after]) await auditServer(tx, actor, 'server.transferred', server, change)
 }
 
 export const createServerTransfer = ({ changes }: ServerServiceParts) => ({

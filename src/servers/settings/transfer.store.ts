@@ -1,12 +1,15 @@
 import type { Transaction } from '../../lib/db/client.ts'
 
-/** Lists the toolkits that a server uses directly, without snapshots. */
+/** Lists the toolkits that a server uses directly, not through a snapshot. */
 export const listDirectlyUsedToolkitIds = async (tx: Transaction, serverId: string): Promise<string[]> => {
   const where = { serverId, toolkit: { snapshotOfId: null } }
   return (await tx.toolkitUse.findMany({ where, select: { toolkitId: true } })).map(({ toolkitId }) => toolkitId)
 }
 
-/** Points a server's instances to the copies of their tools in a snapshot, in one statement. */
+/**
+ * Points a server's instances to the copies of their tools in a snapshot. One statement moves all
+ * of them.
+ */
 export const moveInstancesToCopies = async (
   tx: Transaction,
   serverId: string,

@@ -17,7 +17,7 @@ import { findSnapshot, findUsableToolkit, listSnapshots, removeToolkit } from '.
 import { globalKeysOf } from '../bindings/bindings.ts'
 import { listSecretKeys } from '../globals/globals.store.ts'
 import type { Server } from '../server.ts'
-import { auditUpdatedToolkit } from '../server-audit.ts'
+import { auditServer } from '../server-audit.ts'
 import { getServerFor, type ServerServiceParts } from '../servers.service.ts'
 import { assertHoldsTools } from '../settings/passthrough-rules.ts'
 import { listInstanceNames, listInstancesOfTool } from '../tools/instances.store.ts'
@@ -25,8 +25,8 @@ import { type AddableToolkit, listAddableToolkits } from '../tools/tool-picks.st
 import { addUse, findUse, listUsedToolkits, removeUse, type ToolkitUse } from './toolkit-uses.store.ts'
 
 /**
- * Throws `conflict` if a changed tool would send a bound secret to another origin. The owner of a toolkit must not be
- * able to get secrets of its users.
+ * Throws `conflict` if a changed tool would send a bound secret to another origin. The owner of a
+ * toolkit must not be able to obtain secrets of other organizations.
  */
 const assertSecretsStay = async (tx: Transaction, serverId: string, held: Tool, changed: Tool): Promise<void> => {
   const move = findMove(held, changed)
@@ -47,7 +47,7 @@ const assertSecretsStay = async (tx: Transaction, serverId: string, held: Tool, 
 }
 
 export type UsedToolkit = {
-  /** Id of the use, for cursors. */
+  /** Id of the `ToolkitUse` row, for cursors. */
   useId: string
   /** The toolkit's own id, even if a snapshot of it is used. */
   id: string
@@ -56,7 +56,7 @@ export type UsedToolkit = {
   title: string
   createdAt: Date
   updatedAt: Date
-  /** Only for toolkits of other organizations. */
+  /** Set if the server uses a snapshot of the toolkit. */
   snapshot:
     | {
         takenAt: Date
@@ -67,8 +67,8 @@ export type UsedToolkit = {
 }
 
 /**
- * Finds a toolkit of the server's organization or a public one, but not private ones of the actor's other
- * organizations.
+ * Finds a toolkit of the server's organization or a public one. Private toolkits of the actor's
+ * other organizations are not available to the server.
  */
 const findToolkitFor = (tx: Transaction, { organizationId }: Server, toolkitId: string): Promise<Toolkit | undefined> =>
   findUsableToolkit(tx, toolkitId, [organizationId])
@@ -92,11 +92,12 @@ const useForeignToolkit = async (
     assertMayBecome: (copy, current) => assertSecretsStay(tx, server.id, copy, current),
   })
   const isOther = Object.values(tools).some(names => names.length > 0)
-  if (isOther) await auditUpdatedToolkit(tx, actor, server, { id: origin.id, title: origin.title, ...tools })
+  const change = { toolkitId: origin.id, toolkit: origin.title, ...tools }
+  if (isOther) await auditServer(tx, actor, 'server.toolkit_updated', server, change)
 }
 
 const assertNoInstances = async (tx: Transaction, serverId: string, toolkitId: string): Promise<void> => {
-  const names = await listInstanceNames(tx, { serverId, toolkitId })
+  const names = await listInstanceNames(tx, { serverId, tool: { toolkitId } })
   if (names.length === 0) return
   const listed = names.map(name => `"${name}"`).join(', ')
   throw new AppError('conflict', `This server uses tools of that toolkit: ${listed}. Remove them first.`)
@@ -111,7 +112,7 @@ const toUsed = async (
   const held = snapshots.find(({ id }) => id === toolkit.id)
   const used = { useId, heldId: toolkit.id, title: toolkit.title, createdAt, updatedAt }
   if (held === undefined) return { ...used, id: toolkit.id, snapshot: undefined }
-  // There are no updates from an original that is deleted or no longer public.
+  // An original that was deleted or is no longer public gives no updates.
   const origin = await findToolkitFor(tx, server, held.snapshotOfId)
   const update = origin && (await compareSnapshot(tx, held))
   return {
@@ -123,8 +124,9 @@ const toUsed = async (
 
 export const createToolkitUseService = ({ db, changes }: ServerServiceParts) => ({
   /**
-   * Adds a toolkit. For another organization's toolkit, takes a snapshot or accepts the pending update. Throws
-   * `conflict` if the toolkit has changed since `version`, or the update would send a secret elsewhere.
+   * Adds a toolkit. For another organization's toolkit, takes a snapshot or accepts the pending
+   * update. Throws `conflict` if the toolkit has changed since `version`, or if the update would
+   * send a secret to another origin.
    */
   useToolkit: (actor: Actor, serverId: string, toolkitId: string, version?: string): Promise<void> =>
     changes.commit(async (tx, announce) => {
@@ -132,7 +134,7 @@ export const createToolkitUseService = ({ db, changes }: ServerServiceParts) => 
       const toolkit = orThrow(await findToolkitFor(tx, server, toolkitId), toolkitNotFound)
       assertHoldsTools(server)
       const isOwn = toolkit.organizationId === server.organizationId
-      // After a transfer the server may hold a snapshot of a toolkit that its own organization now owns.
+      // After a transfer, the server may hold a snapshot of a toolkit of its new organization.
       if (isOwn && (await findSnapshot(tx, serverId, toolkitId)) === undefined) await addUse(tx, serverId, toolkitId)
       else await useForeignToolkit(tx, actor, server, toolkit, version)
       announce({ type: 'server_changed', serverId })

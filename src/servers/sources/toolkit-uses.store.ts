@@ -12,7 +12,7 @@ export const addUse = async (tx: Transaction, serverId: string, toolkitId: strin
 export const countUses = (tx: Transaction, serverId: string): Promise<number> =>
   tx.toolkitUse.count({ where: { serverId } })
 
-/** Returns whether there was a use to remove. */
+/** Returns whether the server used the toolkit. */
 export const removeUse = async (tx: Transaction, serverId: string, toolkitId: string): Promise<boolean> =>
   (await tx.toolkitUse.deleteMany({ where: { serverId, toolkitId } })).count > 0
 
@@ -20,7 +20,7 @@ const WITH_TOOLKIT = {
   toolkit: { select: { id: true, title: true, organizationId: true, snapshotOfId: true, snapshotAt: true } },
 } as const
 
-/** Lists the toolkits and snapshots that a server uses, oldest use first. */
+/** Lists a page of the toolkits and snapshots that a server uses, oldest use first. */
 export const listUsedToolkits = async (tx: Transaction, serverId: string, page: IdPage) => {
   const rows = await tx.toolkitUse.findMany({ ...idPageQuery(page, { serverId }), include: WITH_TOOLKIT })
   return rows.map(({ id, createdAt, updatedAt, toolkit }) => ({ id, createdAt, updatedAt, toolkit }))
@@ -34,7 +34,7 @@ export const listToolkitsInUse = async (tx: Transaction, serverId: string) => {
   return rows.map(({ toolkit: { id, title, snapshotOfId } }) => ({ id, title, isSnapshot: snapshotOfId !== null }))
 }
 
-/** `toolkitId` is that of the snapshot if there is one. */
+/** `toolkitId` is the id of the snapshot if the server uses one. */
 export const findUse = async (
   tx: Transaction,
   serverId: string,
@@ -48,8 +48,9 @@ export const listServerIdsUsing = async (tx: Transaction, toolkitId: string): Pr
   (await tx.toolkitUse.findMany({ where: { toolkitId }, select: { serverId: true } })).map(row => row.serverId)
 
 /**
- * Finds the tool, or its copy in a snapshot of the server. A toolkit that changed hands may belong to the
- * organization while the server still holds a snapshot of it: tools missing there come with its update.
+ * Finds the tool, or its copy in a snapshot of the server. After a transfer, the server may hold a
+ * snapshot of a toolkit of its own organization. It then gets new tools only by accepting the
+ * update.
  */
 export const findToolForServer = async (
   tx: Transaction,
@@ -79,7 +80,7 @@ const groupServers = (rows: readonly { usedId: string; server: ServerRef }[]): R
 
 const SERVER = { select: { id: true, name: true } } as const
 
-/** Tells the tools capability which servers use a toolkit or tool. */
+/** Gives the tools capability the servers that use a toolkit or tool. */
 export const uses: Uses = {
   ofToolkits: async (tx, toolkitIds) => {
     const where = { toolkitId: { in: [...toolkitIds] } }

@@ -37,7 +37,7 @@ const getForChange = async (tx: Transaction, actor: Actor, id: string): Promise<
   return found.instance
 }
 
-/** Throws `limit_exceeded` if the server would have too many tools with `more` added. */
+/** Throws `limit_exceeded` if the server cannot have this many `more` tools. */
 export const assertRoomForTools = async (
   tx: Transaction,
   serverId: string,
@@ -50,7 +50,9 @@ export const assertRoomForTools = async (
   )
 }
 
-/** Changes an instance in the caller's transaction; the caller announces it. Returns the changed instance. */
+/**
+ * Changes an instance in the caller's transaction and returns it. The caller announces the change.
+ */
 export const changeInstance = async (
   tx: Transaction,
   actor: Actor,
@@ -104,7 +106,7 @@ export const createInstanceService = ({
       return store.listAllInstances(db, serverId)
     },
 
-    /** Throws `conflict` if it has changed since `ifUnchangedSince`. */
+    /** Throws `conflict` if the instance has changed since `ifUnchangedSince`. */
     updateInstance: (
       actor: Actor,
       id: string,

@@ -12,7 +12,7 @@ const WITH_TOOL = { tool: true, bindings: { orderBy: { parameter: 'asc' } } } as
 
 type BindingRow = { parameter: string; source: Binding['source']; value: unknown }
 
-// Created once, because that takes longer than parsing thousands of values.
+// Created once, because creating it takes longer than parsing thousands of values.
 const STORED_VALUE = z.json()
 
 export const readBindings = (rows: readonly BindingRow[]): Bindings =>
@@ -30,7 +30,10 @@ const toInstance = ({
   tool: toTool(tool),
 })
 
-/** A fixed null is stored without a value; the source distinguishes it from no value. */
+/**
+ * A fixed value of null is stored without a value. The source distinguishes it from a binding that
+ * has none.
+ */
 export const toStoredBinding = (parameter: string, binding: Binding) => {
   const { source, value } = toBindingFields(binding)
   return { parameter, source, ...(value === undefined || value === null ? {} : { value }) }
@@ -84,20 +87,18 @@ export const listAllInstances = async (tx: Transaction, serverId: string): Promi
   return all
 }
 
-/** Returns those instances that belong to the server, by name. */
-export const listInstancesById = async (
+const listByName = async (
   tx: Transaction,
-  serverId: string,
-  ids: readonly string[],
-): Promise<Instance[]> => {
-  const where = { serverId, id: { in: [...ids] } }
-  return (await tx.instance.findMany({ where, orderBy: { name: 'asc' }, include: WITH_TOOL })).map(toInstance)
-}
+  where: { serverId: string; id?: { in: string[] }; toolId?: string },
+): Promise<Instance[]> =>
+  (await tx.instance.findMany({ where, orderBy: { name: 'asc' }, include: WITH_TOOL })).map(toInstance)
 
-export const listInstancesOfTool = async (tx: Transaction, serverId: string, toolId: string): Promise<Instance[]> => {
-  const where = { serverId, toolId }
-  return (await tx.instance.findMany({ where, orderBy: { name: 'asc' }, include: WITH_TOOL })).map(toInstance)
-}
+/** Returns those instances that belong to the server, by name. */
+export const listInstancesById = (tx: Transaction, serverId: string, ids: readonly string[]): Promise<Instance[]> =>
+  listByName(tx, { serverId, id: { in: [...ids] } })
+
+export const listInstancesOfTool = (tx: Transaction, serverId: string, toolId: string): Promise<Instance[]> =>
+  listByName(tx, { serverId, toolId })
 
 export const listAllInstanceNames = async (tx: Transaction, serverId: string): Promise<string[]> =>
   (await tx.instance.findMany({ where: { serverId }, select: { name: true } })).map(({ name }) => name)
@@ -127,16 +128,6 @@ export const removeInstance = async (tx: Transaction, id: string): Promise<void>
 /** Lists the names of a server's instances that use this tool or toolkit. */
 export const listInstanceNames = async (
   tx: Transaction,
-  where: { serverId: string; toolId?: string; toolkitId?: string },
-): Promise<string[]> => {
-  const rows = await tx.instance.findMany({
-    where: {
-      serverId: where.serverId,
-      ...(where.toolId === undefined ? {} : { toolId: where.toolId }),
-      ...(where.toolkitId === undefined ? {} : { tool: { toolkitId: where.toolkitId } }),
-    },
-    select: { name: true },
-    orderBy: { name: 'asc' },
-  })
-  return rows.map(row => row.name)
-}
+  where: { serverId: string; toolId?: string; tool?: { toolkitId: string } },
+): Promise<string[]> =>
+  (await tx.instance.findMany({ where, select: { name: true }, orderBy: { name: 'asc' } })).map(({ name }) => name)

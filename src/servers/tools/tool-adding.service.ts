@@ -23,18 +23,13 @@ const withNumber = (name: string, number: number): string => {
   return `${name.slice(0, MAX_NAME_CHARACTERS - ending.length)}${ending}`
 }
 
-/** Returns the name, or with the first number that makes it unique, such as `track_2`. */
+/** Returns the name if it is unique, otherwise with a number, such as `track_2`. */
 const makeUnique = (name: string, taken: ReadonlySet<string>): string => {
   const free = name.startsWith(RESERVED_TOOL_PREFIX) ? `tool_${name}`.slice(0, MAX_NAME_CHARACTERS) : name
   let unique = free
   for (let number = 2; taken.has(unique); number++) unique = withNumber(free, number)
   return unique
 }
-
-const nothingPicked = () =>
-  new AppError('invalid_request', 'Select at least one tool.', {
-    errors: [{ path: 'tool', message: 'is not selected' }],
-  })
 
 export const createToolAdding = ({
   db,
@@ -54,14 +49,17 @@ export const createToolAdding = ({
   },
 
   /**
-   * Adds several tools, all or none, each under its own name or with a number appended. Adds their toolkits if they
-   * belong to the organization. Skips a tool with more instances than `atWork`, because the same form already added
-   * it. Returns the new names.
+   * Adds several tools, all or none. Appends a number to names that are taken. Adds toolkits of the
+   * organization. Skips a tool with more instances than `atWork`, because the same form has already
+   * added it. Returns the new names.
    */
   addTools: (actor: Actor, serverId: string, picks: readonly ToolPick[]): Promise<string[]> =>
     changes.commit(async (tx, announce) => {
       const server = await getServerFor(tx, actor, serverId, 'build')
-      if (picks.length === 0) throw nothingPicked()
+      if (picks.length === 0) {
+        const errors = [{ path: 'tool', message: 'is not selected' }]
+        throw new AppError('invalid_request', 'Select at least one tool.', { errors })
+      }
       const ids: string[] = []
       for (const { toolId, atWork } of new Map(picks.map(pick => [pick.toolId, pick])).values()) {
         const id = await takeTool(tx, server, toolId)

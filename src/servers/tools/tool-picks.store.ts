@@ -1,6 +1,6 @@
 import type { Database, Transaction } from '../../lib/db/client.ts'
-import { containing } from '../../lib/db/containing.ts'
 import { withoutNulls } from '../../lib/kernel/missing.ts'
+import { toolkitsMatching, toolsMatching } from '../../tools/sharing/catalogue.store.ts'
 import type { Server } from '../server.ts'
 
 /** Toolkits whose tools can be added to a server: those it uses, and its organization's own. */
@@ -18,13 +18,13 @@ const MAX_OFFERED = 500
 
 type Holder = Pick<Server, 'id' | 'organizationId'>
 
-/** Lists the ids of the toolkits of which the server holds snapshots. */
+/** Lists the ids of the toolkits that the server holds snapshots of. */
 const listCopiedIds = async (tx: Transaction, serverId: string): Promise<string[]> => {
   const copies = await tx.toolkit.findMany({ where: { serverId }, select: { snapshotOfId: true } })
   return copies.flatMap(({ snapshotOfId }) => snapshotOfId ?? [])
 }
 
-/** Excludes toolkits of which the server holds a snapshot (see `findToolForServer`). */
+/** Excludes toolkits that the server holds a snapshot of (see `findToolForServer`). */
 const ownWithoutCopies = (organizationId: string, copiedIds: readonly string[]) => ({
   organizationId,
   snapshotOfId: null,
@@ -64,15 +64,14 @@ export type AddableToolkit = {
 }
 
 /**
- * Lists the organization's own and all public toolkits by title. Searches title and description; an empty search
- * matches all.
+ * Lists the organization's own toolkits and all public ones by title, without those that the server
+ * uses. Searches title and description. An empty search matches all.
  */
 export const listAddableToolkits = async (
   db: Database,
   server: Holder,
   { search, skip, take }: { search: string; skip: number; take: number },
 ): Promise<{ toolkits: AddableToolkit[]; total: number }> => {
-  const found = containing(db, search)
   const where = {
     AND: [
       {
@@ -81,7 +80,7 @@ export const listAddableToolkits = async (
         NOT: { id: { in: await listCopiedIds(db, server.id) } },
       },
       { OR: [{ organizationId: server.organizationId }, { visibility: 'public' as const }] },
-      search === '' ? {} : { OR: [{ title: found }, { description: found }] },
+      toolkitsMatching(db, search),
     ],
   }
   const [total, rows] = await Promise.all([
@@ -126,11 +125,7 @@ export const listOfferedTools = async (
   serverId: string,
   { toolkitIds, search, skip, take }: { toolkitIds: readonly string[]; search: string; skip: number; take: number },
 ): Promise<{ tools: OfferedTool[]; total: number }> => {
-  const found = containing(db, search)
-  const where = {
-    toolkitId: { in: [...toolkitIds] },
-    ...(search === '' ? {} : { OR: [{ name: found }, { title: found }, { description: found }] }),
-  }
+  const where = { toolkitId: { in: [...toolkitIds] }, ...toolsMatching(db, search) }
   const [total, rows] = await Promise.all([
     db.tool.count({ where }),
     db.tool.findMany({
@@ -170,7 +165,7 @@ export const createBareInstances = async (
   await tx.instance.createMany({ data: instances.map(instance => ({ serverId, ...instance })) })
 }
 
-/** A server with an instance of a tool, and the name of the instance. */
+/** An instance of a tool, and its server. */
 export type ToolOffer = { serverId: string; serverName: string; ownerId: string; name: string }
 
 /** Lists the instances of a tool on the servers of these organizations, by server name. */

@@ -7,7 +7,7 @@ export const MAX_TEXTS = 16
 /** Maximum numbers in an embedding: twice what the largest models return. */
 const MAX_DIMENSIONS = 8_192
 /** Enough for MAX_TEXTS embeddings of MAX_DIMENSIONS numbers with all their digits. */
-const MAX_ANSWER_BYTES = 4 * 1_024 * 1_024
+const MAX_RESPONSE_BYTES = 4 * 1_024 * 1_024
 
 export type EmbeddingSettings = {
   url: string
@@ -16,20 +16,23 @@ export type EmbeddingSettings = {
   key: string | undefined
 }
 
-/** No embeddings were returned. `message` contains nothing of the URL, the key or the response. */
+/**
+ * The endpoint returned no usable embeddings. `message` contains no part of the URL, the key or the
+ * response.
+ */
 export class EmbeddingError extends Error {
   override readonly name = 'EmbeddingError'
 }
 
-const Answer = z.object({
+const EmbeddingsResponse = z.object({
   data: z.array(
     z.object({ index: z.int().nonnegative(), embedding: z.array(z.number()).nonempty().max(MAX_DIMENSIONS) }),
   ),
 })
 
-const parseAnswer = (text: string): z.infer<typeof Answer>['data'] => {
+const parseResponse = (text: string): z.infer<typeof EmbeddingsResponse>['data'] => {
   try {
-    return Answer.parse(JSON.parse(text)).data
+    return EmbeddingsResponse.parse(JSON.parse(text)).data
   } catch {
     throw new EmbeddingError('its response is not a list of embeddings')
   }
@@ -44,7 +47,7 @@ const toUnitVector = (numbers: readonly number[]): Float32Array => {
 }
 
 const readVectors = (text: string, count: number): Float32Array[] => {
-  const data = parseAnswer(text)
+  const data = parseResponse(text)
   const byIndex = new Map(data.map(({ index, embedding }) => [index, embedding]))
   const inOrder = Array.from({ length: count }, (_, at) => byIndex.get(at) ?? [])
   if (data.length !== count || inOrder.some(({ length }) => length === 0)) {
@@ -56,12 +59,9 @@ const readVectors = (text: string, count: number): Float32Array[] => {
   return inOrder.map(toUnitVector)
 }
 
-const toEmbeddingError = (error: unknown): unknown =>
-  error instanceof OutboundError ? new EmbeddingError(`it did not respond (${error.fault})`) : error
-
 /** Client of an OpenAI-compatible embeddings endpoint at the URL that the operator has set. */
 export const createEmbeddingEndpoint = ({ url, model, key }: EmbeddingSettings, timeoutMs: number) => {
-  const net = createTrustedFetch({ timeoutMs, maxResponseBytes: MAX_ANSWER_BYTES })
+  const net = createTrustedFetch({ timeoutMs, maxResponseBytes: MAX_RESPONSE_BYTES })
   const headers = {
     'content-type': 'application/json',
     accept: 'application/json',
@@ -69,10 +69,10 @@ export const createEmbeddingEndpoint = ({ url, model, key }: EmbeddingSettings, 
   }
   const send = async (body: string): Promise<{ status: number; text: string }> => {
     try {
-      const answer = await net.fetch(url, { method: 'POST', headers, body })
-      return { status: answer.status, text: await answer.text() }
+      const response = await net.fetch(url, { method: 'POST', headers, body })
+      return { status: response.status, text: await response.text() }
     } catch (error) {
-      throw toEmbeddingError(error)
+      throw error instanceof OutboundError ? new EmbeddingError(`it did not respond (${error.fault})`) : error
     }
   }
   return {

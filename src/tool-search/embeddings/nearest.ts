@@ -31,7 +31,7 @@ const compareFour = (
   into[place + 3] = fourth
 }
 
-/** Returns the cosine of each vector and the query, by index. Pauses now and then for other work. */
+/** Returns the cosine of each vector and the query, by index. Yields to the event loop. */
 const compareAll = async (asked: Float32Array, vectors: readonly Float32Array[]): Promise<Float64Array> => {
   const cosines = new Float64Array(Math.ceil(vectors.length / AT_ONCE) * AT_ONCE)
   const pause = createPause()
@@ -44,7 +44,7 @@ const compareAll = async (asked: Float32Array, vectors: readonly Float32Array[])
   return cosines.subarray(0, vectors.length)
 }
 
-/** Returns the indexes of the vectors nearest to `asked`, nearest first; none with a negative cosine. */
+/** Returns the indexes of the vectors nearest to `asked`, nearest first. Skips negative cosines. */
 export const listNearest = async (
   asked: Float32Array,
   vectors: readonly Float32Array[],

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { mapInTurns } from '../../lib/worker/pause.ts'
+import { MAX_QUERY_CHARACTERS } from '../ranking/tool-index.ts'
 import { type ToolText, textOfTool } from '../ranking/tool-words.ts'
 import { createEmbeddingEndpoint, EmbeddingError, type EmbeddingSettings, MAX_TEXTS } from './embedding-endpoint.ts'
 import { listNearest } from './nearest.ts'
@@ -14,15 +15,16 @@ const MAX_BYTES = 128 * 1_024 * 1_024
 const BYTES_BESIDES = 200
 /** Minimum time between two log messages about a failing endpoint. */
 const LOG_EVERY_MS = 600_000
-/** Maximum query length, the same as for the ranking by words. */
-const MAX_QUERY_CHARACTERS = 1_000
 /** How many of the nearest tools are merged with those found by words. */
 export const NEAREST_TOOLS = 30
 
 export type EmbeddingLimits = {
   /** Timeout of a query's embedding, which a search waits for. */
   queryMs: number
-  /** Pause after a failure, and before tools are embedded again that did not fit the cache. */
+  /**
+   * Time without requests after a failure, and before embedding tools again that did not fit the
+   * cache.
+   */
   pauseMs: number
 }
 const USUAL_LIMITS: EmbeddingLimits = { queryMs: 500, pauseMs: 10_000 }
@@ -35,8 +37,8 @@ type ToolEmbeddingsParts = {
 
 export type ToolMeanings = {
   /**
-   * Returns the indexes of the tools nearest to a query, nearest first; undefined if some tools have no embedding yet or
-   * the query's did not arrive in time. Never rejects.
+   * Returns the indexes of the tools nearest to a query, nearest first. Returns undefined if some
+   * tools have no embedding yet, or if the query's embedding did not arrive in time. Never rejects.
    */
   find: (query: string, isAllowed: (place: number) => boolean) => Promise<number[] | undefined>
 }
@@ -58,10 +60,10 @@ export const createToolEmbeddings = ({ settings, logger, limits }: ToolEmbedding
     if (isClosed || performance.now() - loggedAt < LOG_EVERY_MS) return
     loggedAt = performance.now()
     const reason = error instanceof EmbeddingError ? error.message : 'unknown reason'
-    logger.warn({ reason }, 'the embeddings endpoint fails: tools are found by words only')
+    logger.warn({ reason }, 'the embeddings endpoint failed, so tools are found by words only')
   }
 
-  /** Requests embeddings; after a failure not again for `pauseMs`. */
+  /** Requests embeddings. After a failure, makes no request for `pauseMs`. */
   const createAsking = ({ embed }: Pick<typeof forTools, 'embed'>) => {
     let quietUntil = Number.NEGATIVE_INFINITY
     return async (texts: readonly string[]): Promise<Float32Array[] | undefined> => {
@@ -121,13 +123,13 @@ export const createToolEmbeddings = ({ settings, logger, limits }: ToolEmbedding
   }
 
   return {
-    /** Starts to embed the tools in the background; the next search resumes after a failure. */
+    /** Starts to embed the tools in the background. After a failure, the next search continues. */
     prepare: (tools: readonly ToolText[]): ToolMeanings => {
       let keys: readonly string[] | undefined
       let notBefore = Number.NEGATIVE_INFINITY
 
       const fill = async (): Promise<void> => {
-        // The mount or search that started this continues first.
+        // Lets the mount or search that started this continue first.
         await setImmediate()
         keys ??= await mapInTurns(tools, tool => hash('sha256', textOfTool(tool), 'base64'))
         const places = keys

@@ -2,8 +2,9 @@
 type RelatedWord = { word: string; weight: number }
 
 /**
- * Synonyms in the language of APIs, one group a line. Words after `>` lead to those before it, but not the other way
- * round. An English dictionary adds nothing to this list (docs/adr/0012).
+ * Synonyms in the language of APIs, one group per line. Words after `>` also find those before it,
+ * but not the other way round. A general English dictionary does not improve the results
+ * (docs/adr/0012).
  */
 const GROUPS = `
 get list show read fetch retrieve view return > see look find display check tell inspect browse know open
@@ -114,7 +115,7 @@ weather forecast > rain temperature sky
 map route location > way distance where direction
 `
 
-/** Short forms that names are made of, each behind the word that it stands for: as good as the word itself. */
+/** Abbreviations in names, each after the word that it stands for. Both have the same meaning. */
 const SHORT_FORMS = `
 administrator admin · application app · argument arg · attribute attr · authentication auth · authorization auth ·
 calculate calc · category cat · certificate cert · character char · configuration config · connection conn · count cnt ·
@@ -128,7 +129,7 @@ statistic stat · synchronize sync · system sys · temporary tmp · transaction
 value val · variable var · version ver
 `
 
-/** What people say in several words, and APIs in one. */
+/** Phrases of users, and the word that APIs use for each. */
 const PHRASES: readonly (readonly [phrase: RegExp, words: string])[] = [
   [/\b(?:get|gets|getting) rid of\b/gi, 'delete'],
   [/\b(?:throw|take|put|give|clear) (?:it |them )?away\b/gi, 'delete'],
@@ -147,7 +148,7 @@ const PHRASES: readonly (readonly [phrase: RegExp, words: string])[] = [
   [/\bunder way\b/gi, 'running'],
 ]
 
-/** The text with the one word that an API would have in place of several. */
+/** Replaces phrases with the words that APIs use for them. */
 export const replacePhrases = (text: string): string =>
   PHRASES.reduce((told, [phrase, word]) => told.replaceAll(phrase, word), text)
 
@@ -166,7 +167,7 @@ const parseGroups = (): Group[] =>
       return { here: words(here), leading: words(leading) }
     })
 
-/** The first words of a group are nearest to its subject. */
+/** Weights of synonyms, of words after `>`, and of abbreviations. */
 const WEIGHTS = { same: 0.85, led: 0.8, short: 1 }
 
 const buildTable = (): ReadonlyMap<string, readonly RelatedWord[]> => {
@@ -191,7 +192,7 @@ const buildTable = (): ReadonlyMap<string, readonly RelatedWord[]> => {
   return new Map([...table].map(([from, words]) => [from, [...words].map(([word, weight]) => ({ word, weight }))]))
 }
 
-/** Other words for a word where APIs are spoken of, asked in its base form. */
+/** Returns words with a related meaning in APIs. Expects the base form of a word. */
 export type ApiWords = (word: string) => readonly RelatedWord[]
 
 export const createApiWords = (): ApiWords => {

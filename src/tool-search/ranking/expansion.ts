@@ -68,13 +68,16 @@ const API_WEIGHT = 0.8
 const FORM_WEIGHT = 0.9
 /** Weight of an abbreviation or its long form. */
 const SHORT_WEIGHT = 0.95
-/** Factor for synonyms if tools contain the word itself, which is then usually what is meant. */
+/**
+ * Factor for synonyms if tools contain the word itself, which then is usually the one that is
+ * meant.
+ */
 const OWN_EFFECT = 0.7
 const MAX_MEANINGS = 60
 
 /**
- * Returns all stems that match a word of a query: the word itself, words that begin with it, synonyms, and, for an
- * unknown word, words it may be a typing error of.
+ * Returns all stems that match a word of a query: the word itself, words that begin with it, and
+ * synonyms. For an unknown word, also words that it may be a misspelling of.
  */
 export const expandWord = (word: string, vocabulary: Vocabulary, apiWordsNear: ApiWords): WordMeaning[] => {
   const meanings = new Map<string, number>()

@@ -5,7 +5,10 @@ import type { WordMeaning } from './expansion.ts'
 /** A found tool with its score and the words of its name. */
 export type Candidate = { tool: number; score: number; called: ReadonlySet<string> }
 
-/** Number of best tools considered, whatever the limit, so that the first results do not depend on it. */
+/**
+ * How many of the best tools are considered. Independent of the limit, so that the first results do
+ * not depend on it.
+ */
 const CANDIDATES = 30
 /** Share of common words from which two tools count as variants of one, such as for users and for teams. */
 const ALIKE = 0.6
@@ -19,8 +22,9 @@ const shareOf = (a: ReadonlySet<string>, b: ReadonlySet<string>): number => {
 }
 
 /**
- * Returns the best tools without letting variants of one fill all places: a query in other words than the tools' own
- * profits from seeing several kinds. `ranked`: best first.
+ * Returns the best tools, but not only variants of one tool. If a query does not use the words of
+ * the tools, several kinds of tools are more likely to include the right one. `ranked` starts with
+ * the best.
  */
 export const spreadOut = (ranked: readonly Candidate[], limit: number): number[] => {
   const left = ranked.map(candidate => ({ ...candidate }))
@@ -72,7 +76,7 @@ export const createRanking = (map: SearchableMap<Postings>, names: readonly Read
   const addWord = (meanings: readonly WordMeaning[], touched: Set<number>): number => {
     const found: number[] = []
     const own = meanings.find(({ weight }) => weight === 1)
-    // A rare synonym must not count more than the word that was asked for.
+    // A rare synonym must not count more than the word in the query.
     const most = own === undefined ? Number.POSITIVE_INFINITY : (map.get(own.stem)?.idf ?? 0)
     let weight = 0
     for (const meaning of meanings) {

@@ -26,10 +26,10 @@ const LENGTH_EFFECT: Readonly<Record<Field, number>> = {
   details: 0.6,
 }
 const MAX_WORDS = 24
-const MAX_QUERY_CHARACTERS = 1_000
+export const MAX_QUERY_CHARACTERS = 1_000
 
 export type ToolIndex = {
-  /** Returns the indexes of matching tools in the indexed list, best first. */
+  /** Returns the indexes of the matching tools, best first. */
   find: (query: string, limit: number, isAllowed?: (place: number) => boolean) => number[]
 }
 
@@ -107,7 +107,7 @@ const seal = (drafts: ReadonlyMap<string, Draft>, toolCount: number): Searchable
   return map
 }
 
-/** What the words of a question say, each with the stems that stand for it; the same word counts once. */
+/** Returns the distinct words of a query, without stop words unless it has no others. */
 const readQuery = (query: string): string[] => {
   const words = searchWordsOf(replacePhrases(query.slice(0, MAX_QUERY_CHARACTERS)))
   const telling = words.filter(word => !isStopWord(word))
@@ -124,8 +124,8 @@ const isSwapped = (one: string, other: string): boolean => {
 }
 
 /**
- * An index of what tools say of themselves, to be asked in words. Reads them in turns, so that others have theirs.
- * `apiWordsNear`: other words of the same meaning.
+ * Builds a full-text index of tools. Yields to the event loop. `apiWordsNear` returns related
+ * words.
  */
 const buildToolIndex = async (tools: readonly ToolText[], apiWordsNear: ApiWords): Promise<ToolIndex> => {
   const toStem = createStems()

@@ -25,8 +25,9 @@ const MAX_VALUES = 30
 const MAX_DEPTH = 3
 
 /**
- * URLs and code in a text; the text of a link stays. Each alternative stops where the next could begin, so that matching
- * is linear: strangers write these texts, and they are read on the event loop.
+ * Matches URLs and code in a text, but not the text of a link. Each alternative stops where the
+ * next could begin, so that matching takes linear time: the texts are untrusted and are read on the
+ * event loop.
  */
 const NOISE = /https?:\/\/\S+|\]\([^()]*\)|`[^`/{]*[/{][^`]*`/g
 
@@ -67,7 +68,7 @@ const readParameters = (schema: JsonObject): ParameterWords => {
   return parameters
 }
 
-/** Returns the words of each field without stop words. */
+/** Returns the words of each field, without stop words except in the name. */
 export const wordsOfTool = ({ name, title, description, inputSchema }: ToolText): Record<Field, string[]> => {
   const [summary, rest] = partSummary(description ?? '')
   const parameters = readParameters(inputSchema)
@@ -81,7 +82,7 @@ export const wordsOfTool = ({ name, title, description, inputSchema }: ToolText)
   }
 }
 
-/** Returns a tool's texts as one, most significant first; never empty. */
+/** Joins a tool's texts into one, most significant first. Never empty. */
 export const textOfTool = ({ name, title, description, inputSchema }: ToolText): string => {
   const { names, texts } = readParameters(inputSchema)
   const parameters = [...new Set(names.map(parameter => searchWordsOf(parameter).join(' ')))]

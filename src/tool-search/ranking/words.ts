@@ -1,7 +1,7 @@
 import { stemmer } from 'stemmer'
 import { splitNames } from '../../lib/search/split-words.ts'
 
-/** Words without significance for a search, including question words. */
+/** Words that mean nothing to a search, including question words. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
   `a about all also am an and any are as at be been being but by can could did do does doing for from had has have having
   he her here him his how i if in into is it its itself just let lets may me might more most must my of on once only or
@@ -13,7 +13,7 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
 /** Longer words are ignored: they are tokens or hashes. */
 const MAX_WORD_CHARACTERS = 40
 
-/** Returns the words of a text or name that an index or query considers. */
+/** Returns the words of a text or name that an index or query uses. */
 export const searchWordsOf = (text: string): string[] =>
   splitNames(text).filter(word => word.length <= MAX_WORD_CHARACTERS)
 

@@ -1,6 +1,6 @@
 import type { ListedPresentation, ReportedTool } from './catalogue-report.ts'
 
-/** A catalogue as clients would list it, to be read by a worker. */
+/** A catalogue as clients would list it. A worker counts and lints it. */
 export type CatalogueJob = {
   /** The name that clients use for the server. */
   serverName: string
@@ -10,7 +10,7 @@ export type CatalogueJob = {
   ours: ReadonlySet<string>
 }
 
-/** `tools` are those of the flat list; `tokens` are those of each whole list. */
+/** `tools` describes the flat list. `tokens` counts each whole list. */
 export type CatalogueFigures = {
   tools: ReportedTool[]
   tokens: Record<ListedPresentation, number>

@@ -12,10 +12,10 @@ export type ListCost = { presentation: ListedPresentation; tools: number; tokens
 /** `tokens` counts the tool's JSON as in tools/list. */
 export type ReportedTool = { name: string; tokens: number; findings: readonly Finding[] }
 
-/** Token cost of a server's catalogue for its clients' models, and its known problems. */
+/** What a server's catalogue costs the models of its clients, and its known problems. */
 export type CatalogueReport = {
   encoding: string
-  /** Every tool as in the flat list, by name, whatever presentation the server uses. */
+  /** The tools of the flat list, by name, whatever presentation the server uses. */
   tools: readonly ReportedTool[]
   costs: readonly ListCost[]
   /** The presentation that `auto` selects, and a sentence that says why. */

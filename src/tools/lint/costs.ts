@@ -17,21 +17,23 @@ const VS_CODE_TOOLS = 128
 const CURSOR_TOOLS = 80
 
 /** `tokens` counts the tool as clients see it. */
-export const lintCost = (tokens: number): Finding | undefined => {
-  if (tokens < LARGE_TOKENS) return undefined
-  return {
-    rule: 'costly',
-    level: tokens < VAST_TOKENS ? 'hint' : 'warning',
-    field: 'cost',
-    message: `It adds ${formatNumber(tokens)} tokens to every conversation, whether it is called or not.`,
-    remedy:
-      'Shorten the descriptions, bind parameters that are always the same to a fixed value, and remove those that nobody sets.',
-    clients: [],
-  }
+export const lintCost = (tokens: number): Finding[] => {
+  if (tokens < LARGE_TOKENS) return []
+  return [
+    {
+      rule: 'costly',
+      level: tokens < VAST_TOKENS ? 'hint' : 'warning',
+      field: 'cost',
+      message: `It adds ${formatNumber(tokens)} tokens to every conversation, whether it is called or not.`,
+      remedy:
+        'Shorten the descriptions, bind parameters that are always the same to a fixed value, and remove those that nobody sets.',
+      clients: [],
+    },
+  ]
 }
 
-/** `tools` and `tokens` count what clients are listed at first. */
-export const lintCatalogue = ({ tools, tokens }: { tools: number; tokens: number | undefined }): Finding[] => {
+/** `tools` and `tokens` count the list that clients first receive. */
+export const lintCatalogue = ({ tools, tokens }: { tools: number; tokens: number }): Finding[] => {
   const remedy = 'Offer fewer tools, or choose the search or grouped presentation in Settings.'
   const findings: Finding[] = []
   if (tools > VS_CODE_TOOLS)
@@ -52,7 +54,7 @@ export const lintCatalogue = ({ tools, tokens }: { tools: number; tokens: number
       remedy,
       clients: [CURSOR],
     })
-  if (tokens !== undefined && tokens > LARGE_CATALOGUE_TOKENS)
+  if (tokens > LARGE_CATALOGUE_TOKENS)
     findings.push({
       rule: 'costly-catalogue',
       level: 'warning',

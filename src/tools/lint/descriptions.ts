@@ -58,7 +58,7 @@ export const lintDescription = ({ name, description = '' }: ShownTool): Finding[
   ]
 }
 
-/** Reports parameters without a description, except those that are only references. */
+/** Reports parameters without a description. References are exempt. */
 export const lintParameters = ({ inputSchema: { properties } }: ShownTool): Finding[] => {
   if (!isJsonObject(properties)) return []
   return Object.entries(properties).flatMap(([parameter, schema]): Finding[] => {

@@ -13,17 +13,18 @@ const GEMINI_START = /^[A-Za-z_]/
 /** Claude Code calls a tool `mcp__<server>__<tool>`. Source: github.com/anthropics/claude-code/issues/20643 */
 const CLAUDE_CODE_PREFIX_CHARS = 'mcp____'.length
 /**
- * Cursor leaves out a tool if its name and the server's together have this many. Source:
- * github.com/ComposioHQ/composio/issues/2788
+ * Cursor leaves out a tool if its name and the server's name have this many characters together.
+ * Source: github.com/ComposioHQ/composio/issues/2788
  */
 const CURSOR_CHARS = 60
 
-/** Longest name that leaves room for a prefix while the server's name is unknown. */
+/** Longest name that leaves room for the server's name while that is unknown. */
 const ROOMY_NAME_CHARS = 40
 
+const SHORTEN = 'Shorten it. A verb and a noun are usually enough.'
+
 const findLong = (name: string, serverName: string | undefined): Finding[] => {
-  const remedy = 'Shorten it. A verb and a noun are usually enough.'
-  const common = { rule: 'long-name', field: 'name', remedy } as const
+  const common = { rule: 'long-name', field: 'name', remedy: SHORTEN } as const
   if (serverName === undefined) {
     if (name.length <= ROOMY_NAME_CHARS) return []
     const message = `Clients prefix it with the server's name, and some allow only ${CURSOR_CHARS} or ${MAX_NAME_CHARS} characters for both. This name alone has ${name.length}.`
@@ -61,7 +62,7 @@ export const lintName = (name: string, serverName: string | undefined): Finding[
         level: 'error',
         field,
         message: `Claude, OpenAI and VS Code reject a name of more than ${MAX_NAME_CHARS} characters; this one has ${name.length}.`,
-        remedy: 'Shorten it. A verb and a noun are usually enough.',
+        remedy: SHORTEN,
         clients: refusing,
       },
     ]

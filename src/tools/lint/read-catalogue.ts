@@ -20,7 +20,7 @@ const parseTool = (json: string): ShownTool => {
 /** Joins all pages of a tools/list into one text. */
 export const joinList = (items: readonly string[]): string => `[${items.join(',')}]`
 
-/** Counts and lints a catalogue. Reuses counts of texts it has counted before. */
+/** Counts and lints catalogues. Caches the token counts of texts. */
 export const createCatalogueReader = () => {
   const count = createTokenCounter()
 

@@ -5,7 +5,7 @@ import { listSubschemas, type SchemaNode } from './walk-schema.ts'
 
 const NEWEST = 'https://json-schema.org/draft/2020-12/schema'
 
-/** Reports whether the schema is written in JSON Schema 2020-12, which is the default. */
+/** Whether the schema is written in JSON Schema 2020-12, which is the default. */
 const isNewestDialect = ({ $schema }: JsonObject): boolean =>
   typeof $schema !== 'string' || $schema.replace(/#$/, '') === NEWEST
 
@@ -13,8 +13,9 @@ const isNewestDialect = ({ $schema }: JsonObject): boolean =>
 let ajv: Ajv2020 | undefined
 
 /**
- * Describes the first violation of the JSON Schema 2020-12 meta-schema, or returns undefined. Does not compile the
- * schema and takes linear time, because schemas may come from strangers.
+ * Describes the first violation of the JSON Schema 2020-12 meta-schema. Returns undefined if there
+ * is none. Takes linear time and does not compile the schema, which may come from an untrusted
+ * server.
  */
 const explainInvalidSchema = ({ $schema: _dialect, ...schema }: JsonObject): string | undefined => {
   ajv ??= new Ajv2020({ strict: false, validateFormats: false, logger: false })
@@ -23,7 +24,7 @@ const explainInvalidSchema = ({ $schema: _dialect, ...schema }: JsonObject): str
   return error === undefined ? 'it is not a schema' : `${error.instancePath || 'it'} ${error.message ?? 'is invalid'}`
 }
 
-/** A finding without location and field, which the caller adds. */
+/** A finding before the caller adds its location and field. */
 type Found = Pick<Finding, 'rule' | 'level' | 'message' | 'remedy' | 'clients'>
 
 /** Parameter names that Claude's API accepts. Source: github.com/twilio-labs/mcp/issues/58 */
@@ -37,7 +38,7 @@ const INSTEAD_OF_TYPE = ['type', '$ref', 'anyOf', 'oneOf', 'allOf', 'enum', 'con
 
 const quote = (texts: readonly string[]): string => texts.map(text => `"${text}"`).join(', ')
 
-/** Returns what is wrong with a schema, if anything. */
+/** Returns the problem with a schema, or undefined. */
 type Rule = (schema: JsonObject) => Found | undefined
 
 /** Source: github.com/mobile-next/mobile-mcp/issues/344 (Claude), github.com/langchain-ai/langchainjs/issues/9804 (OpenAI) */
@@ -211,7 +212,7 @@ const findDialect = (schema: JsonObject, field: LintField): Found | undefined =>
   }
 }
 
-/** Keeps only the first of the findings that repeat within one parameter. */
+/** Drops findings that repeat within a parameter, except the first. */
 const dropRepeated = (findings: readonly Finding[]): Finding[] => {
   const seen = new Map<string, Finding>()
   for (const finding of findings) {
@@ -247,7 +248,7 @@ export const lintInputSchema = (schema: JsonObject): Finding[] => {
   ]
 }
 
-/** Clients only check that an output schema is a valid schema. */
+/** Clients only check that an output schema is valid. */
 export const lintOutputSchema = (schema: JsonObject): Finding[] => {
   const field = 'outputSchema'
   const found = listSubschemas(schema).isWhole ? findDialect(schema, field) : TOO_LARGE

@@ -2,9 +2,11 @@ import { createPause } from '../../lib/worker/pause.ts'
 import type { Finding, ShownTool } from './finding.ts'
 import { splitWords } from './split-words.ts'
 
-/** Share of common words (of all words of two tools) from which a model may confuse them. */
+/**
+ * Share of common words, among all words of two tools, from which a model may confuse the tools.
+ */
 const MIN_SIMILARITY = 0.8
-/** Most pairs that are compared; ordinary catalogues need far fewer. */
+/** Most pairs to compare. Ordinary catalogues need far fewer. */
 const MAX_COMPARED = 300_000
 
 export type ToolText = Pick<ShownTool, 'name' | 'description'>
@@ -51,7 +53,10 @@ const indexAll = (tools: readonly ToolText[]): IndexedText[] => {
 /** Tools by each of their rarest words. */
 type Seen = Map<string, IndexedText[]>
 
-/** Returns the first of the seen tools that is similar. All calls share the comparisons in `budget.left`. */
+/**
+ * Returns the first of the seen tools that is similar. `budget.left` counts the comparisons left
+ * for all calls.
+ */
 const findSimilar = (tool: IndexedText, seen: Seen, budget: { left: number }): IndexedText | undefined => {
   for (const word of tool.prefix) {
     for (const other of seen.get(word) ?? []) {
@@ -74,7 +79,7 @@ const pairSimilar = async (tools: readonly IndexedText[]): Promise<Map<number, n
     const same = tool.description === '' ? undefined : described.get(tool.description)
     const found = same ?? findSimilar(tool, seen, budget)?.index
     if (same === undefined) described.set(tool.description, tool.index)
-    // The first of several similar tools represents them all.
+    // The first of several similar tools stands for all of them.
     if (found !== undefined) pairs.set(tool.index, found)
     else
       for (const word of tool.prefix) {
@@ -100,7 +105,9 @@ const toFinding = (own: NormalizedText, other: NormalizedText): Finding => {
   }
 }
 
-/** Returns findings by index for tools that another tool of the catalogue is similar to. Yields to the event loop. */
+/**
+ * Returns a finding for each tool that is similar to another, by index. Yields to the event loop.
+ */
 export const lintSimilarTools = async (tools: readonly ToolText[]): Promise<ReadonlyMap<number, Finding>> => {
   const indexed = indexAll(tools)
   const found = new Map<number, Finding>()
@@ -113,7 +120,7 @@ export const lintSimilarTools = async (tools: readonly ToolText[]): Promise<Read
   return found
 }
 
-/** Returns a finding for the first of the others that is similar to the tool, in linear time. */
+/** Compares a tool with others in linear time. Returns a finding for the first similar one. */
 export const lintSimilarTool = async (tool: ToolText, others: readonly ToolText[]): Promise<Finding | undefined> => {
   const pause = createPause()
   const own = normalize(tool)

@@ -1,6 +1,6 @@
 import { splitNames } from '../../lib/search/split-words.ts'
 
-/** Longest text that is split; real descriptions are shorter. */
+/** Longest text that is split. Real descriptions are shorter. */
 const MAX_CHARS = 2_000
 
 /** Splits a name or text into lower-case words: `getUserById` has four. */

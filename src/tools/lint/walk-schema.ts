@@ -24,7 +24,7 @@ export type SchemaNode = {
   schema: JsonObject
   /** JSON Pointer of the subschema. */
   at: string
-  /** The root property that contains it. */
+  /** The parameter (a property of the root) that contains it. */
   parameter: string | undefined
   /** Whether it is the schema of a property, at any depth. */
   isProperty: boolean
@@ -61,12 +61,13 @@ const childrenOf = (node: SchemaNode): SchemaNode[] =>
     return SCHEMAS.has(keyword) ? plainChildren(node, keyword, value) : []
   })
 
-/** Most subschemas that are visited; real tools have under a hundredth. */
+/** Most subschemas to list. Real tools have less than a hundredth of that. */
 const MAX_NODES = 20_000
 
 /**
- * Lists every subschema, the root first, but not values that only look like schemas (in `enum`, `default` and the
- * like). `isWhole` is false if the schema is too deep or too large to be listed completely.
+ * Lists every subschema, the root first. Skips values that only look like schemas, for example in
+ * `enum` or `default`. `isWhole` is false if the schema is too deep or too large to list
+ * completely.
  */
 export const listSubschemas = (root: JsonObject): { nodes: SchemaNode[]; isWhole: boolean } => {
   const nodes: SchemaNode[] = []

@@ -2,7 +2,7 @@ import { isDoneWithin } from '../../lib/process/time-limit.ts'
 import { loadJmespath, loadJsonata } from './expression-libraries.ts'
 import type { TransformLanguage } from './result-shaping.ts'
 
-/** Why an expression cannot be parsed, and where; lines and columns start at 1. */
+/** Why and where an expression cannot be parsed. Lines and columns start at 1. */
 export type ExpressionFault = { line: number; column: number; message: string }
 
 const faultAt = (expression: string, offset: number, message: string): ExpressionFault => {
@@ -17,12 +17,14 @@ const textOf = (error: unknown, key: 'message' | 'token'): string => {
   return typeof value === 'string' ? value : ''
 }
 
-const explain = (message: string): string => {
-  if (message.startsWith('Maximum call stack')) return 'it is nested too deeply'
-  return message || 'cannot be read'
+const TOO_DEEP = 'it is nested too deeply'
+
+const explain = (error: unknown): string => {
+  const message = textOf(error, 'message')
+  return message.startsWith('Maximum call stack') ? TOO_DEEP : message || 'cannot be read'
 }
 
-/** JSONata reports the end of the unexpected token. */
+/** JSONata reports where the unexpected token ends. */
 const jsonataFault = (expression: string): ExpressionFault | undefined => {
   try {
     loadJsonata()(expression)
@@ -32,11 +34,14 @@ const jsonataFault = (expression: string): ExpressionFault | undefined => {
     const token = textOf(error, 'token')
     const isKnown = typeof position === 'number' && token !== '(end)'
     const offset = isKnown ? position - token.length : expression.length
-    return faultAt(expression, offset, explain(textOf(error, 'message')))
+    return faultAt(expression, offset, explain(error))
   }
 }
 
-/** Returns the first index below `count` for which `holds` is true, assuming it is true from there on. */
+/**
+ * Returns the first index for which `holds` is true, or `count`. Expects that it is true for all
+ * later ones too.
+ */
 const findFirst = (count: number, holds: (index: number) => boolean): number => {
   let low = 0
   let high = count
@@ -53,7 +58,7 @@ const messageOf = (work: () => unknown): string | undefined => {
     work()
     return undefined
   } catch (error) {
-    return textOf(error, 'message') || 'cannot be read'
+    return explain(error)
   }
 }
 
@@ -61,14 +66,14 @@ const messageOf = (work: () => unknown): string | undefined => {
 const isTooShort = (message: string): boolean => message.includes('EOF')
 
 /**
- * The library does not say where the fault is. It is at the first token with which the expression stops being a valid
- * prefix.
+ * The library does not report where the fault is. Finds the first token after which the expression
+ * is no longer the start of a valid one.
  */
 const jmespathFault = (expression: string): ExpressionFault | undefined => {
   const { compile, tokenize } = loadJmespath()
   const message = messageOf(() => compile(expression))
   if (message === undefined) return undefined
-  if (explain(message) !== message) return faultAt(expression, 0, explain(message))
+  if (message === TOO_DEEP) return faultAt(expression, 0, message)
   if (isTooShort(message)) return faultAt(expression, expression.length, 'it is incomplete')
   if (messageOf(() => tokenize(expression)) !== undefined) {
     const isUnreadable = (index: number) =>
@@ -85,11 +90,14 @@ const jmespathFault = (expression: string): ExpressionFault | undefined => {
   return faultAt(expression, tokens[findFirst(tokens.length - 1, isWrong)]?.start ?? 0, message)
 }
 
-/** Reading a long path takes quadratic time; ordinary expressions take a few milliseconds. */
+/** Parsing a long path takes quadratic time. Ordinary expressions take a few milliseconds. */
 const MAX_READ_MS = 250
 const TOO_LONG: ExpressionFault = { line: 1, column: 1, message: 'it takes too long to parse; shorten it' }
 
-/** Returns why an expression is invalid in its language, or undefined if it is valid. Parses it without running it. */
+/**
+ * Returns why an expression is invalid in its language, or undefined if it is valid. Does not run
+ * it.
+ */
 export const findExpressionFault = (language: TransformLanguage, expression: string): ExpressionFault | undefined => {
   let fault: ExpressionFault | undefined
   // Loads the library first, so that its load time does not count towards the limit.

@@ -5,13 +5,14 @@ import type jsonata from 'jsonata'
 type Token = { start: number; value: unknown }
 type Jmespath = { compile: (expression: string) => unknown; tokenize: (expression: string) => Token[] }
 
-// Loaded with the first expression, because most installations have none. Both are CommonJS.
+// Loaded with the first expression, because most installations have none. Both libraries are
+// CommonJS.
 const require = createRequire(import.meta.url)
 
 export const loadJsonata = (): typeof jsonata => require('jsonata')
 export const loadJmespath = (): Jmespath => require('jmespath')
 
-/** Paths of the libraries, to be loaded in a sandbox. */
+/** Paths of the libraries, which a sandbox loads. */
 export const libraryFiles = (): Readonly<Record<'jsonata' | 'jmespath', string>> => ({
   jsonata: require.resolve('jsonata'),
   jmespath: require.resolve('jmespath'),

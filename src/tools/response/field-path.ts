@@ -1,12 +1,12 @@
 import { type Path, type PathFault, parsePath } from '../../lib/json/path.ts'
 import { failure, type Result } from '../../lib/kernel/result.ts'
 
-/** Quoted names, and what `[]` may also be written as. */
+/** Quoted names, and `[*]`, which means the same as `[]`. */
 const QUOTED_OR_ITEMS = /("(?:[^"\\]|\\.)*")|\[\*\]/g
 
 /**
- * Parses a path to fields that a tool's results are sent without. Unlike in other paths, a leading `$` is a name, and
- * `[*]` means the items of arrays only: stored paths may rely on it.
+ * Parses the path of fields to remove from a tool's results. Unlike in other paths, a leading `$`
+ * is part of a name, and `[*]` only means the items of arrays. Stored paths may rely on both.
  */
 export const parseFieldPath = (text: string): Result<Path, PathFault> => {
   const shift = text.startsWith('$') ? 1 : 0

@@ -49,7 +49,7 @@ export const ResponseRules = z
   })
   .describe('changes made to results before they are sent, in this order')
 
-/** The stored form, parsed on reading, so that an invalid row fails there. */
+/** Result shaping as stored. Parsed on reading, so that an invalid row fails there. */
 export const StoredResponse = z.object({
   htmlToMarkdown: z.boolean().optional(),
   dropFields: z.array(z.string()).optional(),
@@ -71,7 +71,7 @@ const transformErrors = ({ transform }: ResultShaping, at: string): FieldError[]
   return [{ path, message: text }]
 }
 
-/** Returns the errors in the expression and the paths; `at` is the prefix of their paths. */
+/** Returns the errors in the expression and the paths. `at` precedes the path of each error. */
 export const responseErrors = (response: ResultShaping | undefined, at = 'response'): FieldError[] => {
   if (response === undefined) return []
   const paths = (response.dropFields ?? []).slice(0, MAX_DROPPED_PATHS).flatMap((text, index) => {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { readWholeNumber, wholeNumberRule } from '../../lib/kernel/whole-number.ts'
 
 export const DEFAULT_RESPONSE_TOKENS = 8_000
-/** Below this there is room for little but the truncation notice. */
+/** A smaller budget has little room for anything but the truncation notice. */
 const MIN_RESPONSE_TOKENS = 200
 const MAX_RESPONSE_TOKENS = 1_000_000
 
@@ -14,5 +14,5 @@ export const responseTokens = z
   .max(MAX_RESPONSE_TOKENS, RULE)
   .refine(tokens => tokens === 0 || tokens >= MIN_RESPONSE_TOKENS, RULE)
 
-/** Parses the value of a form field; undefined if it is empty. */
+/** Parses the value of a form field. Empty means undefined. */
 export const typedResponseTokens = z.string().transform(readWholeNumber).pipe(responseTokens.optional())

@@ -9,16 +9,16 @@ export type ResultShaping = {
   htmlToMarkdown?: boolean | undefined
   /** Paths to remove, such as `items[].links`. */
   dropFields?: string[] | undefined
-  /** Replaces the result with what the expression returns for its JSON. */
+  /** Replaces the result with the value of the expression for its JSON. */
   transform?: { language: TransformLanguage; expression: string } | undefined
-  /** Longest string in characters; a longer one is cut, with a note. */
+  /** Longest string in characters. A longer string is cut, and a note is added. */
   maxStringLength?: number | undefined
 }
 
 export const MAX_EXPRESSION_CHARACTERS = 10_000
 export const MAX_DROPPED_PATHS = 100
 export const MAX_PATH_CHARACTERS = 300
-/** Below this, a cut string would contain little but the note. */
+/** A shorter string would contain little but the note. */
 export const MIN_STRING_LENGTH = 20
 export const MAX_STRING_LENGTH = 1_000_000
 

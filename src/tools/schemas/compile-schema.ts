@@ -7,10 +7,10 @@ const linearRegExp = Object.assign((pattern: string) => RE2JS.compile(pattern), 
 
 const createAjv = () => new Ajv2020({ strict: false, validateFormats: false, code: { regExp: linearRegExp } })
 
-/** Creating one takes 70 ms, most of it for the meta-schema. */
+/** Creating an instance takes 70 ms, mostly for the meta-schema. */
 let shared = createAjv()
 let uses = 0
-/** The library holds on to something of every schema, so it is replaced from time to time. */
+/** The library retains memory for every schema, so the instance is replaced after this many. */
 const MAX_USES = 1_000
 
 const shareAjv = (): Ajv2020 => {
@@ -22,15 +22,18 @@ const shareAjv = (): Ajv2020 => {
   return shared
 }
 
-/** Returns what is wrong with a schema by the meta-schema of JSON Schema 2020-12, or undefined. */
+/**
+ * Returns how a schema violates the meta-schema of JSON Schema 2020-12, or undefined if it does
+ * not.
+ */
 export const findMetaSchemaFault = (schema: JsonObject): string | undefined => {
   const ajv = shareAjv()
   return ajv.validateSchema(schema) === true ? undefined : ajv.errorsText()
 }
 
-/** Compiles a schema. Throws if a reference leads nowhere or a pattern is invalid. */
+/** Compiles a schema. Throws if a reference has no target or a pattern is invalid. */
 export const compileSchema = (schema: JsonObject, hasIds: boolean): ValidateFunction => {
-  // An id could clash with that of another schema, or stand for the meta-schema.
+  // An id could equal that of another schema or of the meta-schema.
   if (hasIds) return createAjv().compile(schema)
   const ajv = shareAjv()
   try {

@@ -3,14 +3,17 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/
 
 /** What checking a value against a schema may cost. */
 export type SchemaMeasure = {
-  /** Values in the schema as written. Compiling takes time in proportion. */
+  /** Values in the schema as written. The time to compile it is proportional to this. */
   size: number
-  /** Subschemas with every reference expanded, and instructions of patterns; infinite if the schema is recursive. */
+  /**
+   * Subschemas with every reference expanded, plus instructions of patterns. Infinite if the schema
+   * is recursive.
+   */
   nodes: number
   hasUniqueItems: boolean
-  /** Whether it or a subschema has an `$id`, which changes what references mean. */
+  /** Whether the schema or a subschema has an `$id`, which changes the meaning of references. */
   hasIds: boolean
-  /** A reference that leads nowhere, if there is one. Not known if `hasIds`. */
+  /** A reference without a target, if there is one. Unknown if `hasIds`. */
   deadReference: string | undefined
 }
 
@@ -55,12 +58,12 @@ const NAMED_SCHEMAS: ReadonlySet<string> = new Set(['dependencies', 'dependentSc
 const DATA: ReadonlySet<string> = new Set(['const', 'dependentRequired', 'enum', 'required'])
 /** Subschemas that apply only through a reference. */
 const DEFINITIONS: ReadonlySet<string> = new Set(['$defs', 'definitions'])
-/** References whose target depends on the data's place. */
+/** References whose target depends on the position in the data. */
 const DYNAMIC: ReadonlySet<string> = new Set(['$dynamicRef', '$recursiveRef'])
 
-/** A pattern that may need more instructions is not compiled here, because that alone may take seconds. */
+/** A pattern with a higher estimate is not compiled here, because compiling may take seconds. */
 const MAX_COMPILED_INSTRUCTIONS = 20_000
-/** RE2 refuses patterns that repeat something more often, nested repetitions included. */
+/** RE2 rejects patterns with more repetitions, nested ones included. */
 const MAX_REPETITIONS = 1_000
 const INSTRUCTIONS_PER_CHARACTER = 4
 
@@ -72,7 +75,7 @@ const estimateInstructions = (pattern: string): number => {
   return pattern.length * INSTRUCTIONS_PER_CHARACTER * repetitions
 }
 
-/** Returns the instructions of a pattern, rather too many. */
+/** Returns the instructions of a pattern. An estimate may be too high. */
 const countInstructions = (pattern: string): number => {
   const estimate = estimateInstructions(pattern)
   if (estimate > MAX_COMPILED_INSTRUCTIONS) return estimate
@@ -106,7 +109,10 @@ const findAt = (root: JsonObject, pointer: string): JsonValue | undefined => {
 const isSchema = (value: JsonValue | undefined): value is JsonObject | boolean =>
   typeof value === 'boolean' || isJsonObject(value)
 
-/** Collects everything that has an anchor, and whether anything has an id. Also finds both where they mean nothing. */
+/**
+ * Collects all anchors, and finds out whether there is an id. Includes keywords in values that are
+ * not schemas.
+ */
 const collectNames = (root: JsonObject) => {
   const anchors = new Map<string, JsonObject>()
   let hasIds = false
@@ -122,7 +128,10 @@ const collectNames = (root: JsonObject) => {
   return { anchors, hasIds }
 }
 
-/** Measures a schema without expanding its references: each subschema is counted once, and multiplied by its uses. */
+/**
+ * Measures a schema without expanding its references. Counts each subschema once, and adds that
+ * count wherever it is used.
+ */
 export const measureSchema = (root: JsonObject): SchemaMeasure => {
   const { anchors, hasIds } = collectNames(root)
   const counted = new Map<JsonObject, number>()

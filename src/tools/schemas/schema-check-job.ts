@@ -7,18 +7,21 @@ import { compileSchema, describeMismatch } from './compile-schema.ts'
 /** A value to check. `key` identifies the schema. */
 export type SchemaCheckJob = { key: string; schema: JsonObject; hasIds: boolean; rootName: string; value: JsonValue }
 
-/** `mismatch`: why the value does not match, if it does not. */
+/** `mismatch` says why the value does not match; undefined if it does. */
 export type SchemaCheckOutcome =
   | { kind: 'checked'; mismatch: string | undefined }
   | { kind: 'slow' }
   | { kind: 'invalid' }
 
-/** Time for checking one value. */
+/** Time limit for checking one value, in milliseconds. */
 export const CHECK_MS = 250
-/** Compiled schemas that a process caches. */
+/** Most compiled schemas that a process caches. */
 const MAX_COMPILED = 100
 
-/** Creates the function of the job, which caches compiled schemas. Compiling counts towards the limit of the job. */
+/**
+ * Creates the job's function, which caches compiled schemas. Compiling counts towards the job's
+ * time limit.
+ */
 export const createSchemaCheckJob = () => {
   const compiled = new LRUCache<string, ValidateFunction>({ max: MAX_COMPILED })
   const findValidator = ({ key, schema, hasIds }: SchemaCheckJob): ValidateFunction | undefined => {

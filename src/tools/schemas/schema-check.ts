@@ -8,23 +8,28 @@ import { compileSchema, describeMismatch, findMetaSchemaFault } from './compile-
 import { countValues, measureSchema, type SchemaMeasure } from './measure-schema.ts'
 import { CHECK_MS, type SchemaCheckJob, type SchemaCheckOutcome } from './schema-check-job.ts'
 
-/** Returns why a value does not match the schema, or could not be checked; undefined if it matches. */
+/**
+ * Returns why a value does not match the schema or could not be checked. Undefined if it matches.
+ */
 export type SchemaCheck = (value: JsonValue, signal: StopSignal | undefined) => Promise<string | undefined>
 
-/** A larger schema, as `SchemaMeasure.nodes` counts, is always checked outside of the main thread. */
+/** A schema with more `SchemaMeasure.nodes` is never checked on the main thread. */
 const MAX_NODES = 500
-/** A check on the main thread visits at most this many pairs of a subschema and a value: about a millisecond. */
+/**
+ * Most pairs of a subschema and a value that a check on the main thread visits. Takes about a
+ * millisecond.
+ */
 const MAX_STEPS = 50_000
-/** Comparing the items of a longer list with each other takes too long. */
+/** Longest list whose items are compared with each other on the main thread. */
 const MAX_UNIQUE_ITEMS = 100
-/** Largest schema that can be saved. */
+/** Most `SchemaMeasure.nodes` of a schema that can be saved. */
 const MAX_SAVED_NODES = 10_000_000
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : 'unknown reason')
 
 /**
- * Returns why a value is not a JSON Schema 2020-12 that we can use, or undefined if it is. Only internal references
- * resolve. Does not compile large schemas.
+ * Returns why a value is not a usable JSON Schema 2020-12, or undefined if it is one. Only internal
+ * references are resolved. Does not compile large schemas.
  */
 export const schemaProblem = (schema: unknown): string | undefined => {
   if (!isJsonObject(schema)) return 'is not a JSON Schema object'
@@ -32,7 +37,7 @@ export const schemaProblem = (schema: unknown): string | undefined => {
     const fault = findMetaSchemaFault(schema)
     if (fault !== undefined) return `is not a valid JSON Schema 2020-12: ${fault}`
     const { size, nodes, hasIds, deadReference } = measureSchema(schema)
-    if (deadReference !== undefined) return `cannot be compiled: there is nothing at ${deadReference}`
+    if (deadReference !== undefined) return `cannot be compiled: the reference ${deadReference} has no target`
     if (size <= MAX_NODES && (nodes <= MAX_NODES || hasIds)) compileSchema(schema, hasIds)
     return undefined
   } catch (error) {
@@ -75,15 +80,21 @@ const explain = (ending: JobEnding, schemaName: string, timeLimitMs: number): st
   }
 }
 
-/** Names for messages: of the checked value (`the arguments`), and of its schema (`inputSchema`). */
+/**
+ * Names in messages: `rootName` for the checked value (`the arguments`), `schemaName` for its
+ * schema (`inputSchema`).
+ */
 export type SchemaNames = { rootName: string; schemaName: string }
 
 /**
- * Checks values against the schemas of tools: quick checks at once, all others in a process of their own, because
- * builders and upstreams write the schemas.
+ * Checks values against the schemas of tools. Quick checks run at once, all others in a separate
+ * process, because the schemas are untrusted.
  */
 export const createSchemaChecks = ({ run, timeLimitMs }: Job<SchemaCheckJob, SchemaCheckOutcome>) => ({
-  /** Expects a schema that was checked when its tool was saved. Compiles it with the first value and keeps it. */
+  /**
+   * Expects a schema that was checked when its tool was saved. Compiles it with the first value and
+   * caches the validator.
+   */
   createCheck: (schema: JsonObject, { rootName, schemaName }: SchemaNames, { owner, group }: Tenant): SchemaCheck => {
     const measure = once(() => measureSchema(schema))
     const validator = once(() => compileSchema(schema, false))

@@ -5,9 +5,6 @@ import type { Tool, ToolkitCard } from '../tool.ts'
 import { type ServerRef, type ToolkitServiceParts, toolkitNotFound } from '../toolkits.service.ts'
 import * as store from './catalogue.store.ts'
 
-/** A page of tools sorted by name. */
-export type NamePage = { limit: number; after: string | undefined }
-
 export type UsedToolkitCard = ToolkitCard & { usedBy: readonly ServerRef[] }
 export type ToolWithUses = { tool: Tool; usedBy: readonly ServerRef[] }
 
@@ -16,33 +13,32 @@ const PUBLIC: store.ToolkitScope = { kind: 'public' }
 
 /** Searches toolkits, with their contents and the servers that use them. */
 export const createToolkitCatalogue = ({ db, uses }: Pick<ToolkitServiceParts, 'db' | 'uses'>) => {
-  const withUses = async (cards: readonly ToolkitCard[]): Promise<UsedToolkitCard[]> => {
-    const users = await uses.ofToolkits(
-      db,
-      cards.map(({ id }) => id),
-    )
-    return cards.map(card => ({ ...card, usedBy: users.get(card.id) ?? [] }))
-  }
-
   const getOwn = async (actor: Actor, id: string): Promise<UsedToolkitCard> => {
-    const card = await store.findToolkitCard(db, ofActor(actor), id)
-    const [used] = await withUses(card === undefined ? [] : [card])
-    if (used === undefined) throw toolkitNotFound()
-    return used
+    const card = orThrow(await store.findToolkitCard(db, ofActor(actor), id), toolkitNotFound)
+    return { ...card, usedBy: (await uses.ofToolkits(db, [id])).get(id) ?? [] }
   }
 
   const getPublic = async (id: string): Promise<ToolkitCard> =>
     orThrow(await store.findToolkitCard(db, PUBLIC, id), toolkitNotFound)
 
   return {
-    /** Lists toolkits of the actor's organizations, at most one more than the page size. */
-    listOwn: async (actor: Actor, search: string, page: IdPage): Promise<UsedToolkitCard[]> =>
-      withUses(await store.listToolkitCards(db, ofActor(actor), search, page)),
+    /**
+     * Lists toolkits of the actor's organizations. Returns one more than the page size if there is
+     * another page.
+     */
+    listOwn: async (actor: Actor, search: string, page: IdPage): Promise<UsedToolkitCard[]> => {
+      const cards = await store.listToolkitCards(db, ofActor(actor), search, page)
+      const users = await uses.ofToolkits(
+        db,
+        cards.map(({ id }) => id),
+      )
+      return cards.map(card => ({ ...card, usedBy: users.get(card.id) ?? [] }))
+    },
 
-    /** A toolkit of the actor's organizations, public or not. */
+    /** Returns a toolkit of the actor's organizations, whatever its visibility. */
     getOwn,
 
-    listOwnTools: async (actor: Actor, id: string, search: string, page: NamePage): Promise<ToolWithUses[]> => {
+    listOwnTools: async (actor: Actor, id: string, search: string, page: store.NamePage): Promise<ToolWithUses[]> => {
       await getOwn(actor, id)
       const tools = await store.listToolsMatching(db, id, search, page)
       const users = await uses.ofTools(
@@ -57,12 +53,12 @@ export const createToolkitCatalogue = ({ db, uses }: Pick<ToolkitServiceParts, '
 
     getPublic,
 
-    listPublicTools: async (id: string, search: string, page: NamePage): Promise<Tool[]> => {
+    listPublicTools: async (id: string, search: string, page: store.NamePage): Promise<Tool[]> => {
       await getPublic(id)
       return store.listToolsMatching(db, id, search, page)
     },
 
-    /** Expects that access to the organization was checked. */
+    /** The caller checks access to the organization. */
     countOf: (organizationId: string) => store.countToolkitsAndTools(db, organizationId),
   }
 }

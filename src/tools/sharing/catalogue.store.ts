@@ -3,7 +3,7 @@ import { containing } from '../../lib/db/containing.ts'
 import { type IdPage, idPageQuery } from '../../lib/http/id-paging.ts'
 import { mapFound } from '../../lib/kernel/missing.ts'
 import type { Tool, ToolkitCard } from '../tool.ts'
-import { toToolkit } from '../toolkits.store.ts'
+import { countToolkits, toToolkit } from '../toolkits.store.ts'
 import { toTool } from '../tools.store.ts'
 
 /** Which toolkits to search: those of some organizations, or all public ones. */
@@ -24,10 +24,11 @@ const toCard = ({ organization, _count, ...row }: CardRow): ToolkitCard => ({
   tools: _count.tools,
 })
 
-const matching = (db: Database, search: string) =>
+/** Searches the title and description of toolkits. An empty search matches all. */
+export const toolkitsMatching = (db: Database, search: string) =>
   search === '' ? {} : { OR: [{ title: containing(db, search) }, { description: containing(db, search) }] }
 
-/** Searches title and description, without snapshots; an empty search matches all. */
+/** Lists toolkits, but not snapshots. */
 export const listToolkitCards = async (
   db: Database,
   scope: ToolkitScope,
@@ -35,7 +36,7 @@ export const listToolkitCards = async (
   page: IdPage,
 ): Promise<ToolkitCard[]> => {
   const rows = await db.toolkit.findMany({
-    ...idPageQuery(page, { AND: [whereOf(scope), matching(db, search)] }),
+    ...idPageQuery(page, { AND: [whereOf(scope), toolkitsMatching(db, search)] }),
     include: WITH_REST,
   })
   return rows.map(toCard)
@@ -48,19 +49,27 @@ export const findToolkitCard = async (
 ): Promise<ToolkitCard | undefined> =>
   mapFound(await db.toolkit.findFirst({ where: { AND: [whereOf(scope), { id }] }, include: WITH_REST }), toCard)
 
-/** Lists tools of a toolkit by name; searches name, title and description. */
+/** Searches the name, title and description of tools. An empty search matches all. */
+export const toolsMatching = (db: Database, search: string) => {
+  const found = containing(db, search)
+  return search === '' ? {} : { OR: [{ name: found }, { title: found }, { description: found }] }
+}
+
+/** A page of tools sorted by name. */
+export type NamePage = { limit: number; after: string | undefined }
+
+/** Lists the matching tools of a toolkit by name. */
 export const listToolsMatching = async (
   db: Database,
   toolkitId: string,
   search: string,
-  { limit, after }: { limit: number; after: string | undefined },
+  { limit, after }: NamePage,
 ): Promise<Tool[]> => {
-  const found = containing(db, search)
   const rows = await db.tool.findMany({
     where: {
       toolkitId,
       ...(after === undefined ? {} : { name: { gt: after } }),
-      ...(search === '' ? {} : { OR: [{ name: found }, { title: found }, { description: found }] }),
+      ...toolsMatching(db, search),
     },
     orderBy: { name: 'asc' },
     take: limit + 1,
@@ -73,10 +82,9 @@ export const countToolkitsAndTools = async (
   db: Database,
   organizationId: string,
 ): Promise<{ toolkits: number; tools: number }> => {
-  const mine = { organizationId, snapshotOfId: null }
   const [toolkits, tools] = await Promise.all([
-    db.toolkit.count({ where: mine }),
-    db.tool.count({ where: { toolkit: mine } }),
+    countToolkits(db, organizationId),
+    db.tool.count({ where: { toolkit: { organizationId, snapshotOfId: null } } }),
   ])
   return { toolkits, tools }
 }

@@ -3,13 +3,14 @@ import type { ToolDefinition } from '../tool.ts'
 import { checkDefinition } from '../tool-definition.ts'
 
 /**
- * Scheme, host and port of a URL template as written, including placeholders, or the parameter that its base URL
- * comes from.
+ * Scheme, host and port of a URL template as written, with its placeholders. If the template starts
+ * with a base URL, the placeholder for that.
  */
 const AUTHORITY = /^(?:[a-z][a-z0-9+.-]*:\/\/)?(?:\{\{.*?\}\}|[^/?#])*/is
 
 /**
- * Returns a description of where the tool's requests go. Tools with equal `decidedBy` send them to the same origins.
+ * Describes where the tool's requests go. Tools with equal `decidedBy` send them to the same
+ * origins.
  */
 const destinationOf = (definition: ToolDefinition): { words: string; decidedBy: unknown } => {
   const compiled = checkDefinition(definition)
@@ -21,14 +22,17 @@ const destinationOf = (definition: ToolDefinition): { words: string; decidedBy: 
     words: `wherever ${origin.parameters.map(name => `"${name}"`).join(', ')} in ${authority} points`,
     decidedBy: {
       authority,
-      // A default applies if there is no value, and the allowed origins restrict the value.
+      // Without a value the default applies, and the allowed origins restrict the value.
       metas: origin.parameters.map(name => definition.parameters[name]),
       allowedOrigins: definition.allowedOrigins,
     },
   }
 }
 
-/** Describes how the destination of a tool's requests changes; undefined if the origins stay the same. */
+/**
+ * Describes how the destination of a tool's requests changes. Returns undefined if the origins stay
+ * the same.
+ */
 export const findMove = (before: ToolDefinition, after: ToolDefinition): { from: string; to: string } | undefined => {
   const [from, to] = [destinationOf(before), destinationOf(after)]
   return isDeepStrictEqual(from.decidedBy, to.decidedBy) ? undefined : { from: from.words, to: to.words }

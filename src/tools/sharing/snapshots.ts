@@ -1,17 +1,17 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Transaction } from '../../lib/db/client.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { JsonValue } from '../../lib/kernel/json.ts'
 import { toStored } from '../stored-definition.ts'
 import type { Snapshot, Tool, Toolkit } from '../tool.ts'
-import { createSnapshot, renewSnapshot, touchToolkit } from '../toolkits.store.ts'
+import { createSnapshot, renewSnapshot } from '../toolkits.store.ts'
 import { copyTools, listAllTools, removeTool, updateTool } from '../tools.store.ts'
 
 /** The current and the new value of a field; null if it has none. */
 export type FieldChange = { field: string; from: JsonValue; to: JsonValue }
 
-/** What accepting a pending update would change: tool names and, for a changed tool, the fields that differ. */
+/** The tools that accepting a pending update would add, change and remove. */
 export type SnapshotDifference = {
   /** Version of the origin that was compared. */
   version: string
@@ -24,7 +24,7 @@ export type SnapshotDifference = {
 export type HolderOfSnapshot = {
   /** Names of the instances that use a tool. */
   instancesOf: (toolId: string) => Promise<readonly string[]>
-  /** Throws if the instances of the copy do not allow it to become the current original. */
+  /** Throws if an instance of the copy rules out a change to the current original. */
   assertMayBecome: (copy: Tool, origin: Tool) => Promise<void>
 }
 
@@ -34,9 +34,7 @@ const fieldsOf = (tool: Tool): Record<string, JsonValue> => {
 }
 
 const versionOf = (tools: readonly Tool[]): string =>
-  createHash('sha256')
-    .update(JSON.stringify(tools.map(tool => [tool.id, fieldsOf(tool)])))
-    .digest('base64url')
+  hash('sha256', JSON.stringify(tools.map(tool => [tool.id, fieldsOf(tool)])), 'base64url')
 
 const fieldChanges = (a: Tool, b: Tool): FieldChange[] => {
   const [before, after] = [fieldsOf(a), fieldsOf(b)]
@@ -99,8 +97,9 @@ export const takeSnapshot = async (
 }
 
 /**
- * Updates the snapshot to its current origin. Returns the names of the tools that differ. Throws `conflict` if a
- * removed tool is still used, or whatever `assertMayBecome` throws for a changed one.
+ * Updates a snapshot to its current origin. Returns the names of the tools that were added, changed
+ * and removed. Throws `conflict` if a removed tool is still in use, and rethrows errors
+ * from `assertMayBecome` for changed tools.
  */
 export const acceptUpdate = async (
   tx: Transaction,
@@ -121,13 +120,13 @@ export const acceptUpdate = async (
     await removeTool(tx, tool.id)
   }
   for (const { copy, origin: current } of changed) await assertMayBecome(copy, current)
-  // Two tools may have swapped names, so each renamed copy first gets a unique name that no tool can have.
+  // Two tools may have swapped names. Each renamed copy therefore first gets a name that no tool
+  // can have.
   const renamed = changed.filter(({ copy, origin: current }) => copy.name !== current.name)
   for (const { copy } of renamed) await updateTool(tx, copy.id, { ...copy, name: `~${copy.id}` })
   for (const { copy, origin: current } of changed) await updateTool(tx, copy.id, current)
   await copyTools(tx, snapshot.id, added)
   await renewSnapshot(tx, snapshot.id, origin)
-  await touchToolkit(tx, snapshot.id)
   return {
     added: added.map(({ name }) => name),
     changed: changed.map(({ origin: { name } }) => name),
