@@ -21,7 +21,7 @@ const METHOD_NOT_FOUND = -32_601
 const INTERNAL_ERROR = -32_603
 
 const refused = (message: string, code = INTERNAL_ERROR): RefusedResult => ({ refused: { code, message } })
-const gone = ({ name }: OfferOwner): string => `The upstream "${name}" is disabled, or was removed.`
+const gone = ({ name }: OfferOwner): string => `The MCP server "${name}" is disabled or was removed.`
 
 type OfferParts = Pick<UpstreamToolParts, 'upstreamConnections' | 'upstreamConversation' | 'onInternalError'> &
   OfferNaming
@@ -123,7 +123,7 @@ export const compileUpstreamOffers = (
       if (route === undefined) return undefined
       const { owner, own } = route
       if (!publishers.has(owner.id)) {
-        const why = `The upstream "${owner.name}" does not support resource subscriptions`
+        const why = `The MCP server "${owner.name}" does not support resource subscriptions`
         return Promise.resolve(refused(why, METHOD_NOT_FOUND))
       }
       const tell = ({ uri: updated }: JsonObject): void => {

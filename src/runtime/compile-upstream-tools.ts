@@ -102,7 +102,7 @@ const callOnce = async (
 ): Promise<FreshPassedResult> => {
   // Looked up for every call, because the connection may have changed since the server was mounted.
   const connection = upstreamConnections.findFor(upstream.id, caller?.userId)
-  if (connection === undefined) return failed(`The upstream "${upstream.name}" is disabled, or was removed.`)
+  if (connection === undefined) return failed(`The MCP server "${upstream.name}" is disabled or was removed.`)
   // A response may also contain the tokens of the upstream's account.
   const masker = connection.secrets === undefined ? globalMasker : globalMasker.also(connection.secrets)
   try {

@@ -55,8 +55,8 @@ const describeIssue = ({ path, message }: z.core.$ZodIssue): string => {
 const refuse = (error: RegistrationRefusal['error'], description: string) => failure({ error, description })
 
 /**
- * Validates and normalizes client metadata. Drops unsupported grant types and response types
- * instead of rejecting them, because clients request what other servers support. A client with
+ * Validates and normalizes client metadata. Drops unsupported grant types, response types and
+ * scopes instead of rejecting them, because clients request what other servers support. A client with
  * redirects to the user's own machine is native, whatever it declares.
  */
 export const normalizeRegistration = (body: unknown): Result<JsonObject, RegistrationRefusal> => {

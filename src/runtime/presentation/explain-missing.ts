@@ -8,9 +8,9 @@ type Known = { upstream: Upstream; why?: () => string }
 const explain = (known: readonly Known[], kind: MissingKind): string | undefined => {
   const off = known.find(({ upstream }) => !upstream.config.features[kind])
   if (off !== undefined)
-    return `The feature "${kind}" of the upstream "${off.upstream.name}" is off, so its ${kind} cannot be used`
+    return `The feature "${kind}" of the MCP server "${off.upstream.name}" is off, so its ${kind} cannot be used`
   const absent = known.find(({ why }) => why !== undefined)
-  return absent && `The upstream "${absent.upstream.name}" is unavailable: ${absent.why?.()}`
+  return absent && `The MCP server "${absent.upstream.name}" is unavailable: ${absent.why?.()}`
 }
 
 const namePrefixOf = ({ upstream: { name, config } }: Known): string => `${config.prefix ?? name}_`

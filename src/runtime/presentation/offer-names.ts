@@ -58,7 +58,7 @@ const nameOffers = (
     const holder = named.get(name)
     if (holder === undefined) named.set(name, { ...offer, name })
     else {
-      const why = `of the upstream "${owner.name}" is left out, because "${holder.owner.name}" has one with the same name`
+      const why = `of the MCP server "${owner.name}" is left out, because "${holder.owner.name}" has one with the same name`
       onSkipped(name, `${KINDS[kind].what} ${why}`)
     }
   }

@@ -37,11 +37,11 @@ const listInner = async (
     const { upstream } = source
     const tool = { ...compileUpstreamTool(upstream, item, globals, parts), name: removeHidden(item.name) }
     await pause()
-    const shown = `"${tool.name}" of the upstream "${upstream.name}"`
+    const shown = `"${tool.name}" of the MCP server "${upstream.name}"`
     if (tools.has(tool.name))
       parts.onSkipped(tool.name, `${shown} has the same name as another tool, apart from invisible characters`)
     else if (tools.size === room) {
-      parts.onSkipped(tool.name, `the upstreams of this server have more than ${MAX_UPSTREAM_TOOLS} tools in total`)
+      parts.onSkipped(tool.name, `the MCP servers of this server have more than ${MAX_UPSTREAM_TOOLS} tools in total`)
       break
     } else tools.set(tool.name, tool)
   }
@@ -68,7 +68,7 @@ export const groupUpstreams = async (
       unlisted: parts.hasUnlisted ? compileUnlistedOf(source, 'own', globals, parts) : undefined,
       off: upstream.config.features.tools
         ? undefined
-        : `The feature "tools" of the upstream "${upstream.name}" is off, so its tools cannot be used`,
+        : `The feature "tools" of the MCP server "${upstream.name}" is off, so its tools cannot be used`,
     }
   })
   const unknown = absent.map(
