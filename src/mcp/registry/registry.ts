@@ -210,8 +210,7 @@ export const createMcpRegistry = ({
       const slot = slots.get(serverId)
       if (slot === undefined) {
         if (missing.has(serverId)) return undefined
-        if (failures.has(serverId))
-          return Promise.reject(new RecentFailure('mounting this server failed a moment ago'))
+        if (failures.has(serverId)) return Promise.reject(new RecentFailure('this server failed to mount a moment ago'))
         return mount(serverId)
       }
       slot.lastUsedAt = now()
