@@ -24,7 +24,7 @@ export const JOBS = {
     timeLimitMs: 5_000,
     ownProcess: { heapLimitMb: 256 },
   },
-  /** A schema of 64 KiB compiles in a fifth of this time. Each check has its own limit of 250 ms. */
+  /** Compiling a schema of 64 KiB takes a fifth of this time. Each check has its own limit of 250 ms. */
   'check-schema': {
     load: async () => (await import('../tools/schemas/schema-check-job.ts')).createSchemaCheckJob(),
     timeLimitMs: 10_000,

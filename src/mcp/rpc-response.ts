@@ -30,7 +30,7 @@ export const refusal = (status: number, code: number, message: string, data?: Js
 
 export const isRefusal = (value: object): value is Refusal => 'code' in value
 
-/** For a call that was still running when the time for a shutdown was over. */
+/** Sent for calls that are still running when the time for a shutdown has expired. */
 export const CUT_BY_SHUTDOWN = refusal(
   503,
   ERROR.transport,

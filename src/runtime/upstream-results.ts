@@ -42,7 +42,7 @@ const findCache = (
   })
 }
 
-/** Checks results like those of our own tools, whatever draft of JSON Schema the upstream declares. */
+/** Returns a check like that for our own tools, whatever JSON Schema draft the upstream declares. */
 export const checkOfDeclared = (
   { $schema: _draft, ...schema }: JsonObject,
   shapingContext: ShapingContext,
