@@ -68,7 +68,7 @@ export type PagesParts = ApiParts & {
   authorizationServer: AuthorizationPagesParts
 }
 
-/** Each page that people see, in the order of the menu. */
+/** The pages, in the order of the menu. */
 const PAGES: readonly FastifyPluginAsync<PagesParts & { frames: ServerFrameParts }>[] = [
   themePages,
   landingPages,

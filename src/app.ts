@@ -19,22 +19,25 @@ import { createPassthrough } from './passthrough/http/passthrough.ts'
 import type { Services } from './services.ts'
 import { createLive } from './web/live/live.ts'
 
-/** A server without requests for this long is unmounted. */
+/** Servers without requests for this long are unmounted. */
 const MOUNT_IDLE_MS = 10 * 60 * 1_000
 /** Maximum number of mounted servers, not counting those with open streams. */
 const MAX_MOUNTED = 5_000
 
 export type App = {
   http: HttpServer
-  /** Before it listens, for who serves an installation: loads what its applications will ask for. */
+  /**
+   * Must be called before listening if an installation is served: loads what connected applications
+   * will need.
+   */
   prepare: () => Promise<void>
-  /** Makes it unready, so that load balancers send no further requests; everything still works. */
+  /** Reports it as not ready, so that load balancers send no more requests. Everything still works. */
   announceStop: () => void
-  /** Makes it unready and ends its streams; calls continue. */
+  /** Reports it as not ready and ends its streams. Running calls continue. */
   beginStop: () => void
 }
 
-/** The whole application, not yet listening. */
+/** Builds the application, which does not listen yet. */
 export const buildApp = async (settings: Settings, services: Services, logger: Logger): Promise<App> => {
   const { baseUrl, allowedOrigins, listensOnLoopback, limits } = settings
   const { bus, db, execution, sealing } = services
@@ -54,14 +57,14 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
   bus.subscribe('server_removed', ({ serverId }) => registry.refresh(serverId))
   bus.subscribe('resync', () => registry.invalidateAll())
   services.upstreamOutages.onChange(registry.refreshOutages)
-  // What is kept of tokens is forgotten by then: the services listen first.
+  // The services subscribed first, so that their caches of tokens are cleared by now.
   bus.subscribe('access_changed', ({ userId }) => registry.checkAccess(userId))
   bus.subscribe('resync', () => registry.checkAccess(undefined))
 
   const http = createHttpServer({ trustProxy: settings.trustProxy, maxRequestBytes: limits.maxRequestBytes, logger })
   await http.register(healthRoutes, { db, isStopping: () => isStopping })
   if (settings.metricsToken !== undefined) {
-    // With its library only where it is used.
+    // Imported only if needed, because of its library.
     const { metricsRoutes } = await import('./api/operations/metrics.routes.ts')
     await http.register(metricsRoutes, { ...services, token: settings.metricsToken })
   }
@@ -110,7 +113,7 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
     openStreams: registry.openStreams,
     upstreamStates: services.upstreamStates,
     bus,
-    onTrouble: (error, serverId) => logger.warn({ err: error, serverId }, 'an open page could not be kept up to date'),
+    onTrouble: (error, serverId) => logger.warn({ err: error, serverId }, 'could not update an open page'),
   })
   const inspectorClient = createInProcessClient({
     registry,

@@ -12,11 +12,14 @@ import { listSigningSealingKeyIds } from './oauth/signing-keys.store.ts'
 import { listSealingKeyIds } from './servers/globals/globals.store.ts'
 import { listUpstreamSealingKeyIds } from './upstreams/oauth-client/clients.store.ts'
 
-/** Token required to create the first account if Patchbay is reachable from outside; the same on every replica. */
+/**
+ * Token required to create the first account if Patchbay is reachable from other machines. The same
+ * on every replica.
+ */
 export const setupTokenOf = (settings: Settings, derived: readonly { key: Buffer }[]): string | undefined =>
   settings.listensOnLoopback ? undefined : derived[0]?.key.toString('hex').slice(0, 32)
 
-/** Returns the ids of the master keys that existing data is sealed with. */
+/** Returns the ids of the master keys with which existing data is sealed. */
 export const listKeyIdsInUse = async (db: Transaction): Promise<string[]> =>
   (
     await Promise.all([
@@ -32,9 +35,12 @@ export const listKeyIdsInUse = async (db: Transaction): Promise<string[]> =>
 export const migrateDatabase = (target: DatabaseTarget): Promise<readonly string[]> =>
   migrate(target, MIGRATIONS_DIRECTORY)
 
-/** Opens and migrates the database, and checks the master keys. Throws, with the database closed, if it is unusable. */
+/**
+ * Opens and migrates the database, and checks the master keys. Closes the database and throws if
+ * the keys are wrong.
+ */
 export const openInstallation = async ({ database, masterKeys, dataDirectory }: Settings) => {
-  // An invalid key is refused before the database is touched.
+  // Checked first, so that an invalid key is reported before the database changes.
   const keys = findMasterKeys(masterKeys, dataDirectory)
   await migrateDatabase(database)
   const db = await openDatabase(database)

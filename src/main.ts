@@ -11,7 +11,7 @@ const LISTEN_FAILURES: ReadonlyMap<string, (settings: Settings) => string> = new
     'EADDRINUSE',
     ({ port }) => `Port ${port} is in use: stop the program that uses it, or set PATCHBAY_PORT to another port.`,
   ],
-  ['EACCES', ({ port }) => `This user may not listen on port ${port}: set PATCHBAY_PORT to 1024 or above.`],
+  ['EACCES', ({ port }) => `This user is not allowed to listen on port ${port}: set PATCHBAY_PORT to 1024 or above.`],
   ['EADDRNOTAVAIL', ({ host }) => `${host} is not an address of this machine: set PATCHBAY_HOST to one that is.`],
   ['ENOTFOUND', ({ host }) => `The host ${host} does not exist: set PATCHBAY_HOST to an address of this machine.`],
 ])
@@ -27,9 +27,9 @@ const listen = async ({ http }: App, settings: Settings): Promise<void> => {
 }
 
 /**
- * Listens for signals to stop: `stop` resolves with the first one, `hurry` with the first one other than SIGTERM. The
- * same signal again exits at once. SIGHUP counts only if a terminal was closed: other programs send it to make a
- * server read its configuration again.
+ * Listens for stop signals: `stop` resolves on the first, `hurry` on the first other than SIGTERM.
+ * The same signal again exits at once. SIGHUP only counts if there is a terminal, which was then
+ * closed. Otherwise it usually asks a server to reload its configuration.
  */
 const listenForStopSignals = (logger: Logger) => {
   const stop = Promise.withResolvers<NodeJS.Signals>()
@@ -37,7 +37,7 @@ const listenForStopSignals = (logger: Logger) => {
   const hasTerminal = process.stdin.isTTY === true
   for (const signal of ['SIGTERM', 'SIGINT', ...(hasTerminal ? (['SIGHUP'] as const) : [])] as const) {
     process.once(signal, () => {
-      // Only the same signal: npm and the terminal may send both for one Ctrl-C.
+      // Another signal does not exit, because npm and the terminal may send both for one Ctrl-C.
       process.once(signal, () => process.exit(1))
       stop.resolve(signal)
       if (signal !== 'SIGTERM') hurry.resolve()
@@ -56,13 +56,13 @@ const listenForStopSignals = (logger: Logger) => {
 const untilStop = (stopSignal: Promise<NodeJS.Signals>, logger: Logger): Promise<number> => {
   const fatal = Promise.withResolvers<number>()
   const onFatal = (error: unknown): void => {
-    logger.fatal({ err: error }, 'unhandled error: Patchbay stops')
+    logger.fatal({ err: error }, 'unhandled error; Patchbay is stopping')
     fatal.resolve(1)
   }
   process.on('uncaughtException', onFatal)
   process.on('unhandledRejection', onFatal)
   const told = stopSignal.then(signal => {
-    logger.info({ signal }, 'Patchbay stops')
+    logger.info({ signal }, 'Patchbay is stopping')
     return 0
   })
   return Promise.race([told, fatal.promise])
@@ -72,13 +72,17 @@ export type Installation = {
   settings: Settings
   services: Services
   logger: Logger
-  /** Reports readiness to whoever started it. */
+  /** Reports to whoever started the process that it is ready. */
   announce: () => Promise<void>
 }
 
-/** Serves until a stop signal and closes everything. Returns the exit code; throws if it cannot start. */
+/**
+ * Serves until a stop signal, and then closes everything. Returns the exit code. Throws if it
+ * cannot start.
+ */
 export const serveInstallation = async ({ settings, services, logger, announce }: Installation): Promise<number> => {
-  // Not earlier: waiting for another process's migration blocks the thread, and must stay interruptible.
+  // Not registered earlier: waiting for another process's migration blocks the thread, and the
+  // default handlers must be able to end the process.
   const signals = listenForStopSignals(logger)
   try {
     const app = await buildApp(settings, services, logger)
@@ -91,7 +95,7 @@ export const serveInstallation = async ({ settings, services, logger, announce }
       services.upkeep.start()
       services.upstreamConnections
         .start()
-        .catch(error => logger.error({ err: error }, 'could not connect the upstreams that connect at start'))
+        .catch(error => logger.error({ err: error }, 'could not connect the upstreams that connect at startup'))
       await announce()
       const exitCode = await untilStop(signals.stop, logger)
       app.announceStop()

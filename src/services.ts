@@ -46,28 +46,34 @@ import type { ConnectionLimits } from './upstreams/connection/shared-connection.
 import { upstreamsPlugin } from './upstreams/plugin.ts'
 import type { Upstream, UpstreamState } from './upstreams/upstream.ts'
 
-/** Where a call would come back to Patchbay: its public address, and where it listens on this machine. */
+/**
+ * The origins at which requests reach Patchbay itself: its public URL, and its port on this
+ * machine.
+ */
 const ownOriginsOf = ({ baseUrl, port }: Settings): string[] => {
   const urls = [baseUrl, ...['127.0.0.1', 'localhost', '[::1]'].map(host => `http://${host}:${port}`)]
   return urls.map(url => new URL(url).origin)
 }
 
 export type ServiceOptions = {
-  /** How client metadata documents are fetched, in place of from public addresses alone: for tests on loopback. */
+  /**
+   * Overrides the addresses from which client metadata documents may be fetched, for tests on
+   * loopback.
+   */
   documents?: Pick<HttpClientOptions, 'policy' | 'lookup'>
-  /** Times and sizes of connections to upstreams, in place of the usual ones. */
+  /** Overrides times and sizes for connections to upstreams. */
   connectionLimits?: Partial<ConnectionLimits>
-  /** Which addresses upstreams may be at, in place of what the settings say: for the operator's own file of them. */
+  /** Overrides the addresses that upstreams may have, for the operator's own configuration file. */
   upstreamPolicy?: AddressPolicy
   /** Overrides limits and clock of the response cache. */
   responseCache?: ResponseCacheOptions
-  /** Times of the endpoint that embeds tools, in place of the usual ones. */
+  /** Overrides times for the endpoint that embeds tools. */
   embeddingLimits?: Partial<EmbeddingLimits>
-  /** Overrides the cost of password hashing, for tests that are not about hashing. */
+  /** Overrides the cost of password hashing, for tests of other features. */
   hashingCost?: HashingCost | undefined
 }
 
-/** Builds the services in order; `lifecycle` closes them in reverse. */
+/** Opens the services in order. `lifecycle` closes them in reverse order. */
 const openServices = async (settings: Settings, logger: Logger, options: ServiceOptions, lifecycle: Lifecycle) => {
   const { documents, connectionLimits, responseCache, embeddingLimits, hashingCost } = options
   const { db, sealing } = await openInstallation(settings)
@@ -98,7 +104,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
   const oauth = oauthPlugin({ ...common, ownOrigins, documents }, lifecycle)
   const verifyMcpToken: VerifyMcpToken = token => accounts.verifyMcpToken(token) ?? oauth.oauthTokens.verify(token)
 
-  // Closed after the recorder, which has the last calls counted before it writes them.
+  // Closed after the recorder, which counts the tokens of the last calls before it writes them.
   const workers = createJobPool()
   lifecycle.onClose(workers.close)
   const history = historyPlugin(common, lifecycle)
@@ -117,7 +123,8 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
     lifecycle,
   )
   const search = toolSearchPlugin({ settings, logger, embeddingLimits }, lifecycle)
-  // Calls that are cancelled by closing the connections below are recorded before the recorder above closes.
+  // Closing the connections below cancels calls. This lets them be recorded before the recorder
+  // above closes.
   lifecycle.onClose(() => setImmediate())
 
   const upstreams = upstreamsPlugin(
@@ -172,7 +179,10 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
 
   const upkeep = createUpkeep({ chores: lifecycle.chores, logger })
   lifecycle.onClose(upkeep.close)
-  /** The state of an upstream in this process: of its connection, or of the requests passed through to it. */
+  /**
+   * Returns the state of an upstream in this process: of its connection, or of its passthrough
+   * route.
+   */
   const upstreamStateOf = (upstream: Upstream): UpstreamState =>
     passthrough.passthroughs.stateOf(upstream) ?? upstreamConnections.stateOf(upstream)
 
@@ -197,12 +207,12 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
     execution,
     findShownAs: execution.findShownAs,
     catalogueReports: createCatalogueReports({ execution, readCatalogue: workers.job('read-catalogue'), bus }),
-    /** What the demo makes a toolkit of. */
+    /** The toolkit that the demo creates. */
     sample: { title: SAMPLE_TITLE, tools: SAMPLE_TOOLS },
   }
 }
 
-/** Every service, built once. Throws what keeps Patchbay from starting, with everything closed again. */
+/** Builds all services. If one of them cannot start, closes the others and throws. */
 export const buildServices = async (settings: Settings, logger: Logger, options: ServiceOptions = {}) => {
   const lifecycle = createLifecycle()
   try {

@@ -8,12 +8,15 @@ import { type McpLogger, type McpRegistry, RecentFailure } from './registry/regi
 import { errorResponse, type Refusal, refusal } from './rpc-response.ts'
 import type { ServerRequest } from './server-request.ts'
 
-/** Finds the owner of an Authorization header and checks the policy. Returns a promise only when it has to look something up. */
+/**
+ * Identifies the caller by the Authorization header and checks the access policy. Returns a promise
+ * only if it has to load something.
+ */
 export type Authorize = ReturnType<typeof createServerAccess>
 
 /**
- * Admits a request to its server and passes it on to `next`. With `otherwise`, only passthrough servers admit it;
- * `otherwise` then responds for all other servers and for unknown ones.
+ * Admits a request to its server and passes it to `next`. If `otherwise` is given, it handles
+ * requests to unknown servers and to servers that are not passthrough servers.
  */
 export type Admit = (
   http: HttpExchange,
@@ -39,8 +42,9 @@ const NOT_READY: Refusal = {
 }
 
 /**
- * The first three steps of every request to a server: Origin and Host, the server, access. They use promises only
- * where something has to be loaded, because every call passes here.
+ * The first three steps for every request to a server: check Origin and Host, find the server,
+ * check access. A step returns a promise only if it has to load something, because every call takes
+ * this path.
  */
 export const createAdmission = ({ registry, origins, authorize, challenges, logger }: AdmissionOptions): Admit => {
   const checkOrigin = ({ headers }: HttpExchange): boolean =>
@@ -53,9 +57,9 @@ export const createAdmission = ({ registry, origins, authorize, challenges, logg
     authorize(router.server.access, headers.authorization)
 
   const fail = (http: HttpExchange, error: unknown): void => {
-    // A recent failure has been logged already.
+    // The first failure has been logged.
     if (!(error instanceof RecentFailure)) {
-      logger.error({ err: error, serverId: http.serverId }, 'could not prepare an MCP server')
+      logger.error({ err: error, serverId: http.serverId }, 'could not mount an MCP server')
     }
     if (!http.raw.headersSent) writeRefusal(http, NOT_READY)
   }
@@ -83,9 +87,9 @@ export const createAdmission = ({ registry, origins, authorize, challenges, logg
   }
 }
 
-const FOREIGN = refusal(403, ERROR.transport, 'Forbidden: this Origin or Host may not call this installation')
+const FOREIGN = refusal(403, ERROR.transport, 'Forbidden: this Origin or Host is not allowed')
 
-/** Writes no CORS headers: the calling page must not read this response either. */
+/** Omits CORS headers, so that the calling page cannot read this response. */
 const writeForeign = ({ raw }: HttpExchange): void => {
   raw.writeHead(403, ['content-type', 'application/json'])
   raw.end(errorResponse(null, FOREIGN).head)

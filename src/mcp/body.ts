@@ -10,15 +10,15 @@ import { type Refusal, refusal } from './rpc-response.ts'
 export type BodyLimits = {
   /** PATCHBAY_MAX_REQUEST_BYTES */
   maxRequestBytes: number
-  /** PATCHBAY_MAX_JSON_DEPTH, which counts from a call's arguments. */
+  /** PATCHBAY_MAX_JSON_DEPTH, counted from the arguments of a call. */
   maxJsonDepth: number
 }
 
-/** The message and its params enclose the arguments of a call. */
+/** Nesting levels around the arguments of a call: the message and its params. */
 const ENVELOPE_DEPTH = 2
 /**
- * A body over the limit is read to its end so that the client receives the response, but only up to this many times the
- * limit.
+ * A body over the limit is read to its end, since many clients read the response only then. The
+ * connection is closed at this multiple of the limit.
  */
 const MAX_DISCARDED_LIMITS = 8
 
@@ -27,14 +27,16 @@ export const tooLarge = (maxBytes: number): Refusal =>
 
 const checkMedia = ({ headers }: HttpExchange): Refusal | undefined => {
   if (!isJsonContent(headers)) {
-    return refusal(415, ERROR.transport, 'Unsupported media type: Content-Type is application/json')
+    return refusal(415, ERROR.transport, 'Unsupported media type: Content-Type must be application/json')
   }
   const encoding = headers['content-encoding']
   if (encoding === undefined || encoding === 'identity') return undefined
   return refusal(415, ERROR.transport, `Unsupported Content-Encoding: ${encoding}`)
 }
 
-/** Reads the body and passes its bytes to `next`. Responds itself if the body is unacceptable. */
+/**
+ * Reads the body and passes its bytes to `next`. Writes the refusal if the body is not acceptable.
+ */
 export const readBody = (
   http: HttpExchange,
   maxBytes: number,

@@ -10,11 +10,11 @@ import type { RpcResponse } from './rpc-response.ts'
 export type Call = CallContext & {
   readonly id: RequestId
   readonly signal: Stop
-  /** Sends the client messages before the response. */
+  /** Sends messages to the client before the response. */
   readonly channel: ClientChannel
 }
 
-/** A request that is running: until it has its response it can be cancelled. */
+/** A running request, which can be cancelled until it has a response. */
 export type RunningCall = { call: Call; response: Promise<RpcResponse> }
 
 export const createCall = (

@@ -3,10 +3,13 @@ import type { HttpExchange } from './http-exchange.ts'
 import { ERROR } from './protocol.ts'
 import { type Refusal, refusal } from './rpc-response.ts'
 
-/** Another scheme is not an attempt to send a token (RFC 6750 §3.1). */
+/** A header with another scheme is not an attempt to send a token (RFC 6750 §3.1). */
 const BEARER = /^bearer(?: |$)/i
 
-/** Builds the refusals of requests without a sufficient token. They tell clients how to get one (RFC 6750 §3, RFC 9728 §5.1). */
+/**
+ * Builds refusals for requests whose token is missing, invalid or lacks a scope. They tell clients
+ * how to get a token (RFC 6750 §3, RFC 9728 §5.1).
+ */
 export const createChallenges = (baseUrl: string) => {
   const challenge = ({ serverId }: HttpExchange, scopes: readonly McpScope[], error?: string): string[] => {
     const metadata = `${baseUrl}/.well-known/oauth-protected-resource/s/${serverId.toLowerCase()}`
@@ -14,7 +17,7 @@ export const createChallenges = (baseUrl: string) => {
     return ['www-authenticate', error === undefined ? `Bearer ${parameters}` : `Bearer error="${error}", ${parameters}`]
   }
   return {
-    /** Requests both scopes, since many clients never ask for more later. */
+    /** Asks for both scopes, because many clients never ask for more later. */
     invalidToken: (http: HttpExchange): Refusal => {
       const wasTried = BEARER.test(http.headers.authorization ?? '')
       return {
@@ -22,9 +25,9 @@ export const createChallenges = (baseUrl: string) => {
         headers: challenge(http, MCP_SCOPES, wasTried ? 'invalid_token' : undefined),
       }
     },
-    /** `scopes` are all that the token should have. */
+    /** `scopes` lists every scope that the token should have. */
     insufficientScope: (http: HttpExchange, scopes: readonly McpScope[]): Refusal => ({
-      ...refusal(403, ERROR.transport, `Forbidden: this needs a token with the scope ${scopes.join(' ')}`),
+      ...refusal(403, ERROR.transport, `Forbidden: this request needs a token with the scope ${scopes.join(' ')}`),
       headers: challenge(http, scopes, 'insufficient_scope'),
     }),
   }

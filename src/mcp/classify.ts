@@ -13,7 +13,7 @@ import {
 } from './protocol.ts'
 import { type Refusal, refusal } from './rpc-response.ts'
 
-/** Headers in which a stateless request repeats values of its body. */
+/** Headers of a stateless request that repeat values from its body. */
 export type EraHeaders = { version: string | undefined; method: string | undefined }
 
 export type Classified =
@@ -39,7 +39,7 @@ const missingEnvelope = (version: string, meta: JsonObject | undefined): Refusal
   return refusal(
     400,
     ERROR.invalidParams,
-    `Invalid params: the MCP-Protocol-Version header names ${version}, whose requests need ${missing.join(' and ')}`,
+    `Invalid params: the MCP-Protocol-Version header is ${version}, which requires ${missing.join(' and ')}`,
     { envelope: { missing } },
   )
 }
@@ -50,7 +50,10 @@ const unsupportedVersion = (requested: string): Refusal =>
     requested,
   })
 
-/** The last checks of a message that names a stateless version, in its `_meta` or in the header. */
+/**
+ * Runs the last checks for a message that names a stateless version in its `_meta` or in the
+ * header.
+ */
 const toStateless = (
   message: RequestMessage | NotificationMessage,
   version: string,
@@ -62,14 +65,16 @@ const toStateless = (
   return version === STATELESS_VERSION ? success({ era: 'stateless', message }) : failure(unsupportedVersion(version))
 }
 
-/** Checks a message whose `_meta` claims a stateless version: first the envelope, then the headers. */
+/**
+ * Checks a message whose `_meta` names a stateless version: first the envelope, then the headers.
+ */
 const classifyClaim = (
   message: RequestMessage | NotificationMessage,
   meta: JsonObject,
   headers: EraHeaders,
 ): Result<Classified, Refusal> => {
   const issue = checkEnvelope(meta)
-  // Notifications have no envelope in this revision, so only the claimed version is checked.
+  // Notifications have no envelope in this version, so only the version is checked.
   if (issue !== undefined && (message.kind === 'request' || issue.key === META.protocolVersion)) {
     return failure(envelopeRefusal(issue.key, issue.problem))
   }
@@ -91,21 +96,21 @@ const classifyUnclaimed = (
     if (message.method === 'initialize') return failure(headerMismatch('MCP-Protocol-Version', version, 'initialize'))
     return failure(missingEnvelope(version, meta))
   }
-  // Notifications carry no envelope, so the header alone decides the era.
+  // Notifications have no envelope, so the header alone decides the era.
   return toStateless(message, version, headers)
 }
 
 const classifyBatch = (values: readonly JsonValue[]): Result<Classified, Refusal> => {
   if (values.length === 0) return failure(invalidRequest('the batch is empty'))
   if (values.length > MAX_BATCH_MESSAGES) {
-    return failure(invalidRequest(`a batch holds at most ${MAX_BATCH_MESSAGES} messages`))
+    return failure(invalidRequest(`a batch can contain at most ${MAX_BATCH_MESSAGES} messages`))
   }
   const messages: Message[] = []
   for (const value of values) {
     const message = parseMessage(value)
-    if (message === undefined) return failure(invalidRequest('the batch holds an invalid message'))
+    if (message === undefined) return failure(invalidRequest('the batch contains an invalid message'))
     if (message.kind !== 'response' && claims(metaOf(message.params))) {
-      return failure(invalidRequest(`revision ${STATELESS_VERSION} has no batches`))
+      return failure(invalidRequest(`revision ${STATELESS_VERSION} does not support batches`))
     }
     messages.push(message)
   }
@@ -113,9 +118,9 @@ const classifyBatch = (values: readonly JsonValue[]): Result<Classified, Refusal
 }
 
 /**
- * Parses the messages of a POST and decides which era they belong to. The body decides: a request is stateless if its
- * `_meta` claims a version. Headers are checked against it and never change the era. `initialize` belongs to the
- * session era unless it carries a complete stateless envelope.
+ * Parses the messages of a POST and determines their era. Only the body decides: a request is
+ * stateless if its `_meta` names a stateless version. Headers must match the body but never change
+ * the era. `initialize` belongs to the session era unless it has a complete stateless envelope.
  */
 export const classify = (body: JsonValue, headers: EraHeaders): Result<Classified, Refusal> => {
   if (Array.isArray(body)) return classifyBatch(body)

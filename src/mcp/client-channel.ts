@@ -6,7 +6,7 @@ export type ClientChannel = {
   close: () => void
 }
 
-/** For transports that send the response only. */
+/** The channel of transports that can only send the response. */
 export const CLOSED_CHANNEL: ClientChannel = { isOpen: false, send: () => {}, close: () => {} }
 
 export const createChannel = (write: (json: string) => void, isOpen = true): ClientChannel => {
@@ -22,12 +22,12 @@ export const createChannel = (write: (json: string) => void, isOpen = true): Cli
   return channel
 }
 
-/** The response to a POST as an event stream, because messages precede it. */
+/** An event stream that carries messages and then the response to a POST. */
 export type ResponseStream = {
   send: (json: string) => void
-  /** Ends the stream, without a response if the request was cancelled. */
+  /** Ends the stream. `json` is the response; it is omitted if the request was cancelled. */
   end: (json?: string) => void
-  /** Whether a client that lost its connection can come back for the rest. */
+  /** Whether a disconnected client can resume the stream. */
   isResumable: boolean
 }
 

@@ -4,24 +4,28 @@ import type { HttpExchange } from './http-exchange.ts'
 
 /** The canonical path of a server. */
 const SERVER_PATH = /^\/s\/([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/i
-/** The path of a server in any spelling, or one below it. */
+/** The path of a server in any spelling, or a path below it. */
 const PATH_BELOW = /^(?:https?:\/\/[^/]*)?\/s\/([^/?#]+)(?:[/?]|$)/i
 
-/** Methods with routes of their own. */
+/** Methods that have Fastify routes. */
 const COMMON: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 type Serve = (http: HttpExchange) => void
 type DirectHandlers = {
   /**
-   * POSTs to `/s/:uuid`. Fastify's routing, request, reply and hooks are not used here and would cost as much as listing
-   * tools. Other spellings of the path, and requests during shutdown, take the Fastify route with the same handler.
+   * Handles POSTs to `/s/:uuid`. Bypasses Fastify, whose routing and hooks cost as much as listing
+   * tools. Other spellings of the path, and requests during shutdown, take the Fastify route with
+   * the same handler.
    */
   post: Serve
-  /** Requests to servers with methods that Fastify does not route, such as those of WebDAV: an upstream may know them. */
+  /**
+   * Handles methods that Fastify does not route, such as those of WebDAV. An upstream may support
+   * them.
+   */
   rareMethod: Serve
 }
 
-/** Handles some requests to servers directly on Node's server, before Fastify. */
+/** Handles some requests to servers on Node's HTTP server, before Fastify. */
 export const handleDirectly = (app: FastifyInstance, { post, rareMethod }: DirectHandlers): void => {
   let isClosing = false
   app.addHook('preClose', async () => {

@@ -32,7 +32,7 @@ export const checkEnvelope = (meta: JsonObject): EnvelopeIssue | undefined => {
   return undefined
 }
 
-/** Longer client names are truncated, because they become part of session ids and the history. */
+/** Maximum length of a client's name, which is stored in session ids and the history. */
 const MAX_CLIENT_CHARACTERS = 200
 
 /** Returns `name/version` of an Implementation, as the history shows it. */

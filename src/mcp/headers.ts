@@ -5,16 +5,25 @@ import type { RequestMessage } from './message.ts'
 import { ERROR } from './protocol.ts'
 import { type Refusal, refusal } from './rpc-response.ts'
 
-/** Returns a header's value. Node has joined repeated headers and trimmed whitespace. */
+/** Returns the value of a header. Node joins repeated headers and trims whitespace. */
 export const headerOf = (headers: IncomingHttpHeaders, name: string): string | undefined => {
   const value = headers[name]
   return typeof value === 'string' ? value : undefined
 }
 
-/** Refusal for a header that differs from the body (2026-07-28, basic/transports, "Standard Request Headers"). */
+/**
+ * Refuses a header that differs from the body (2026-07-28, basic/transports, "Standard Request
+ * Headers").
+ */
 export const headerMismatch = (header: string, got: string, body: string): Refusal =>
-  refusal(400, ERROR.headerMismatch, `Header mismatch: ${header} is ${got}, the body says ${body}`, {
+  refusal(400, ERROR.headerMismatch, `Header mismatch: ${header} is ${got}, but the body has ${body}`, {
     mismatch: { header: got, body },
+  })
+
+/** Refuses a header whose value is not valid Base64. */
+export const invalidBase64 = (header: string, got: string): Refusal =>
+  refusal(400, ERROR.headerMismatch, `Header mismatch: ${header} is not valid Base64: ${got}`, {
+    mismatch: { header: got, body: 'it is not valid Base64' },
   })
 
 const SENTINEL = /^=\?base64\?(.*)\?=$/
@@ -29,7 +38,9 @@ export const decodeHeaderText = (value: string): string | undefined => {
   return isUtf8(bytes) ? bytes.toString() : undefined
 }
 
-/** Methods whose requests repeat a parameter in the Mcp-Name header, and the name of that parameter. */
+/**
+ * Methods whose requests repeat a parameter in the Mcp-Name header, with the name of the parameter.
+ */
 const NAME_SOURCE: ReadonlyMap<string, string> = new Map([
   ['tools/call', 'name'],
   ['prompts/get', 'name'],
@@ -37,8 +48,8 @@ const NAME_SOURCE: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * Checks that the standard headers are present and that Mcp-Name equals the body. `classify` has checked the other
- * values.
+ * Checks that the standard headers are present and that Mcp-Name matches the body. `classify` has
+ * checked the other values.
  */
 export const checkStandardHeaders = (request: RequestMessage, headers: IncomingHttpHeaders): Refusal | undefined => {
   const { method, params } = request
@@ -51,7 +62,7 @@ export const checkStandardHeaders = (request: RequestMessage, headers: IncomingH
   if (given === undefined) return typeof expected === 'string' ? missingHeader('Mcp-Name') : undefined
   if (given === expected && !given.startsWith('=?')) return undefined
   const decoded = decodeHeaderText(given)
-  if (decoded === undefined) return headerMismatch('Mcp-Name', given, 'it is not valid Base64')
+  if (decoded === undefined) return invalidBase64('Mcp-Name', given)
   return typeof expected === 'string' && decoded !== expected ? headerMismatch('Mcp-Name', given, expected) : undefined
 }
 
@@ -68,7 +79,10 @@ const accepts = (accept: string | undefined, mediaType: string): boolean => {
   return acceptedTypesOf(accept).some(type => type === mediaType || type === wildcard || type === '*/*')
 }
 
-/** Whether the client accepts event streams. MCP requires the header, so a missing one means no. */
+/**
+ * Whether the client accepts event streams. MCP requires the Accept header, so a request
+ * without one accepts nothing.
+ */
 export const acceptsEventStream = (headers: IncomingHttpHeaders): boolean =>
   accepts(headers.accept, 'text/event-stream')
 export const acceptsJson = (headers: IncomingHttpHeaders): boolean => accepts(headers.accept, 'application/json')

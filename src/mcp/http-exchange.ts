@@ -14,8 +14,8 @@ export type HttpExchange = {
 const EXPOSED = 'Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate'
 
 /**
- * CORS headers that let the calling page read the response. The origin has been checked (fetch standard, "CORS
- * protocol").
+ * CORS headers that let the calling page read the response (fetch standard, "CORS protocol"). The
+ * origin has been checked.
  */
 const corsFields = (origin: string): string[] => [
   'access-control-allow-origin',
@@ -26,20 +26,26 @@ const corsFields = (origin: string): string[] => [
   'Origin',
 ]
 
-/** `fields` is a flat list of names and values, which Node writes without further processing. */
+/** `fields` is a flat list of names and values, which Node writes unchanged. */
 export const writeHead = ({ raw, headers }: HttpExchange, status: number, fields: readonly string[]): void => {
   raw.writeHead(status, headers.origin === undefined ? [...fields] : [...fields, ...corsFields(headers.origin)])
 }
 
-/** Whether the client has disconnected. 'close' may have been emitted already, so it is too late to listen for it. */
+/**
+ * Whether the client has disconnected. Checked directly, because 'close' may already have been
+ * emitted.
+ */
 export const hasDisconnected = ({ raw }: HttpExchange): boolean => raw.destroyed || raw.socket?.destroyed === true
 
 /** Only responses larger than this get a stall timer. Smaller ones mostly fit into the network buffers. */
 const LARGE_BYTES = 64 * 1_024
-/** Time without any progress after which the reader of a large response is disconnected. */
+/** A client that reads nothing of a large response for this long is disconnected. */
 const MAX_STALL_MS = 30_000
 
-/** Disconnects clients that stop reading, because the response would stay in memory. To be called after `raw.end`. */
+/**
+ * Disconnects clients that stop reading, because the response would stay in memory. Call it after
+ * `raw.end`.
+ */
 export const limitStall = (raw: ServerResponse, bytes: number): void => {
   if (bytes <= LARGE_BYTES || raw.writableFinished) return
   raw.setTimeout(MAX_STALL_MS, () => raw.destroy())
@@ -49,7 +55,10 @@ export const limitStall = (raw: ServerResponse, bytes: number): void => {
 
 const MAX_JOINED_CHARACTERS = 128 * 1_024
 
-/** Node concatenates a string body with the head before encoding both, which is expensive for a long one. */
+/**
+ * Moves a long text into a buffer. Node would concatenate the string with the HTTP head before
+ * encoding both, which is expensive.
+ */
 const shortened = (response: RpcResponse): RpcResponse =>
   response.head.length > MAX_JOINED_CHARACTERS
     ? { ...response, head: '', rest: [Buffer.from(response.head), ...response.rest] }
@@ -83,13 +92,16 @@ export const writeResponse = (http: HttpExchange, response: RpcResponse): void =
 export const writeRefusal = (http: HttpExchange, reason: Refusal): void =>
   writeResponse(http, errorResponse(null, reason))
 
-/** Handles an unexpected exception, which in an event listener would end the process. */
+/** Handles an unexpected exception. In an event listener it would end the process. */
 export const writeFault = (http: HttpExchange, error: unknown, report: ReportFault): void => {
   report(error, 'unexpected error while handling an MCP request')
   if (!http.raw.headersSent) writeRefusal(http, refusal(500, ERROR.internal, 'Internal error'))
 }
 
-/** Responds with 202 to what has no response: notifications, responses and cancelled requests. */
+/**
+ * Responds with 202 to messages without a response: notifications, responses and cancelled
+ * requests.
+ */
 export const writeAccepted = (http: HttpExchange): void => {
   writeHead(http, 202, ['content-length', '0'])
   http.raw.end()

@@ -64,8 +64,8 @@ const startCall = (sent: Sent, message: RequestMessage, report: ReportFault): Pr
 }
 
 /**
- * An MCP client for pages. It sends messages of the stateless era to servers of this process, on the same path as every
- * other client except for HTTP. Access is checked for each request, as for a token.
+ * An MCP client for our pages. It sends stateless messages to servers in this process, which are
+ * handled like those of any other client, without HTTP. Access is checked for each request.
  */
 export const createInProcessClient = ({ registry, limits, clientInfo, report }: InProcessClientOptions) => {
   const respond = (sent: Sent): Promise<RpcResponse> | RpcResponse => {
@@ -86,7 +86,7 @@ export const createInProcessClient = ({ registry, limits, clientInfo, report }: 
     try {
       mounted = await registry.find(serverId.toLowerCase())
     } catch (error) {
-      if (!(error instanceof RecentFailure)) report(error, 'could not prepare an MCP server')
+      if (!(error instanceof RecentFailure)) report(error, 'could not mount an MCP server')
       throw new AppError('unavailable', 'This server is temporarily unavailable.', { retryAfterSeconds: 1 })
     }
     if (mounted === undefined) throw new AppError('not_found', 'Server not found.')
@@ -105,7 +105,10 @@ export const createInProcessClient = ({ registry, limits, clientInfo, report }: 
     throw new AppError('payload_too_large', message)
   }
 
-  /** Throws `not_found` if there is no such server, and `forbidden` if the user has no access. */
+  /**
+   * Throws `not_found` if the server does not exist. Requests throw `forbidden` if the user has no
+   * access.
+   */
   const connect = async (serverId: string, user: InProcessUser) => {
     const mounted = await find(serverId)
     const messages: ExchangedMessage[] = []
@@ -113,7 +116,7 @@ export const createInProcessClient = ({ registry, limits, clientInfo, report }: 
 
     const request = async (method: string, params: JsonObject = {}, signal?: AbortSignal): Promise<Reply> => {
       const access = checkUserAccess(mounted.router.server.access, user)
-      if (!access.ok) throw new AppError('forbidden', 'This server is not for you to use.')
+      if (!access.ok) throw new AppError('forbidden', 'You do not have access to this server.')
       const text = toText(++lastId, method, params)
       messages.push({ direction: 'sent', at: new Date(), text })
       const received = responseText(await respond({ mounted, caller: access.value, text, signal }))
@@ -126,7 +129,7 @@ export const createInProcessClient = ({ registry, limits, clientInfo, report }: 
       let cursor: string | undefined
       do {
         const { result, error } = await request('tools/list', cursor === undefined ? {} : { cursor })
-        // The list changed while it was read: show what has been read.
+        // The list has changed in the meantime: return what has been read.
         if (error !== undefined) break
         const page = ListResult.parse(result)
         tools.push(...page.tools)
@@ -139,9 +142,9 @@ export const createInProcessClient = ({ registry, limits, clientInfo, report }: 
       /** All messages so far, oldest first. */
       messages,
       request,
-      /** Returns the tools in list order: all of them, or the first pages up to the limit. */
+      /** Returns the tools in list order: all of them, or full pages until there are `atLeast`. */
       listTools,
-      /** Number of tools. Only valid after a request, which checks access. */
+      /** Number of tools. Read it only after a request, because requests check access. */
       toolCount: mounted.router.tools.size,
       callTool: (name: string, args: JsonObject, signal: AbortSignal): Promise<Reply> =>
         request('tools/call', { name, arguments: args }, signal),

@@ -21,7 +21,7 @@ export const metaOf = (params: JsonObject | undefined): JsonObject | undefined =
   return isJsonObject(meta) ? meta : undefined
 }
 
-/** Whether `params` and its `_meta` are objects, and the progress token is one that can be sent back. */
+/** Whether `params` and `_meta` are objects and the progress token, if any, is valid. */
 const areParams = (params: JsonValue | undefined): params is JsonObject | undefined => {
   if (params === undefined) return true
   if (!isJsonObject(params)) return false
@@ -68,9 +68,12 @@ export const parseMessage = (value: JsonValue): Message | undefined => {
   return isRequestId(id) ? { kind: 'request', id, method, params } : undefined
 }
 
-/** JSON-RPC allows fractional ids. MCP does not, but an error response may still carry one. */
+/** JSON-RPC allows fractional ids, MCP does not. An error response may still repeat one. */
 const isAnyId = (value: unknown): value is RequestId => typeof value === 'string' || typeof value === 'number'
 
-/** Returns the id for a response to this value, or null if it has none that can be read (JSON-RPC 2.0 §5). */
+/**
+ * Returns the id for the response to this value, or null if it has no readable id (JSON-RPC 2.0
+ * §5).
+ */
 export const readableId = (value: JsonValue | undefined): RequestId | null =>
   isJsonObject(value) && typeof value.method === 'string' && isAnyId(value.id) ? value.id : null

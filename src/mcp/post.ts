@@ -52,9 +52,9 @@ export const createPost = (options: PostOptions) => {
     return lacking && challenges.insufficientScope(http, lacking)
   }
 
-  /** Runs steps 8 and 9 of a stateless-era request whose protocol version we support. */
+  /** Runs steps 8 and 9 for a message of the stateless era. */
   const dispatchStateless = (request: ServerRequest, message: StatelessMessage): Reply => {
-    // This era has no notifications from clients over HTTP: they are accepted and dropped.
+    // This era defines no client notifications over HTTP, so they are accepted and dropped.
     if (message.kind === 'notification') return 'accepted'
     const mismatch = checkStandardHeaders(message, request.http.headers)
     if (mismatch !== undefined) return errorResponse(message.id, mismatch)
@@ -63,7 +63,7 @@ export const createPost = (options: PostOptions) => {
     return statelessCalls.requestUpstream(request, message) ?? respondAtOnce(request.mounted.router, message)
   }
 
-  /** Steps 8 and 9 in the session era. */
+  /** Runs steps 8 and 9 in the session era. */
   const dispatchInSession = (request: ServerRequest, classified: SessionMessages): Reply => {
     const { http } = request
     const unacceptable = checkAccept(http)
@@ -79,10 +79,10 @@ export const createPost = (options: PostOptions) => {
     if (wrongVersion !== undefined) return refused(wrongVersion)
     if (!isBatch) return sessionPosts.dispatch(request, session, classified.message)
     if (session.version === BATCH_VERSION) return sessionPosts.dispatchBatch(request, session, classified.messages)
-    return refused(invalidRequest(`version ${session.version} has no batches`))
+    return refused(invalidRequest(`version ${session.version} does not support batches`))
   }
 
-  /** Steps 5 to 9. */
+  /** Runs steps 5 to 9. */
   const respond = (request: ServerRequest, bytes: Buffer): Reply => {
     const { headers } = request.http
     const body = parseBody(bytes, limits)
@@ -110,7 +110,7 @@ type SessionMessages = Exclude<Classified, { era: 'stateless' }>
 
 const INITIALIZE_IN_BATCH = invalidRequest('initialize cannot be part of a batch')
 
-/** The response to a request that is refused because of its HTTP headers: it carries no id. */
+/** Responds to a request refused because of its HTTP headers. The response has no id. */
 const refused = (reason: Refusal): Reply => errorResponse(null, reason)
 
 const requestIdOf = (classified: Classified) => {

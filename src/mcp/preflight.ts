@@ -2,7 +2,7 @@ import type { OriginPolicy } from '../lib/http/origins.ts'
 import { type HttpExchange, writeHead } from './http-exchange.ts'
 
 const ALLOWED_METHODS = 'GET, POST, DELETE'
-/** For the paths below a passthrough server. */
+/** Methods of the paths below a passthrough server. */
 export const ALL_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
 /** Tools may declare headers of any name for their parameters, so every requested header is allowed. */
 const HEADER_LIST = /^[A-Za-z0-9!#$%&'*+\-.^_`|~, ]{1,2000}$/

@@ -1,13 +1,13 @@
 import type { JsonObject } from '../lib/kernel/json.ts'
 
 /**
- * Versions with sessions (initialize handshake), newest first. The newest is offered to clients that ask for an unknown
- * one.
+ * Versions with sessions (initialize handshake), newest first. A client that asks for an unknown
+ * version is offered the newest.
  */
 export const SESSION_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const
 export type SessionVersion = (typeof SESSION_VERSIONS)[number]
 
-/** The stateless version. Every request states its version and client. */
+/** The stateless version, in which every request names its version and client. */
 export const STATELESS_VERSION = '2026-07-28'
 export const STATELESS_VERSIONS = [STATELESS_VERSION] as const
 
@@ -19,12 +19,12 @@ export const MAX_BATCH_MESSAGES = 100
 export const findSessionVersion = (version: string): SessionVersion | undefined =>
   SESSION_VERSIONS.find(known => known === version)
 
-/** Versions are dates, so they can be compared as strings. Later ones than we know count as stateless too. */
+/** Versions are dates, so they compare as strings. Unknown later versions count as stateless. */
 export const isStatelessVersion = (version: string): boolean => version >= STATELESS_VERSION
 
 /**
- * Error codes of JSON-RPC 2.0 (§5.1) and of the specification. -32000 to -32019 are free for implementations; the two
- * used here mean what they mean in the SDK.
+ * Error codes of JSON-RPC 2.0 (§5.1) and of MCP. Implementations may use -32000 to -32019; the two
+ * used here have the same meaning in the SDK.
  */
 export const ERROR = {
   parse: -32700,
@@ -32,7 +32,7 @@ export const ERROR = {
   methodNotFound: -32601,
   invalidParams: -32602,
   internal: -32603,
-  /** An error in the HTTP request around the message. */
+  /** The HTTP request is invalid, not the message in it. */
   transport: -32000,
   sessionNotFound: -32001,
   headerMismatch: -32020,
@@ -48,7 +48,7 @@ export const META = {
   logLevel: 'io.modelcontextprotocol/logLevel',
   serverInfo: 'io.modelcontextprotocol/serverInfo',
   subscriptionId: 'io.modelcontextprotocol/subscriptionId',
-  /** Ours, in lists: the upstreams whose items are missing, and why. */
+  /** Our own key in lists: upstreams whose items are missing, with reasons. */
   missing: 'patchbay/missing',
 } as const
 

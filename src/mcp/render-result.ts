@@ -6,7 +6,10 @@ import type { Json } from './rpc-response.ts'
 
 type Structured = { structuredContent?: unknown; content?: unknown }
 
-/** Adds structured content that is not an object as text too, for clients that read only text (server/tools). */
+/**
+ * Adds structured content that is not an object as text, for clients that only read text
+ * (server/tools).
+ */
 const withText = <R extends Structured>(result: R): R => {
   const { structuredContent, content } = result
   if (structuredContent === undefined || isJsonObject(structuredContent)) return result
@@ -15,7 +18,9 @@ const withText = <R extends Structured>(result: R): R => {
   return { ...result, content: [...blocks, { type: 'text', text: JSON.stringify(structuredContent) }] }
 }
 
-/** Before 2026-07-28 structured content must be an object. Anything else becomes its member `result`. */
+/**
+ * Before 2026-07-28, structured content must be an object. Other values become its member `result`.
+ */
 const withObject = <R extends Structured>(result: R, isOutputWrapped: boolean): R => {
   const { structuredContent } = result
   const isWrapped = structuredContent !== undefined && (isOutputWrapped || !isJsonObject(structuredContent))
@@ -25,7 +30,7 @@ const withObject = <R extends Structured>(result: R, isOutputWrapped: boolean): 
 export const renderSessionResult = (result: BlocksResult, isOutputWrapped: boolean): string =>
   JSON.stringify(withObject(withText(result), isOutputWrapped))
 
-/** Adds the type and server of the result (2026-07-28, basic). */
+/** Renders a result with its type and server (2026-07-28, basic). */
 export const renderStatelessResult = (router: Router, result: BlocksResult): string =>
   `${router.statelessHead},${JSON.stringify(withText(result)).slice(1)}`
 
@@ -34,7 +39,7 @@ const INPUT_REQUIRED = 'input_required'
 /** Whether the result asks the client to repeat its request with more input (2026-07-28). */
 export const isInputRequired = ({ resultType }: JsonObject): boolean => resultType === INPUT_REQUIRED
 
-/** Renders the result of an upstream for the caller's era. Its `_meta` is merged with ours. */
+/** Renders an upstream's result for the caller's era, with our `_meta` merged into its own. */
 export const renderPassed = (
   router: Router,
   { passed, json }: PassedResult,
@@ -57,14 +62,14 @@ export const renderPassed = (
   return json !== undefined && shown === passed ? json : JSON.stringify(shown)
 }
 
-/** Bytes escaped at once: few enough that V8 treats the resulting strings as small. */
+/** Number of bytes escaped at once, small enough for V8 to treat the strings as small objects. */
 const PIECE_BYTES = 64 * 1_024
 const CLOSING = Buffer.from('"}]}}')
 const CLOSING_STRUCTURED = Buffer.from('}}}')
 
 /**
- * Escapes UTF-8 for use in a JSON string, in pieces. The bytes are read as Latin-1, where JSON escapes only ASCII
- * characters, so nothing has to be decoded and a character may span two pieces.
+ * Escapes UTF-8 for a JSON string, in pieces. Reads the bytes as Latin-1: JSON escapes only ASCII
+ * characters, so no decoding is needed, and a character may span two pieces.
  */
 const escapeUtf8 = (utf8: Buffer): Buffer[] => {
   const pieces: Buffer[] = []
@@ -80,7 +85,7 @@ const closeLongText = ({ utf8, structuredAs }: LongText): Buffer[] =>
     ? [CLOSING]
     : [Buffer.from(`"}],"structuredContent":{"${structuredAs}":`), utf8, CLOSING_STRUCTURED]
 
-/** Renders a result of one long text, including the brace that closes the envelope. */
+/** Renders a long text as a result, including the closing brace of the envelope. */
 export const renderLongText = (router: Router, text: LongText, era: Era): Json => ({
   head: `${era === 'stateless' ? `${router.statelessHead},` : '{'}"content":[{"type":"text","text":"`,
   rest: [...escapeUtf8(text.utf8), ...closeLongText(text)],

@@ -7,18 +7,20 @@ import type { ReportFault } from './respond.ts'
 import { CUT_BY_SHUTDOWN, errorResponse, type RpcResponse, responseText } from './rpc-response.ts'
 import { startProgress } from './sessions/progress.ts'
 
-/** A call whose response is yet to come. */
+/** A call that has no response yet. */
 export type PendingReply = RunningCall & {
   request: RequestMessage
   channel: PostChannel
 }
 
-/** Several calls whose responses are sent as one; undefined if there are none to send. */
+/**
+ * The calls of a batch, whose responses are sent together. Undefined if no response is to be sent.
+ */
 export type BatchReply = { responses: Promise<RpcResponse | undefined>; cancel: () => void }
 
 /**
- * The reply to a POST: a response, now or later; `accepted` (202) if there is none; `streaming` if an event stream has
- * been opened in its place.
+ * The reply to a POST: a response, now or later; `accepted` (202) if there is none; or `streaming`
+ * if an event stream has been opened instead.
  */
 export type Reply = RpcResponse | PendingReply | BatchReply | 'accepted' | 'streaming'
 

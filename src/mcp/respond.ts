@@ -17,10 +17,10 @@ import {
   resultResponse,
 } from './rpc-response.ts'
 
-/** Reports unexpected errors. Callers learn nothing about them. */
+/** Reports an unexpected error. Callers receive no details. */
 export type ReportFault = (error: unknown, message: string) => void
 
-/** Returns the tool that a tools/call names, or why there is none (server/tools, "Error Handling"). */
+/** Returns the tool that a tools/call names, or a refusal (server/tools, "Error Handling"). */
 export const findTool = (router: Router, params: JsonObject | undefined): RoutedTool | Refusal => {
   const name = params?.name
   if (typeof name !== 'string') return invalidParams('Invalid params: name is missing or not a string')
@@ -29,7 +29,9 @@ export const findTool = (router: Router, params: JsonObject | undefined): Routed
   const tool = router.tools.get(name)
   return tool ?? invalidParams(router.server.explainMissing?.('tools', name) ?? `Unknown tool: ${name}`)
 }
-/** Calls a tool. Tool errors, which the model can read and correct, are results too. */
+/**
+ * Calls a tool. A tool's own error is a result, so that the model can read it and correct the call.
+ */
 export const callTool = async (
   router: Router,
   { tool, isOutputWrapped }: RoutedTool,
@@ -54,7 +56,7 @@ export const callTool = async (
   }
 }
 
-/** Returns a page of a list, or undefined if the method does not list anything. */
+/** Returns a page of a list, or undefined if the method does not request a list. */
 const respondWithList = (router: Router, { id, method, params }: RequestMessage, era: Era): RpcResponse | undefined => {
   const listing = router.lists.get(method)
   if (listing === undefined) return undefined
@@ -81,7 +83,7 @@ const respondNotFound = (
     return refuse(`Resource not found: ${uri}${why === undefined ? '' : `. ${why}`}`, { uri })
   }
   if (method === 'completion/complete' && offers !== undefined) {
-    return refuse('Invalid params: ref names no prompt and no resource template of this server')
+    return refuse('Invalid params: ref does not name a prompt or resource template of this server')
   }
   if (method === 'prompts/get') {
     const name = params?.name
@@ -91,7 +93,10 @@ const respondNotFound = (
   return undefined
 }
 
-/** Only the stateless era has an HTTP status for unknown methods (2026-07-28, basic/transports). */
+/**
+ * Refuses an unknown method. Only the stateless era uses an HTTP status for it (2026-07-28,
+ * basic/transports).
+ */
 const respondUnknown = ({ id, method }: RequestMessage, era: Era): RpcResponse =>
   errorResponse(id, refusal(era === 'stateless' ? 404 : 200, ERROR.methodNotFound, `Method not found: ${method}`))
 

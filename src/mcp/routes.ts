@@ -27,7 +27,7 @@ import { createSessionHttp, methodNotAllowed } from './streams/session-http.ts'
 import { createSessionStreams } from './streams/session-streams.ts'
 import { createWatchAccess, type WatchAccess } from './streams/stream-access.ts'
 
-/** What passthrough servers share with all others. */
+/** Checks that passthrough servers share with all other servers. */
 export type PassthroughChecks = {
   challenges: Challenges
   checkRoom: CheckRoom
@@ -36,7 +36,7 @@ export type PassthroughChecks = {
   report: ReportFault
 }
 
-/** Handles admitted requests to passthrough servers. */
+/** Handles requests to passthrough servers after admission. */
 export type PassthroughHandler = {
   serve: (request: ServerRequest, passthrough: CompiledPassthrough) => void
   serveUpgrade: (upgrade: Upgrade, request: ServerRequest, passthrough: CompiledPassthrough) => void
@@ -63,8 +63,8 @@ type ServerParams = { Params: { uuid: string } }
 type Handle = (request: ServerRequest) => void
 
 /**
- * Routes for MCP clients: `/s/:uuid`, and the HTTP+SSE transport below it. They write to Node's response directly and
- * bypass Fastify's reply, which would cost every call several microseconds.
+ * Routes for MCP clients: `/s/:uuid`, and the HTTP+SSE transport below it. Handlers write to Node's
+ * response and bypass Fastify's reply, which would cost every call several microseconds.
  */
 export const mcpRoutes =
   (options: McpRoutesOptions): FastifyPluginAsync =>
@@ -105,13 +105,14 @@ export const mcpRoutes =
     const sessionHttp = createSessionHttp({ sessions, streams, checkRoom })
     const sse = createHttpSse({ baseUrl, limits, challenges, checkRoom, watchAccess, now, report })
 
-    // A child logger per request would cost as much as everything else here, and is never used.
+    // A child logger per request would be expensive and is never used.
     app.setChildLoggerFactory(parent => parent)
-    // Handlers read the bodies after the access checks, so that nobody can make us buffer one without access.
+    // Bodies are read after the access checks, so that nobody without access can make us buffer
+    // one.
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', (_request, _payload, done) => done(null))
 
-    // Handles errors of Fastify itself, such as an invalid Content-Type.
+    // Handles Fastify's own errors, such as an invalid Content-Type.
     app.setErrorHandler<FastifyError>((error, _request, reply) => {
       const status = error.statusCode ?? 500
       const why = refusal(status, ERROR.transport, status < 500 ? error.message : 'Internal error')
@@ -140,9 +141,11 @@ export const mcpRoutes =
       (handle: Handle) =>
       (request: FastifyRequest<ServerParams>, reply: FastifyReply): void =>
         serve(exchangeOf(request, reply), handle)
-    /** Paths below a server's URL exist only on passthrough servers. */
+    /** Handles paths below a server's URL, which only passthrough servers have. */
     const passOn = (http: HttpExchange): void => serve(http, respondNotFound, notFound)
-    /** Responds to CORS preflight requests. Other OPTIONS requests are passed on by passthrough servers only. */
+    /**
+     * Responds to CORS preflight requests. Passthrough servers pass on all other OPTIONS requests.
+     */
     const preflight =
       (methods?: string) =>
       (request: FastifyRequest<ServerParams>, reply: FastifyReply): void => {
@@ -157,7 +160,7 @@ export const mcpRoutes =
         writeRefusal(http, methodNotAllowed(allowed))
 
     app.post<ServerParams>('/s/:uuid', handler(post))
-    // Takes nearly all POSTs past Fastify.
+    // Nearly all POSTs bypass Fastify's routes.
     handleDirectly(app, { post: http => serve(http, post), rareMethod: passOn })
     app.get<ServerParams>('/s/:uuid', { exposeHeadRoute: false }, handler(sessionHttp.get))
     app.delete<ServerParams>('/s/:uuid', handler(sessionHttp.delete))
@@ -177,7 +180,7 @@ export const mcpRoutes =
 
     listenForUpgrades(app.server, upgrade => {
       const { incoming, raw, ignore } = upgrade
-      // Node may report requests to upgrade to any protocol here, not only to WebSocket.
+      // Node may report upgrades to any protocol here, not only to WebSocket.
       const serverId = isWebSocketUpgrade(incoming) ? SERVER_PATH.exec(incoming.url ?? '')?.[1] : undefined
       if (serverId === undefined) {
         ignore()

@@ -2,7 +2,7 @@ import type { JsonObject } from '../lib/kernel/json.ts'
 import type { RequestId } from './message.ts'
 import { ERROR } from './protocol.ts'
 
-/** A JSON text ready to be written: its start, then any bytes that were rendered before. */
+/** A JSON text ready to be written: its start, then parts that were rendered earlier. */
 export type Json = { head: string; rest: readonly Buffer[] }
 
 /** A JSON-RPC response before it is written. `headers` is a flat list of names and values. */
@@ -10,7 +10,9 @@ export type RpcResponse = Json & { status: number; headers: readonly string[] | 
 
 const NOTHING: readonly Buffer[] = []
 
-/** Why a request gets no result. `status` and `headers` apply where the transport can still send them. */
+/**
+ * An error instead of a result. `status` and `headers` apply if the response has not started yet.
+ */
 export type Refusal = {
   status: number
   code: number
@@ -28,7 +30,7 @@ export const refusal = (status: number, code: number, message: string, data?: Js
 
 export const isRefusal = (value: object): value is Refusal => 'code' in value
 
-/** For a call that was still running when the time for a shutdown was over. */
+/** Sent for calls that are still running when the time for a shutdown has expired. */
 export const CUT_BY_SHUTDOWN = refusal(
   503,
   ERROR.transport,
@@ -50,8 +52,9 @@ export const resultResponse = (id: RequestId, result: string, headers?: readonly
 })
 
 /**
- * Wraps a result that was rendered as bytes, such as a page of a list. Its last byte is the brace that closes the
- * envelope, `{"jsonrpc":…,"result":{"tools":[…]}}`, so that nothing has to be appended to prepared bytes.
+ * Wraps a result that is rendered as bytes, such as a page of a list. The bytes include the closing
+ * brace of the envelope, `{"jsonrpc":…,"result":{"tools":[…]}}`, so that nothing has to be appended
+ * to them.
  */
 export const bytesResponse = (id: RequestId, { head, rest }: Json): RpcResponse => ({
   status: 200,

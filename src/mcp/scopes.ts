@@ -3,7 +3,7 @@ import type { Caller } from '../servers/access/access.ts'
 import type { Message, RequestMessage } from './message.ts'
 import type { Router } from './registry/router.ts'
 
-/** Methods that only read. */
+/** Methods for which `mcp:read` is enough. */
 const READING: ReadonlySet<string> = new Set([
   'tools/list',
   'prompts/list',
@@ -16,7 +16,10 @@ const READING: ReadonlySet<string> = new Set([
   'completion/complete',
 ])
 
-/** Returns undefined if a token of any scope will do. An unknown tool is treated like one that may write. */
+/**
+ * Returns the scope that a request needs, or undefined if any token will do. An unknown tool counts
+ * as one that writes.
+ */
 const scopeFor = (
   { tools }: Router,
   { method, params }: RequestMessage,
@@ -31,8 +34,8 @@ const scopeFor = (
 }
 
 /**
- * Returns all scopes that the caller's token should have for these messages, including those it has, or undefined if it
- * lacks none. Anonymous callers and unlimited tokens lack none.
+ * Returns all scopes that the caller's token should have for these messages, including those it
+ * has. Undefined if it has them all, if its scopes are not limited, or if the caller is anonymous.
  */
 export const findLackingScopes = (
   caller: Caller,

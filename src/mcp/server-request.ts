@@ -3,14 +3,14 @@ import { type HttpExchange, writeRefusal } from './http-exchange.ts'
 import type { MountedServer } from './registry/mounted-server.ts'
 import type { Refusal } from './rpc-response.ts'
 
-/** An HTTP request that may use its server: Origin, Host and access have been checked. */
+/** An HTTP request to a server. Origin, Host and access have been checked. */
 export type ServerRequest = {
   readonly http: HttpExchange
   readonly mounted: MountedServer
   readonly caller: Caller
 }
 
-/** Returns a handler that writes the refusal, if there is one. */
+/** Returns a handler that writes the refusal that `handle` returns, if any. */
 export const orRefuse =
   (handle: (request: ServerRequest) => Refusal | undefined) =>
   (request: ServerRequest): void => {

@@ -1,16 +1,19 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { JsonValue } from '../lib/kernel/json.ts'
 
-/** The first key signs, all of them verify. `id` must not contain a dot. */
+/**
+ * A signing key. The first of several keys signs, all of them verify. `id` must not contain a dot.
+ */
 export type SigningKey = { id: string; key: Buffer }
 
 /**
- * Signs JSON that clients hold for us, as `keyId.content.signature` in visible ASCII. Clients can read the content. A
- * `prefix` is part of what is signed, so that a text for one purpose is not valid for another.
+ * Signs JSON that clients store for us, as `keyId.content.signature` in visible ASCII. Clients can
+ * read the content. The signature covers `prefix`, so that a text signed for one purpose is not
+ * valid for another.
  */
 export const createSigner = (keys: readonly SigningKey[], prefix: string, maxCharacters: number) => {
   const [first] = keys
-  if (first === undefined) throw new Error('a signing key is needed')
+  if (first === undefined) throw new Error('a signing key is required')
   const byId = new Map(keys.map(({ id, key }) => [id, key]))
   const signatureOf = (signed: string, key: Buffer): Buffer =>
     createHmac('sha256', key)

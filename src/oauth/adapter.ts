@@ -25,7 +25,9 @@ export type AdapterParts = EngineParts & {
 
 const oneText = z.string().optional().catch(undefined)
 
-/** The fields of the library's payloads that say what an artifact belongs to. */
+/**
+ * The fields of the library's payloads that link an artifact to its grant, user, client and server.
+ */
 const Owned = z.object({
   grantId: oneText,
   uid: oneText,
@@ -38,16 +40,16 @@ const Owned = z.object({
   session: z.object({ accountId: oneText }).optional(),
 })
 
-/** Kinds issued under a grant. None of them may outlive it. */
+/** Kinds of artifacts that are issued under a grant and must not outlive it. */
 const UNDER_GRANT: ReadonlySet<string> = new Set(['AccessToken', 'RefreshToken', 'AuthorizationCode'])
 
 const isPayload = (value: unknown): value is AdapterPayload => isJsonObject(value)
 
-/** Returns the part of a payload that is stored, without anything that could be used as a credential. */
+/** Returns the part of a payload that is stored, without anything usable as a credential. */
 const withoutHandles = (kind: string, payload: AdapterPayload): JsonObject => {
   const { jti: _, ...rest } = payload
   if (kind === 'Interaction') {
-    // Its path ends in the handle.
+    // The last part of its path is the handle.
     delete rest.returnTo
     if (rest.session !== undefined) rest.session = { ...rest.session, cookie: undefined }
   }
@@ -78,7 +80,9 @@ const toArtifact = (
   }
 }
 
-/** Stores an artifact, unless its grant was revoked in the meantime, in this process or another. */
+/**
+ * Stores an artifact, unless its grant has been revoked in the meantime by this or another process.
+ */
 const putUnderGrant = async (tx: Transaction, artifact: Artifact): Promise<void> => {
   const { grantId, clientId } = artifact
   const grant = grantId === undefined ? undefined : await findArtifact(tx, 'Grant', grantId)
@@ -87,12 +91,13 @@ const putUnderGrant = async (tx: Transaction, artifact: Artifact): Promise<void>
   if (clientId !== undefined) await noteClientUse(tx, clientId)
 }
 
-/** Within this time, the request that consumed a code has issued its tokens or failed. */
+/** After this time, a request that consumed a code has either issued its tokens or failed. */
 const EXCHANGE_MS = 5_000
 
 /**
- * Implements the library's storage in our database. Handles are stored only as SHA-256 hashes. Users and servers are
- * columns, so that artifacts are deleted with them. Announces whatever ends the use of a token.
+ * Implements the library's storage in our database. Stores handles only as SHA-256 hashes. Users
+ * and servers are columns, so that artifacts are deleted with them. Announces when a token is no
+ * longer valid.
  */
 export const createAdapterFactory = (parts: AdapterParts): AdapterFactory => {
   const { db, changes, refreshGraceMs, baseUrl } = parts
@@ -102,8 +107,8 @@ export const createAdapterFactory = (parts: AdapterParts): AdapterFactory => {
     kind === 'RefreshToken' && consumedAt !== undefined && Date.now() - consumedAt.getTime() < refreshGraceMs
 
   /**
-   * Returns whether a first request with the same code is still in progress. A second one is then rejected, but is not
-   * taken for theft.
+   * Returns whether another request is still exchanging the same code. A second request is then
+   * rejected, but does not count as theft.
    */
   const isBeingChanged = async (kind: string, { consumedAt, payload }: StoredArtifact): Promise<boolean> => {
     if (kind !== 'AuthorizationCode' || consumedAt === undefined) return false
@@ -126,7 +131,8 @@ export const createAdapterFactory = (parts: AdapterParts): AdapterFactory => {
 
   const revoke = (grantId: string): Promise<void> => {
     const { ctx } = Provider
-    // At this endpoint the client, or a holder of its tokens, asks for it.
+    // At the revocation endpoint, the client or a holder of its tokens asks to revoke the grant.
+    // Elsewhere a credential was misused.
     const isAsked = ctx?.oidc.route === 'revocation'
     return revokeGrant(grantId, isAsked ? 'grant.removed' : 'grant.misused', ctx?.ip)
   }
@@ -138,14 +144,14 @@ export const createAdapterFactory = (parts: AdapterParts): AdapterFactory => {
         if (UNDER_GRANT.has(kind)) await transact(db, tx => putUnderGrant(tx, artifact))
         else await putArtifact(db, artifact)
       } catch (error) {
-        // Its user or server was deleted just before.
+        // The user or server has just been deleted.
         if (isForeignKeyViolation(error)) throw new errors.InvalidGrant('its user or server no longer exists')
         throw error
       }
     },
     find: async handle => {
       const stored = await findArtifact(db, kind, handle)
-      // Then `consume` rejects the request.
+      // A code that is being exchanged counts as unused here, and `consume` rejects the request.
       const isUnused = stored !== undefined && (await isBeingChanged(kind, stored))
       return toPayload(kind, isUnused ? { ...stored, consumedAt: undefined } : stored, handle)
     },
@@ -153,11 +159,12 @@ export const createAdapterFactory = (parts: AdapterParts): AdapterFactory => {
     findByUserCode: async () => undefined,
     consume: async handle => {
       if (await consumeArtifact(db, kind, handle)) return
-      // Another request consumed it after this one had read it.
+      // Another request consumed it after this request had read it.
       const stored = await findArtifact(db, kind, handle)
       if (stored !== undefined && isWithinGrace(kind, stored)) return
       const { grantId } = Owned.parse(stored?.payload ?? {})
-      // Both requests showed the code's verifier, so both come from its client. A refresh token gives no such proof.
+      // For a code, both requests sent its verifier, so both come from the client. For a refresh
+      // token there is no such proof.
       if (kind === 'RefreshToken' && grantId !== undefined) await revoke(grantId)
       throw new errors.InvalidGrant('it has already been used')
     },

@@ -7,7 +7,7 @@ const hashHandle = (handle: string): string => hash('sha256', handle)
 
 /** An object that the authorization server stores. `payload` does not contain its handle. */
 export type Artifact = {
-  /** The row's id, if it must be known in advance. */
+  /** The row's id, if the caller needs to choose it. */
   id?: string
   kind: string
   handle: string
@@ -18,7 +18,7 @@ export type Artifact = {
   userId?: string | undefined
   clientId?: string | undefined
   serverId?: string | undefined
-  /** Without it, the artifact is stored until it is removed. */
+  /** If undefined, the artifact does not expire. */
   expiresAt?: Date | undefined
 }
 
@@ -56,7 +56,7 @@ export const findArtifactByUid = async (
 ): Promise<StoredArtifact | undefined> =>
   toStored(await tx.oAuthArtifact.findFirst({ where: { kind, uidHash: hashHandle(uid) } }))
 
-/** Consumes an artifact. Returns true for exactly one of any number of concurrent calls, across processes. */
+/** Consumes an artifact. Of several concurrent calls, in any process, only one returns true. */
 export const consumeArtifact = async (tx: Transaction, kind: string, handle: string): Promise<boolean> => {
   const where = { kind, handleHash: hashHandle(handle), consumedAt: null }
   return (await tx.oAuthArtifact.updateMany({ where, data: { consumedAt: new Date() } })).count > 0
@@ -66,13 +66,14 @@ const TOKEN_SLACK_MS = 1_000
 
 /** Returns whether all tokens for a code consumed at `since` have been issued. */
 export const wereTokensIssued = async (tx: Transaction, grantId: string, since: Date): Promise<boolean> => {
-  // The refresh token is issued last. If a client gets none, the access token must be older than the slack.
+  // The refresh token is issued last. A client without refresh tokens only has an access token,
+  // which must then be older than the slack.
   const late = { kind: 'AccessToken', createdAt: { gte: since, lt: new Date(Date.now() - TOKEN_SLACK_MS) } }
   const where = { grantId, OR: [{ kind: 'RefreshToken', createdAt: { gte: since } }, late] }
   return (await tx.oAuthArtifact.count({ where })) > 0
 }
 
-/** Removes an artifact. Returns its user, or undefined if it did not exist. */
+/** Removes an artifact and returns its user. Returns undefined if the artifact did not exist. */
 export const removeArtifact = async (
   tx: Transaction,
   kind: string,

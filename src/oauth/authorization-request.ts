@@ -4,22 +4,26 @@ import type { Resources } from './resources.ts'
 type Query = Record<string, string | string[] | undefined>
 
 /**
- * Scopes that clients of OpenID providers usually send. They are ignored: refresh tokens are issued anyway, and
- * identity is not offered.
+ * Scopes that OpenID clients usually send. They are ignored: refresh tokens are issued anyway, and
+ * user identity is not available.
  */
 const OF_OTHERS: ReadonlySet<string> = new Set(['offline_access', 'openid', 'profile', 'email'])
 const OPENID_PARAMETERS = ['acr_values', 'claims', 'claims_locales', 'id_token_hint', 'max_age', 'nonce'] as const
-/** Supported prompts. Who the user is depends on the dashboard's session. */
+/** Supported prompts. The dashboard's session decides who the user is, so others are dropped. */
 const PROMPTS: ReadonlySet<string> = new Set(['none', 'consent'])
 
-/** Replaces the library's response modes that need scripts in its pages, so that even errors do not use them. */
+/**
+ * Replaces response modes other than `query`, for which the library's pages would need scripts,
+ * even to show an error. The library rejects this value.
+ */
 const NO_MODE = 'unsupported'
 
 const isOurs = (scope: string): boolean => MCP_SCOPES.some(known => known === scope)
 
 /**
- * Returns the requested scope, reduced to the supported ones (RFC 6749 §3.3). A request without a scope gets all,
- * because many clients never send one. A request with only unknown scopes is left for the library to reject.
+ * Returns the requested scopes that are supported (RFC 6749 §3.3). A request without scopes gets
+ * all of them, because many clients never send any. The library rejects a request with only unknown
+ * scopes.
  */
 const readScope = (asked: string | undefined): string => {
   const words = (asked ?? '').split(' ').filter(word => word !== '' && !OF_OTHERS.has(word))
@@ -40,7 +44,10 @@ const canonicalResource = (asked: string | string[], { canonicalize }: Resources
   return more.length === 0 ? first : [first, ...more]
 }
 
-/** Normalizes an authorization request for the library, which itself rejects repeated parameters. */
+/**
+ * Normalizes an authorization request for the library. Repeated parameters remain, and the library
+ * rejects them.
+ */
 export const normalizeRequest = (query: Query, resources: Resources): Query => {
   const normal: Query = { ...query }
   for (const name of OPENID_PARAMETERS) delete normal[name]
@@ -52,7 +59,7 @@ export const normalizeRequest = (query: Query, resources: Resources): Query => {
   return normal
 }
 
-/** Returns the parameters of a request as a query string, for returning to it. */
+/** Returns the parameters of a request as a query string, so that the browser can return to it. */
 export const toParameters = (query: Readonly<Record<string, unknown>>): URLSearchParams => {
   const parameters = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {

@@ -17,7 +17,10 @@ export type EngineParts = {
   baseUrl: string
   /** Fetches client metadata documents, from public addresses only. */
   documents: Pick<HttpClient, 'send'>
-  /** How long a used refresh token may be used again, since several processes of one client may share it. 0 for never. */
+  /**
+   * How long a used refresh token remains valid, because several processes of one client may share
+   * it. 0 to disable.
+   */
   refreshGraceMs: number
   resources: Resources
   pendingAuthorizations: PendingAuthorizations

@@ -12,10 +12,10 @@ import type { EngineParts } from './engine-parts.ts'
 import { createProvider, SignInNeeded } from './provider.ts'
 import { loadSigningKeys } from './signing-keys.store.ts'
 
-/** Ids are ours, or URLs. PostgreSQL rejects texts with a NUL. */
+/** Client ids are our own ids or URLs. PostgreSQL rejects texts with a NUL. */
 const CLIENT_ID = /^[\x21-\x7e]{1,2048}$/
 
-/** Finds registered clients in the library's format, with their secrets. */
+/** Finds registered clients, including their secrets, in the library's format. */
 const createClientFinder =
   (db: Database, sealing: Sealing) =>
   async (clientId: string): Promise<AdapterPayload | undefined> => {
@@ -29,11 +29,11 @@ const createClientFinder =
 const REFUSALS = ['authorization.error', 'grant.error', 'revocation.error']
 const FAILURES = [
   'server_error',
-  // Emitted by the web framework, which would otherwise print the error.
+  // Emitted by Koa, which would print the error if nobody listened.
   'error',
 ]
 
-/** Logs rejected requests too, since operators need them to find out why a client does not connect. */
+/** Also logs rejected requests, from which operators see why a client does not connect. */
 const logEvents = (events: EventEmitter, logger: Logger): void => {
   for (const event of REFUSALS) {
     events.on(event, (_ctx: unknown, refusal: unknown) => {
@@ -43,14 +43,14 @@ const logEvents = (events: EventEmitter, logger: Logger): void => {
     })
   }
   for (const event of FAILURES) {
-    // The framework's event has no context argument.
+    // Koa's event has no context argument.
     events.on(event, (...details: unknown[]) => {
       logger.error({ err: details.find(one => one instanceof Error) }, 'the authorization server failed')
     })
   }
 }
 
-/** Sets up the authorization server's library for our endpoints and pages. */
+/** Sets up the library of the authorization server for our endpoints and pages. */
 export const createEngine = async (parts: EngineParts) => {
   const { db, sealing, logger } = parts
   const provider = createProvider({
@@ -63,7 +63,7 @@ export const createEngine = async (parts: EngineParts) => {
   return {
     /** Handles a request to one of the library's endpoints. */
     handle: provider.callback(),
-    /** Finds the pending interaction of a browser. Undefined if it has ended. */
+    /** Finds the pending interaction of a browser. Returns undefined if it has ended. */
     findInteraction: async (request: IncomingMessage, response: ServerResponse) => {
       try {
         return await provider.interactionDetails(request, response)
@@ -72,10 +72,10 @@ export const createEngine = async (parts: EngineParts) => {
         throw error
       }
     },
-    /** Completes the interaction. Returns the URL to redirect the browser to. */
+    /** Completes an interaction. Returns the URL to which the browser is redirected. */
     finishInteraction: provider.interactionResult.bind(provider),
     findClient: (clientId: string): Promise<Client | undefined> => provider.Client.find(clientId),
-    /** Returns whether the library's session with this id belongs to the user. */
+    /** Returns whether the library's session with this id is the user's. */
     isSessionOf: async (id: string, userId: string | undefined): Promise<boolean> => {
       const session = await provider.Session.find(id)
       return session !== undefined && session.accountId === userId

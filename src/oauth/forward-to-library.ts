@@ -5,7 +5,8 @@ import type { EngineParts } from './engine-parts.ts'
 export type LoadEngine = () => Promise<Engine>
 
 /**
- * Loads the engine on first use. Its library takes a third of a second and 20 MB, which many installations never need.
+ * Loads the engine on first use. Its library takes a third of a second and 20 MB, and many
+ * installations never need it.
  */
 export const createEngineLoader = (parts: EngineParts): LoadEngine => {
   let loading: Promise<Engine> | undefined
@@ -13,7 +14,7 @@ export const createEngineLoader = (parts: EngineParts): LoadEngine => {
     loading ??= import('./engine.ts')
       .then(({ createEngine }) => createEngine(parts))
       .catch(error => {
-        // Allows a retry, for example once the database is reachable again.
+        // Allows a retry, for example when the database is reachable again.
         loading = undefined
         throw error
       })
@@ -24,15 +25,15 @@ export const createEngineLoader = (parts: EngineParts): LoadEngine => {
 export type ForwardToLibrary = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 
 /**
- * Passes a request to the library, with the headers that the reply already has. The library derives its own address
- * from the request, so the request is changed to carry the base URL and the client address that the trusted proxies
- * reported.
+ * Passes a request to the library, with the headers that are already set on the reply. The library
+ * derives its own URL and the client's address from headers, so these are overwritten with the base
+ * URL and the address that trusted proxies reported.
  */
 export const createForwardToLibrary = (loadEngine: LoadEngine, baseUrl: string): ForwardToLibrary => {
   const { host, protocol } = new URL(baseUrl)
   return async (request, reply) => {
     const { handle } = await loadEngine()
-    // The client has disconnected, so the library would fail to read the body.
+    // The client has disconnected. The library would fail to read the body.
     if (reply.raw.destroyed) return
     const { headers } = request.raw
     headers.host = host

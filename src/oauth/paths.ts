@@ -1,4 +1,4 @@
-/** Names and paths that the parts of the authorization server share. */
+/** Names and paths shared by the parts of the authorization server. */
 export const SESSION_COOKIE = 'op_session'
 export const AUTHORIZE_PATH = '/oauth/authorize'
 export const INTERACTION_PATH = '/oauth/interaction'

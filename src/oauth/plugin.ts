@@ -21,15 +21,19 @@ export type OAuthNeeds = {
   logger: Logger
   settings: Pick<Settings, 'baseUrl'>
   ownOrigins: readonly string[]
-  /** Overrides which addresses client metadata documents may be fetched from. */
+  /** Overrides the addresses from which client metadata documents may be fetched. */
   documents: Pick<HttpClientOptions, 'policy' | 'lookup'> | undefined
 }
 
-/** Tokens, grants and clients; the authorization server itself is built with the HTTP server. */
+/**
+ * Builds the services for tokens, grants and clients. The authorization server itself is built with
+ * the HTTP server.
+ */
 export const oauthPlugin = (needs: OAuthNeeds, lifecycle: Lifecycle) => {
   const { db, changes, bus, sealing, logger, settings, ownOrigins, documents } = needs
   const documentClient = createHttpClient({
-    // Strangers choose the addresses of these documents, so private networks stay closed whatever the settings say.
+    // Anybody can choose the addresses of these documents, so private networks stay blocked,
+    // whatever the settings allow.
     policy: createAddressPolicy({ allow: [] }),
     maxRedirects: 0,
     connectTimeoutMs: CONNECT_TIMEOUT_MS,

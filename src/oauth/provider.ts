@@ -27,11 +27,12 @@ const LIFETIMES = {
   AccessToken: HOUR,
   RefreshToken: 30 * DAY,
   Interaction: 30 * MINUTE,
-  // Follows the dashboard's session and is renewed by three redirects. Must not be shorter than an interaction.
+  // Follows the dashboard's session, and three redirects renew it. Must not be shorter than an
+  // interaction.
   Session: HOUR,
 } as const
 
-/** Bounds of the cache time of a document, whatever its headers say. Seconds. */
+/** Limits for the cache time of a document, whatever its headers say. Seconds. */
 const DOCUMENT_CACHE = { min: MINUTE, max: DAY } as const
 
 const RESOURCE_REQUIRED =
@@ -45,7 +46,9 @@ export type ProviderParts = EngineParts & {
   cookieKeys: readonly string[]
 }
 
-/** Aborts the request; the page of the endpoint then redirects the browser to sign in. */
+/**
+ * Aborts the request. The page of the authorization endpoint then redirects the browser to sign in.
+ */
 export class SignInNeeded extends errors.OIDCProviderError {
   override readonly name = 'SignInNeeded'
   override allow_redirect = false
@@ -54,7 +57,7 @@ export class SignInNeeded extends errors.OIDCProviderError {
   }
 }
 
-/** Makes the dashboard's session decide who the user is. The library's own session only follows it. */
+/** Lets the dashboard's session decide who the user is. The library's own session follows it. */
 const createPolicy = (pendingAuthorizations: PendingAuthorizations) => {
   const policy = interactionPolicy.base()
   const check = new interactionPolicy.Check('other_user', 'sign in to Patchbay', 'login_required', ctx => {
@@ -97,7 +100,7 @@ const createResourceIndicators = ({ db, resources }: ProviderParts) => ({
   useGrantedResource: async () => true,
 })
 
-/** Records an error for the endpoint's page to show. */
+/** Records an error, which the page of the authorization endpoint shows. */
 const createErrorRecorder =
   (pendingAuthorizations: PendingAuthorizations): NonNullable<Configuration['renderError']> =>
   async (ctx, { error, error_description: description }, thrown) => {
@@ -133,7 +136,8 @@ const buildConfiguration = (parts: ProviderParts): Configuration => {
       jwks: '/oauth/jwks',
     },
     clientAuthMethods: [...AUTH_METHODS],
-    // A client without metadata may be a program on a user's machine. Native clients always need consent.
+    // A client without metadata may be a program on a user's machine. Native clients always require
+    // consent.
     clientDefaults: {
       application_type: 'native',
       token_endpoint_auth_method: 'none',
@@ -153,8 +157,8 @@ const buildConfiguration = (parts: ProviderParts): Configuration => {
     ttl: LIFETIMES,
     interactions: { policy: createPolicy(pendingAuthorizations), url: (_ctx, { uid }) => `${INTERACTION_PATH}/${uid}` },
     findAccount: async (ctx, userId, token) => {
-      // The library compares the resource right after this. At the token endpoint it parses the form itself, so this is
-      // the only place to normalize it.
+      // The library compares the resource right after this. At the token endpoint the library
+      // parses the form itself, so the resource can only be normalized here.
       const requested = ctx.oidc.params?.resource
       if (token !== undefined && typeof requested === 'string')
         Object.assign(ctx.oidc.params ?? {}, { resource: resources.canonicalize(requested) })

@@ -4,12 +4,15 @@ import { networkOf } from '../lib/http/network.ts'
 import { AppError } from '../lib/kernel/errors.ts'
 
 const WINDOW_MS = 60_000
-/** Requests per address and minute. Many users' clients behind one address make far fewer. */
+/**
+ * Maximum number of requests per address and minute. Even clients of many users behind one address
+ * send far fewer.
+ */
 const MAX_REQUESTS = 1_000
 
 /**
- * Creates an `onRequest` hook that limits requests before they reach the database. Counts in memory, so the check is
- * cheaper than what it protects.
+ * Creates an `onRequest` hook that rejects excess requests before they reach the database. Counts
+ * in memory, because a shared counter would cost as much as the requests.
  */
 export const createRequestLimiter = () => {
   const counters = createMemoryCounters()

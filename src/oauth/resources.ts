@@ -1,27 +1,27 @@
 import { serverUrl } from '../lib/kernel/server-url.ts'
 
-/** No server URL is longer. */
+/** Maximum length of a resource. Server URLs are shorter. */
 const MAX_RESOURCE_CHARACTERS = 512
-/** A server's path, or that of its SSE transport, with or without a trailing slash. */
+/** Matches a server's path or its SSE path, with or without a trailing slash. */
 const SERVER_PATH = /^\/s\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:\/sse)?\/?$/i
 
 /**
- * Maps resource indicators (RFC 8707) to servers. Different spellings of scheme, host and id, a trailing slash, and the
- * SSE address all stand for one resource: the server's URL.
+ * Maps resource indicators (RFC 8707) to servers. A resource is the server's URL. It may have other
+ * spellings of scheme, host and id, a trailing slash, or the path of the SSE transport.
  */
 export const createResources = (baseUrl: string) => {
   const { origin: ownOrigin } = new URL(baseUrl)
   const findServerId = (resource: string): string | undefined => {
     const url = resource.length > MAX_RESOURCE_CHARACTERS ? null : URL.parse(resource)
     if (url === null || url.origin !== ownOrigin || url.username !== '' || url.password !== '') return undefined
-    // A trailing ? or # leaves `search` and `hash` empty.
+    // `search` and `hash` are also empty for a bare trailing ? or #.
     if (/[?#]/.test(resource)) return undefined
     return SERVER_PATH.exec(url.pathname)?.[1]?.toLowerCase()
   }
   return {
     findServerId,
     urlOf: (serverId: string): string => serverUrl(baseUrl, serverId),
-    /** Returns the canonical form. A resource that is not a server is returned unchanged. */
+    /** Returns the canonical form of a resource, unchanged if it is not a server. */
     canonicalize: (resource: string): string => {
       const serverId = findServerId(resource)
       return serverId === undefined ? resource : serverUrl(baseUrl, serverId)

@@ -5,7 +5,7 @@ import type { Sealing } from '../lib/process/sealing.ts'
 
 const ALGORITHM = 'ES256'
 
-/** A private EC key on the curve P-256 (RFC 7518 §6.2.2). */
+/** A private EC key on the P-256 curve (RFC 7518 §6.2.2). */
 const SigningKey = z.object({
   kty: z.literal('EC'),
   crv: z.literal('P-256'),
@@ -18,7 +18,7 @@ const SigningKey = z.object({
 })
 export type SigningKey = z.infer<typeof SigningKey>
 
-/** Binds a sealed key to its row: in another row it cannot be opened. */
+/** Binds a sealed key to its row, so that it cannot be opened in another row. */
 const contextOf = (id: string) => ({ purpose: 'oauth-signing-key', ownerId: 'installation', name: id })
 
 const generateSigningKey = (kid: string): SigningKey => {
@@ -26,7 +26,10 @@ const generateSigningKey = (kid: string): SigningKey => {
   return SigningKey.parse({ ...privateKey.export({ format: 'jwk' }), kid, alg: ALGORITHM, use: 'sig' })
 }
 
-/** Returns the signing keys, newest first. The newest signs; all are published. Creates one at the first start. */
+/**
+ * Returns the signing keys, newest first, and creates one at the first start. The newest key signs;
+ * all are published.
+ */
 export const loadSigningKeys = async (db: Database, sealing: Sealing): Promise<SigningKey[]> =>
   transact(db, async tx => {
     const rows = await tx.signingKey.findMany({ where: { retiredAt: null }, orderBy: { createdAt: 'desc' } })
@@ -42,7 +45,7 @@ export const loadSigningKeys = async (db: Database, sealing: Sealing): Promise<S
     )
   })
 
-/** Lists the ids of the master keys that sealed signing keys. */
+/** Lists the ids of the master keys with which signing keys are sealed. */
 export const listSigningSealingKeyIds = async (tx: Transaction): Promise<string[]> => {
   const rows = await tx.signingKey.groupBy({ by: ['keyId'] })
   return rows.map(({ keyId }) => keyId)

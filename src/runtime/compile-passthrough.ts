@@ -6,7 +6,9 @@ import { recordCall } from '../results/mask/record-call.ts'
 import type { CompiledPassthrough, PassageRecord } from './call/compiled-passthrough.ts'
 
 const CLIENT_CHARACTERS = 200
-/** No tool is called, so the text of the request is recorded. */
+/**
+ * Recorded as the tool, because a passed request has none. The history shows the request instead.
+ */
 const NO_TOOL = ''
 
 const isFailure = ({ status, error }: PassageRecord): boolean =>

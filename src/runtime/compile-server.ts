@@ -26,9 +26,9 @@ import { compileGroupedTools, GET_TOOLS } from './presentation/grouped-tools.ts'
 import { byGroupName, type CompiledInstance, groupToolkits, groupUpstreams } from './presentation/tool-groups.ts'
 import { compileUnlistedTools } from './unlisted-tools.ts'
 
-/** Maximum length of an upstream's error, which may quote any output of a process. */
+/** Maximum length of an upstream's error, which may quote the output of a process. */
 const MAX_OUTAGE_CHARS = 300
-/** Why an upstream is missing in a list although nothing is known to be wrong with it. */
+/** Why an upstream is missing in a list, if it has not failed. */
 const NOT_FETCHED = 'It has not responded yet.'
 
 export type ServerParts = ExecutionParts &
@@ -62,8 +62,9 @@ const compileInstances = async (
 }
 
 /**
- * Returns the errors of upstreams with secrets masked, because every client sees them. If the server reviews changes of
- * its upstreams, models must not read texts from their errors either.
+ * Returns a function that describes an upstream's failure, with secrets masked, because every
+ * client sees it. If the server reviews changes of its upstreams, the text contains nothing that
+ * the upstream sent, because models would read it.
  */
 const describeOutages =
   (outages: ServerParts['upstreamOutages'], { masker }: OpenedGlobals, isReviewed: boolean) =>
@@ -74,9 +75,9 @@ const describeOutages =
   }
 
 /**
- * Compiles a server's rows into one immutable value, so that calls need no database. Yields to other work in between,
- * because large servers take a while. `onSkipped` receives tools that do not compile, such as one saved by another
- * version.
+ * Compiles a server's rows into an immutable value, so that calls need no database. Yields to other
+ * work, because a large server takes a while. `onSkipped` receives tools that do not compile, such
+ * as tools saved by another version of Patchbay.
  */
 export const compileServer = async (
   { server, globals, instances, toolkits }: ServerBlueprint,

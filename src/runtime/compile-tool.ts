@@ -30,7 +30,7 @@ export type ExecutionParts = {
 const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 const IDEMPOTENT_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'DELETE'])
 
-/** Returns a tool's annotations: derived from the HTTP method (RFC 9110 §9.2) unless the builder set them. */
+/** Returns a tool's annotations. Defaults derive from the HTTP method (RFC 9110 §9.2). */
 const annotationsOf = ({ method, title, annotations }: ToolDefinition): ToolAnnotations => ({
   ...(title === undefined ? {} : { title }),
   readOnlyHint: READ_METHODS.has(method),
@@ -49,7 +49,7 @@ const reachOf = (tool: ToolDefinition): CallPlan['mayReach'] => {
 const ARGUMENTS = { rootName: 'the arguments', schemaName: 'inputSchema' }
 const RESULT = { rootName: 'the result', schemaName: 'outputSchema' }
 
-/** Prepares everything about a call that does not depend on its arguments. */
+/** Prepares the parts of a call that do not depend on its arguments. */
 export const planCall = (
   tool: ToolDefinition,
   compiled: CompiledDefinition,
@@ -60,7 +60,8 @@ export const planCall = (
 ): CallPlan => {
   const { createCheck } = shapingContext.schemaChecks
   const resolution = planResolution(compiled, bindings, globals.values)
-  // Also checked when bindings are saved. Checked here again, because an edited URL may have made one dangerous later.
+  // Bindings are checked when they are saved. They are checked again here, because the URL may have
+  // been edited since.
   const risk = findSecretAtRisk(compiled, tool, bindings, key => globals.secretKeys.has(key))
   return {
     resolution: risk === undefined ? resolution : { ...resolution, problem: explainSecretAtRisk(risk) },
@@ -78,8 +79,8 @@ export const planCall = (
 type PlanSource = { tool: ToolDefinition; bindings: Bindings }
 
 /**
- * Builds the call plan on the first call. Until then only a JSON string is held, a tenth of the plan's size, because
- * most tools of a mounted server are never called.
+ * Returns a function that builds the call plan on first use. Until then only a JSON string is in
+ * memory, a tenth of the plan's size, because most tools of a server are never called.
  */
 const planOnce = (
   { tool: { id, toolkitId, originId, createdAt, updatedAt, description, annotations, ...tool }, bindings }: Instance,
@@ -91,12 +92,15 @@ const planOnce = (
   return once(() => {
     const plain: PlanSource = JSON.parse(source)
     const compiled = checkDefinition(plain.tool)
-    if (!compiled.ok) throw new Error(`the tool ${plain.tool.name} compiled before, and does not now`)
+    if (!compiled.ok) throw new Error(`the tool ${plain.tool.name} no longer compiles`)
     return planCall(plain.tool, compiled.value, plain.bindings, globals, limits, shapingContext)
   })
 }
 
-/** Returns the content type of the API's response. A response without a body is rendered in our words and has none. */
+/**
+ * Returns the content type of the API's response. A response without a body has none, because its
+ * result is a text of ours.
+ */
 const contentTypeOf = ({ response, cached }: CallOutcome): string | undefined => {
   if (response === undefined) return cached?.contentType
   const type = response.headers['content-type']
@@ -104,8 +108,8 @@ const contentTypeOf = ({ response, cached }: CallOutcome): string | undefined =>
 }
 
 /**
- * Returns the API's text, with secrets masked, so that the ledger knows what shaping saved. A cached result has no such
- * text, and an error is not shaped.
+ * Returns the API's text with secrets masked, from which the ledger computes the saving of shaping.
+ * Undefined for a cached result, which has no such text, and for an error, which is not shaped.
  */
 const wholeOf = ({ response, result }: CallOutcome, masker: Masker): CallCost['whole'] => {
   if (response === undefined || isErrorResult(result)) return undefined
@@ -118,12 +122,12 @@ const wholeOf = ({ response, result }: CallOutcome, masker: Masker): CallCost['w
   }
 }
 
-/** An HTTP tool. Its results are never refusals or results of upstreams. */
+/** An HTTP tool. Its results are never refusals or upstream results. */
 type HttpTool = Omit<CompiledTool, 'call'> & {
   call: (...call: Parameters<CompiledTool['call']>) => Promise<ToolOutcome<ToolResult>>
 }
 
-/** Compiles an instance for the runtime. `call` does not hold on to the members that describe the tool. */
+/** Compiles an instance. `call` does not keep the members that describe the tool in memory. */
 export const compileTool = (
   instance: Instance,
   compiled: CompiledDefinition,

@@ -21,12 +21,12 @@ const METHOD_NOT_FOUND = -32_601
 const INTERNAL_ERROR = -32_603
 
 const refused = (message: string, code = INTERNAL_ERROR): RefusedResult => ({ refused: { code, message } })
-const gone = ({ name }: OfferOwner): string => `The upstream "${name}" is disabled, or was removed.`
+const gone = ({ name }: OfferOwner): string => `The MCP server "${name}" is disabled or was removed.`
 
 type OfferParts = Pick<UpstreamToolParts, 'upstreamConnections' | 'upstreamConversation' | 'onInternalError'> &
   OfferNaming
 
-/** Renames the contents of a resource to the URI under which it was requested. */
+/** Replaces the upstream's URI of a resource by the URI that the client requested. */
 const renameContents = (result: UpstreamResult, own: string, uri: string): UpstreamResult => {
   if (isRefused(result) || own === uri || !Array.isArray(result.passed.contents)) return result
   const contents = result.passed.contents.map(item =>
@@ -36,7 +36,8 @@ const renameContents = (result: UpstreamResult, own: string, uri: string): Upstr
 }
 
 /**
- * Finds the upstream of the prompt or resource that a completion's `ref` names, and the ref in that upstream's names.
+ * Finds the prompt or resource that a completion's `ref` names. Returns its upstream and the ref
+ * with the upstream's own name.
  */
 const findCompleted = ({ ref }: JsonObject, routes: OfferRoutes, group: string | undefined) => {
   if (!isJsonObject(ref)) return undefined
@@ -49,7 +50,10 @@ const findCompleted = ({ ref }: JsonObject, routes: OfferRoutes, group: string |
   return route && { owner: route.owner, ref: { ...ref, uri: route.own } }
 }
 
-/** Compiles the resources, templates and prompts of upstreams. Returns undefined if no upstream offers any. */
+/**
+ * Compiles the resources, templates and prompts of upstreams. Returns undefined if there are no
+ * upstreams.
+ */
 export const compileUpstreamOffers = (
   sources: readonly UpstreamSource[],
   { masker: globalMasker }: OpenedGlobals,
@@ -113,7 +117,7 @@ export const compileUpstreamOffers = (
       const found = findCompleted(params, routes, group)
       if (found === undefined) return undefined
       const { owner, ref } = found
-      // Some of several upstreams may not support completions.
+      // Not every upstream supports completions.
       if (!completers.has(owner.id)) return Promise.resolve({ passed: { completion: { values: [] } } })
       const { _meta, ...asked } = params
       return ask(owner, 'completion/complete', { ...asked, ref }, context)
@@ -123,7 +127,7 @@ export const compileUpstreamOffers = (
       if (route === undefined) return undefined
       const { owner, own } = route
       if (!publishers.has(owner.id)) {
-        const why = `The upstream "${owner.name}" does not support resource subscriptions`
+        const why = `The MCP server "${owner.name}" does not support resource subscriptions`
         return Promise.resolve(refused(why, METHOD_NOT_FOUND))
       }
       const tell = ({ uri: updated }: JsonObject): void => {

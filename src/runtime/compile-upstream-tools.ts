@@ -29,7 +29,9 @@ import type { OpenedGlobals } from './opened-globals.ts'
 import { askToOpenAddresses } from './pass-addresses.ts'
 import { planUpstreamResults, type UpstreamResultParts, type UpstreamResultRules } from './upstream-results.ts'
 
-/** `absent` lists upstreams that were never fetched, so their offers are missing in the lists. */
+/**
+ * `absent` lists upstreams that have never been fetched, so that lists do not contain their items.
+ */
 export type UpstreamSources = { sources: readonly UpstreamSource[]; absent: readonly Upstream[] }
 
 export type UpstreamToolParts = UpstreamResultParts &
@@ -40,7 +42,7 @@ export type UpstreamToolParts = UpstreamResultParts &
     limit: ResultLimit
   }
 
-/** What a call needs, without what describes the tool. */
+/** What a call needs, without the members that describe the tool. */
 type UpstreamTool = {
   upstream: Pick<Upstream, 'id' | 'serverId' | 'name'>
   item: UpstreamToolCall
@@ -50,7 +52,7 @@ type UpstreamTool = {
 
 const textOf = (value: JsonValue | undefined): string | undefined => (typeof value === 'string' ? value : undefined)
 
-/** Describes the call of an upstream tool, where the history shows the request of an HTTP tool. */
+/** Describes the call of an upstream tool in place of an HTTP request, for the history. */
 const requestOf = ({ upstream, item }: UpstreamTool, body: string) => ({
   method: 'tools/call',
   url: `mcp:${upstream.name}/${encodeURIComponent(item.name.toWellFormed())}`,
@@ -68,27 +70,33 @@ const toWhole = (received: FreshPassedResult | { ageMs: number }): Pick<CallCost
 const failed = (why: string): FreshPassedResult => ({ result: errorResult(why), responseBytes: 0 })
 
 /**
- * Whether the client repeats a call with the input that an upstream asked for. Such a request belongs to the one call
- * that waits for it and must not be cached.
+ * Whether the client repeats a call with the input that an upstream asked for. The result belongs
+ * to that call and must not be cached.
  */
 const isRepeated = ({ link }: CallContext): boolean =>
   link?.peer?.kind === 'stateless' && (link.peer.requestState !== undefined || link.peer.inputResponses !== undefined)
 
-/** Trace context differs with every request and must not be part of a cache key. */
+/**
+ * Keys of the trace context, which differs in every request and must not be part of a cache key.
+ */
 const TRACE: ReadonlySet<string> = new Set(['traceparent', 'tracestate', 'baggage'])
 
 /**
- * Everything that the result may depend on: the arguments, and the client's other `_meta`, such as its user's location.
+ * Returns everything that the result may depend on: the arguments, and the client's other `_meta`,
+ * such as the user's location.
  */
 const cacheKeyOf = (args: JsonObject, { link }: CallContext): JsonValue => [
   args,
   Object.entries(link?.meta ?? {}).filter(([key]) => !TRACE.has(key)),
 ]
 
-/** Key in `_meta` of a result: where the caller connects an account. */
+/** Key in the `_meta` of a result. Its value tells where the caller connects an account. */
 const META_CONNECT = 'patchbay/connect'
 
-/** Returns the result for a caller who must first connect an account: as text, and in `_meta` for programs. */
+/**
+ * Returns the result for a caller who has to connect an account first: as text, and in `_meta` for
+ * programs.
+ */
 const connectResult = (text: string, { name }: Pick<Upstream, 'name'>, url: string): PassedResult => ({
   passed: { content: [{ type: 'text', text }], isError: true, _meta: { [META_CONNECT]: { upstream: name, url } } },
 })
@@ -100,9 +108,9 @@ const callOnce = async (
   globalMasker: Masker,
   { upstreamConnections, upstreamConversation, onInternalError }: UpstreamToolParts,
 ): Promise<FreshPassedResult> => {
-  // Looked up for every call, because the connection may have changed since the server was mounted.
+  // Looked up for each call, because the connection may change while the server is mounted.
   const connection = upstreamConnections.findFor(upstream.id, caller?.userId)
-  if (connection === undefined) return failed(`The upstream "${upstream.name}" is disabled, or was removed.`)
+  if (connection === undefined) return failed(`The MCP server "${upstream.name}" is disabled or was removed.`)
   // A response may also contain the tokens of the upstream's account.
   const masker = connection.secrets === undefined ? globalMasker : globalMasker.also(connection.secrets)
   try {
@@ -136,7 +144,7 @@ const compileOne = (
   parts: UpstreamToolParts,
 ): CompiledTool => {
   const { upstream, item, name, rules } = tool
-  // Task support applies between the upstream and us, and we do not use it.
+  // Task support concerns the upstream and us only, and we do not use it.
   const { title, description, inputSchema, outputSchema, annotations, execution: _execution, ...more } = declared
   const named = { serverId: upstream.serverId, name }
   return {
@@ -184,7 +192,10 @@ const compileOne = (
   }
 }
 
-/** Compiles an upstream tool under its unique name on the server, which the history also uses. */
+/**
+ * Compiles an upstream tool under its name on the server, which is unique and is also used in the
+ * history.
+ */
 export const compileUpstreamTool = (
   upstream: Upstream,
   item: CatalogueItem,
@@ -202,8 +213,9 @@ export const compileUpstreamTool = (
 }
 
 /**
- * Compiles the tools of upstreams, in addition to the server's own. If two have the same name, the first stays: the
- * server's own tool, or that of the upstream whose name comes first. `onSkipped` receives the other.
+ * Compiles the tools of upstreams, in addition to the server's own tools. Of several tools with the
+ * same name, the first is listed: the server's own, or that of the upstream whose name sorts first.
+ * `onSkipped` receives the others.
  */
 export const compileUpstreamTools = (
   sources: readonly UpstreamSource[],

@@ -35,8 +35,8 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
   const { db, tools, instances, http, limits, onInternalError } = parts
 
   /**
-   * Returns the server's globals and its shaping settings, if there is a server. Secrets stay within their
-   * organization, even if the actor belongs to several.
+   * Returns the server's globals and shaping settings, if a server is given. Its organization must
+   * own the toolkit, so that secrets stay within it even if the actor belongs to several.
    */
   const findWiring = async (actor: Actor, tool: Tool, serverId: string | undefined) => {
     const shaping = { shaper: parts.shaper, schemaChecks: parts.schemaChecks, owner: actor.userId }
@@ -56,7 +56,7 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
     ...createToolDrafts(parts),
     ...createUpstreamPreviews(parts),
 
-    /** Sends a tool's request once for its builder, without recording it. */
+    /** Sends a tool's request once, for its builder. The call is not recorded. */
     testTool: async (
       actor: Actor,
       toolId: string,

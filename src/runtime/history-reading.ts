@@ -9,7 +9,7 @@ import { getServerFor } from '../servers/servers.service.ts'
 import { listAllInstanceNames } from '../servers/tools/instances.store.ts'
 import type { UpstreamOffers } from '../upstreams/catalogue/upstream-offers.ts'
 
-/** Maximum time that a reader of the history waits for records to be stored. */
+/** Maximum time that reading the history waits for pending records. */
 const SETTLE_MS = 1_000
 
 export type HistoryParts = {
@@ -18,11 +18,11 @@ export type HistoryParts = {
   upstreamOffers: Pick<UpstreamOffers, 'listPresented'>
 }
 
-/** Reads the history of calls for those who may see it. */
+/** Reads the history of calls, for users with access to it. */
 export const createHistoryReading = ({ db, recorder, upstreamOffers }: HistoryParts) => {
   const executions = createExecutionStore(db)
 
-  /** Waits until calls that have just been made are in the history. */
+  /** Waits until recent calls are in the history. */
   const settleRecords = () => Promise.race([recorder.flush(), delay(SETTLE_MS, undefined, { ref: false })])
 
   return {
@@ -41,7 +41,8 @@ export const createHistoryReading = ({ db, recorder, upstreamOffers }: HistoryPa
     },
 
     /**
-     * Returns the names that a page of the history needs: of current tools, and of callers whom its readers may know.
+     * Returns the names for a page of the history: the server's current tools, and those callers
+     * whose identity is visible to its readers.
      */
     listNames: async (
       actor: Actor,

@@ -8,7 +8,7 @@ type Tell = (params: JsonObject) => void
 export const maskedTell = (tell: Tell, masker: Masker): Tell =>
   masker.isEmpty ? tell : params => tell(masker.object(params))
 
-/** Clients without a session are asked in the result, which is masked anyway. */
+/** Stateless clients are asked in the result, which is masked anyway. */
 const maskPeer = (peer: CallLink['peer'], masker: Masker): CallLink['peer'] =>
   peer?.kind !== 'session'
     ? peer
@@ -29,7 +29,10 @@ const maskLink = (link: CallLink, masker: Masker): CallLink =>
         peer: maskPeer(link.peer, masker),
       }
 
-/** Runs a request to an upstream. Meanwhile its log messages go to the client, if there is a link. */
+/**
+ * Runs a request to an upstream. If there is a link, the upstream's log messages go to the client
+ * meanwhile.
+ */
 export const withLink = async <T>(
   link: CallLink | undefined,
   upstreamId: string,
@@ -38,7 +41,7 @@ export const withLink = async <T>(
   work: (link: CallLink | undefined) => Promise<T>,
 ): Promise<T> => {
   const own = link && route(upstreamId, maskLink(link, masker))
-  // Without a listener, its log messages must not go to any other client.
+  // Registered even without a link, so that the log messages do not go to another client.
   const end = logs.startCall(upstreamId, own ?? { origin: {} })
   try {
     return await work(own)

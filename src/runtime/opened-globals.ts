@@ -8,7 +8,10 @@ import { openGlobal } from '../servers/globals/global-secrets.ts'
 import { listGlobals } from '../servers/globals/globals.store.ts'
 import type { Global } from '../servers/server.ts'
 
-/** A server's globals with secrets opened. `version` changes with every change of a global and reveals no value. */
+/**
+ * A server's globals, with secrets opened. `version` changes with each change of a global, and does
+ * not reveal values.
+ */
 export type OpenedGlobals = {
   /** By key, in plaintext. */
   values: ReadonlyMap<string, string>
@@ -17,11 +20,11 @@ export type OpenedGlobals = {
   version: () => string
 }
 
-/** Computed from the stored rows, with sealed secrets. */
+/** Computed from the stored rows, in which secrets are sealed. */
 const versionOf = (globals: readonly Global[]): (() => string) =>
   once(() => hash('sha256', JSON.stringify(globals), 'base64'))
 
-/** Opens the secrets of a server. Throws SealError if one cannot be opened. */
+/** Opens a server's secrets. Throws SealError if one of them cannot be opened. */
 export const toOpenedGlobals = (
   globals: readonly Global[],
   sealing: Sealing,
@@ -49,7 +52,7 @@ export const NO_GLOBALS: OpenedGlobals = {
 
 export type GlobalParts = { db: Database; sealing: Sealing; secretSearchFor: SecretSearchFor }
 
-/** Reads the globals of a server and opens its secrets. Does not check access. */
+/** Reads a server's globals and opens the secrets. Does not check access. */
 export const loadOpenedGlobals = async (
   { db, sealing, secretSearchFor }: GlobalParts,
   serverId: string,

@@ -4,8 +4,8 @@ import type { CallContext } from './call/compiled-tool.ts'
 import type { UpstreamResult } from './call/tool-result.ts'
 
 /**
- * If an upstream's error names addresses to open, and the client can be asked to open them, returns that request;
- * otherwise undefined.
+ * If an upstream's error names URLs for the user to open, and the client can be asked to open them,
+ * returns a result that asks the client. Otherwise returns undefined.
  */
 export const askToOpenAddresses = (
   error: unknown,

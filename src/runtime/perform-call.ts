@@ -19,36 +19,40 @@ import {
 } from './call/tool-result.ts'
 import { type ResolutionPlan, resolveCall } from './resolve.ts'
 
-/** Everything about calling a tool that does not depend on the arguments. */
+/** The parts of a tool's call that do not depend on its arguments. */
 export type CallPlan = {
   resolution: ResolutionPlan
   template: CompiledTemplate
   masker: Masker
   timeoutMs: number
   maxResponseBytes: number
-  /** Only for tools with an input schema of their own. */
+  /** Undefined if the tool has no input schema of its own. */
   inputCheck: SchemaCheck | undefined
   outputCheck: SchemaCheck | undefined
-  /** How results are shaped; undefined for most tools. */
+  /** How results are shaped. Undefined for most tools. */
   shaping: PlannedShaping | undefined
   mayReach: ((origin: string) => boolean) | undefined
 }
 
-/** The outcome of a call: the result, and what the history and tests of tools show. */
+/** The outcome of a call, with everything that the history and tests of tools show. */
 export type CallOutcome = {
   result: ToolResult
-  /** Undefined if the call failed before there was a request. */
+  /** Undefined if the call failed before the request was built. */
   request: RenderedRequest | undefined
   response: OutboundResponse | undefined
-  /** Set if the result came from the cache and nothing was sent. */
+  /** Defined if the result is from the cache and no request was sent. */
   cached: CachedResult | undefined
   startedAt: Date
   durationMs: number
 }
 
-/** Builds the request for these arguments, or returns why that is impossible. Does not check them against a schema. */
+/**
+ * Builds the request for these arguments, or returns an error for the caller. Does not check the
+ * arguments against a schema.
+ */
 export const renderCall = (plan: CallPlan, args: JsonValue | undefined): Result<RenderedRequest, string> => {
-  // Not masked: the text has names and declarations only. A mask would confirm a guessed secret.
+  // The error is not masked. It contains only names and declarations, and masking would confirm a
+  // guessed secret.
   const values = resolveCall(plan.resolution, args)
   if (!values.ok) return values
   const rendered = plan.template.render(values.value)
@@ -56,8 +60,8 @@ export const renderCall = (plan: CallPlan, args: JsonValue | undefined): Result<
 }
 
 /**
- * Runs a tool: plan, resolve, render, send, shape. Never throws; `onInternalError` receives unexpected errors.
- * `findPlan` is called inside, because building the plan may fail too.
+ * Runs a tool: finds the plan, resolves the arguments, renders, sends and shapes. Never throws:
+ * `onInternalError` receives unexpected errors, including those of `findPlan`.
  */
 export const performCall = async (
   findPlan: () => CallPlan,
@@ -92,7 +96,7 @@ export const performCall = async (
     const { timeoutMs, maxResponseBytes, mayReach, masker, outputCheck, shaping } = plan
     const send = async (stop: StopSignal | undefined) => {
       const received = await http.send({ ...rendered, timeoutMs, maxResponseBytes, mayReach, signal: stop })
-      // Set before shaping, which may fail: the history records the response in any case.
+      // Assigned before shaping, so that the history records the response even if shaping fails.
       response = received
       const result =
         shaping === undefined

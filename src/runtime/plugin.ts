@@ -9,11 +9,11 @@ export type RuntimeNeeds = Omit<ExecutionServiceParts, 'http' | 'limits' | 'onIn
   settings: Pick<Settings, 'limits'>
   logger: Logger
   network: Pick<HttpClientOptions, 'policy' | 'connectTimeoutMs' | 'ownOrigins'>
-  /** APIs that run in this process, by origin. */
+  /** APIs implemented in this process, by origin. */
   inProcess: NonNullable<HttpClientOptions['inProcess']>
 }
 
-/** Builds what compiles and calls tools, with the client for their requests. */
+/** Builds the service that compiles and calls tools, and the client for their requests. */
 export const runtimePlugin = (
   { settings, logger, network, inProcess, ...needs }: RuntimeNeeds,
   lifecycle: Lifecycle,
@@ -30,8 +30,8 @@ export const runtimePlugin = (
     ...needs,
     http,
     limits,
-    onInternalError: error => logger.error({ err: error }, 'a call failed inside Patchbay'),
+    onInternalError: error => logger.error({ err: error }, 'unexpected error in a call'),
     onSkipped: (serverId, tool, reason) =>
-      logger.warn({ serverId, item: tool, reason }, 'something that a server holds is left out for its clients'),
+      logger.warn({ serverId, item: tool, reason }, 'an item of a server is hidden from its clients'),
   })
 }

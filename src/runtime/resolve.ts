@@ -8,11 +8,14 @@ import type { CompiledDefinition } from '../tools/tool-definition.ts'
 import { boundError } from './call/tool-result.ts'
 import type { OpenedGlobals } from './opened-globals.ts'
 
-/** Where each parameter of an instance gets its value. Values that are not exposed are constants. */
+/**
+ * Where the parameters of an instance get their values. Values that are not from the model are
+ * constants.
+ */
 export type ResolutionPlan = {
   constants: readonly (readonly [name: string, value: JsonValue])[]
   exposed: ReadonlyMap<string, CheckedParameter>
-  /** Why no call can succeed, whatever the arguments: a bound global is missing or invalid. */
+  /** Why every call fails, whatever the arguments: a bound value is missing or invalid. */
   problem: string | undefined
 }
 
@@ -86,7 +89,7 @@ export const planResolution = (
   return { constants, exposed, problem: problems.length === 0 ? undefined : problems.join('\n') }
 }
 
-/** Maximum number and length of names in an error, because callers can send any number of arguments. */
+/** Limits for names in an error, because callers can send any number of arguments. */
 const MAX_UNKNOWN_NAMES = 5
 const MAX_KNOWN_NAMES = 20
 const NAME_CHARACTERS = 64
@@ -100,7 +103,10 @@ const hintOf = (exposed: ResolutionPlan['exposed']): string => {
   return `this tool takes ${listed}${more > 0 ? ` and ${more} more` : ''}`
 }
 
-/** Returns one error line per unknown name, up to a limit, and how many were left out. The first lists the parameters. */
+/**
+ * Returns an error line for each unknown name, up to a limit, and a line for the rest. The first
+ * line lists the parameters.
+ */
 const refuseUnknown = (args: object, exposed: ResolutionPlan['exposed']): readonly string[] => {
   const unknown = Object.keys(args).filter(name => !exposed.has(name))
   const lines = unknown
@@ -110,23 +116,24 @@ const refuseUnknown = (args: object, exposed: ResolutionPlan['exposed']): readon
   return more > 0 ? [...lines, `${more} more arguments are also unknown.`] : lines
 }
 
-/** Time limit for all patterns of one call, which block the event loop. */
+/** Time limit for all patterns of a call. Matching blocks the event loop. */
 const MAX_PATTERNS_MS = 100
 const TAKES_TOO_LONG = "The arguments take too long to match against this tool's patterns. Send shorter ones."
 
 /**
- * Resolves the values of a call from its arguments. Errors name what is wrong, missing or unknown, but never a value.
+ * Resolves the values of a call from its arguments. Errors name the parameters that are invalid,
+ * missing or unknown, but never contain a value.
  */
 export const resolveCall = (plan: ResolutionPlan, args: JsonValue | undefined): Result<Values, string> => {
   if (plan.problem !== undefined) return failure(plan.problem)
   const given = args ?? {}
-  if (!isJsonObject(given)) return failure('The arguments must be an object with a value by parameter name.')
+  if (!isJsonObject(given)) return failure('The arguments must be an object that maps parameter names to values.')
   const errors = [...refuseUnknown(given, plan.exposed)]
   const values = new Map<string, JsonValue>(plan.constants)
   let matchedSince: number | undefined
   for (const [name, { parameter, meta, check }] of plan.exposed) {
     const argument = Object.hasOwn(given, name) ? given[name] : undefined
-    // Models send null for arguments that they leave out. Only a json parameter can mean null.
+    // Models send null for omitted arguments. Null is a value only for json parameters.
     if (argument === undefined || (argument === null && parameter.type !== 'json')) {
       if (parameter.default !== undefined) values.set(name, parameter.default)
       else if (parameter.required) errors.push(`"${name}" is missing: it must be ${describe(parameter.type)}.`)

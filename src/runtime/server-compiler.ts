@@ -33,13 +33,13 @@ export type ServerCompilerParts = Omit<CompilingParts, 'onSkipped'> & {
   onSkipped: (serverId: string, tool: string, reason: string) => void
 }
 
-/** Compiles servers from the database, either for calls or only for display. */
+/** Compiles servers from the database, for calls or for display. */
 export const createServerCompiler = (parts: ServerCompilerParts) => {
   const { db } = parts
-  /** For display: writes no log entries and sends no requests. */
+  /** Options for display: no log entries and no requests. */
   const silent = { ...parts, embeddings: undefined, onSkipped: () => {} }
 
-  /** Returns the upstreams whose offers are known, without waiting for others. */
+  /** Returns the upstreams whose catalogue is known, without waiting for others. */
   const listSources = async (serverId: string): Promise<UpstreamSources> => {
     const upstreams = (await parts.upstreamConnections.sync(serverId)).filter(({ isEnabled }) => isEnabled)
     const known = await parts.upstreamCatalogues.list(upstreams)
@@ -69,7 +69,7 @@ export const createServerCompiler = (parts: ServerCompilerParts) => {
     return { ...(await compileBlueprint(blueprint, sources, { ...parts, onSkipped })), passthrough }
   }
 
-  /** Returns what is known about upstreams, without any request to them. */
+  /** Returns what is stored about upstreams, without sending them requests. */
   const listKnownSources = async (serverId: string): Promise<UpstreamSources> => {
     const sources = await parts.upstreamReviews.listLiveSources(serverId)
     const presented = await parts.upstreamOffers.listPresented(serverId)
@@ -77,7 +77,7 @@ export const createServerCompiler = (parts: ServerCompilerParts) => {
     return { sources, absent: absent.map(({ upstream }) => upstream) }
   }
 
-  /** Compiles a server for each presentation with lists, for display. Does not check access. */
+  /** Compiles a server for each presentation that has lists, for display. Does not check access. */
   const compilePresented = async (serverId: string): Promise<PresentedServers | undefined> => {
     const forGroups = await readBlueprint(db, serverId, 'grouped')
     const blueprint = await readBlueprint(db, serverId)
@@ -92,12 +92,12 @@ export const createServerCompiler = (parts: ServerCompilerParts) => {
   }
 
   return {
-    /** Compiles a server for the registry. Undefined if there is no such server. */
+    /** Compiles a server for the registry. Returns undefined if the server does not exist. */
     compile,
     compilePresented,
     /**
-     * Returns which presentation `auto` chooses for a server, and why. Does not check access. Undefined if there is no
-     * such server.
+     * Returns which presentation `auto` chooses for a server, and why. Undefined if the server does
+     * not exist. Does not check access.
      */
     findShownAs: async (serverId: string): Promise<CompiledServer['shownAs']> => {
       const blueprint = await readBlueprint(db, serverId, 'auto')

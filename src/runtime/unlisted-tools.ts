@@ -6,13 +6,16 @@ import type { CompiledTool } from './call/compiled-tool.ts'
 import { compileUpstreamTool, type UpstreamToolParts } from './compile-upstream-tools.ts'
 import type { OpenedGlobals } from './opened-globals.ts'
 
-/** Maximum length of a name: the newest protocol allows tools 128 characters, and prefixes are far shorter. */
+/**
+ * Maximum length of a name. The newest protocol version allows 128 characters for tools, and
+ * prefixes are much shorter.
+ */
 const MAX_NAME_CHARS = 200
 
-/** Whether tools have the upstream's own names, as in a group, or those that the server presents. */
+/** Whether tools have the upstream's own names, as in a group, or the names on the server. */
 type Naming = 'own' | 'presented'
 
-/** Like `compileUnlistedTools`, for one upstream, by its own names. */
+/** Like `compileUnlistedTools`, for one upstream. Tools are found by the upstream's own names. */
 export const compileUnlistedOf = (
   { upstream }: UpstreamSource,
   naming: Naming,
@@ -38,9 +41,9 @@ export const compileUnlistedOf = (
 }
 
 /**
- * Compiles tools that upstreams offer only to clients that can be asked for input, so no stored list has them. They are
- * known from each client's own connections. Before the first connection, calling a tool by its presumed name shows
- * whether it exists.
+ * Compiles the tools that upstreams offer only to clients that can be asked for input. No stored
+ * catalogue has them. They are known from each client's own connections. Before a client has a
+ * connection, only a call shows whether a tool exists.
  */
 export const compileUnlistedTools = (
   sources: readonly UpstreamSource[],

@@ -10,18 +10,18 @@ import type { OpenedGlobals } from './opened-globals.ts'
 
 export type UpstreamResultParts = Pick<ExecutionParts, 'limits'> & {
   responseCache: Pick<ResponseCache, 'ofUpstreamTool'>
-  /** Where results are shaped, and the server's settings for sending them. */
+  /** How results are shaped, and the server's settings for sending them. */
   shapingContext: ShapingContext
 }
 
 /**
- * Requires a read-only tool, according to the upstream or to the builder, who has checked the tool before enabling the
- * cache.
+ * Whether results may be cached: the tool must be read-only according to the upstream, or according
+ * to the builder, who enabled the cache.
  */
 const mayCache = ({ declared: { annotations } }: CatalogueItem, { readOnly }: ToolAnswers): boolean =>
   readOnly === true || (isJsonObject(annotations) && annotations.readOnlyHint === true)
 
-/** Returns the cache of the tool's results, or undefined if they are not cached. */
+/** Returns the cache for the tool's results, or undefined if they are not cached. */
 const findCache = (
   upstream: Upstream,
   item: CatalogueItem,
@@ -33,7 +33,7 @@ const findCache = (
   if (cacheSeconds === undefined || !mayCache(item, rules)) return undefined
   const { id, serverId, config } = upstream
   const fingerprint = fingerprintOf(id, config, item, rules, globals.version(), compactTables)
-  // Results obtained with one caller's account must not reach others, whatever the builder set.
+  // Results received with a caller's own account must not be shared, whatever the builder set.
   return responseCache.ofUpstreamTool({
     serverId,
     fingerprint,
@@ -42,7 +42,7 @@ const findCache = (
   })
 }
 
-/** Checks results like those of our own tools, whatever draft of JSON Schema the upstream declares. */
+/** Returns a check like that for our own tools, whatever JSON Schema draft the upstream declares. */
 export const checkOfDeclared = (
   { $schema: _draft, ...schema }: JsonObject,
   shapingContext: ShapingContext,
@@ -54,8 +54,8 @@ export const checkOfDeclared = (
   )
 
 /**
- * Returns how results are shaped; undefined for most tools. They are checked against the schema that clients see. A tool
- * with its own budget is shown without one.
+ * Returns how results are shaped, or undefined for most tools. Shaped results are checked against
+ * the schema that clients see. Clients see no schema for a tool with its own budget.
  */
 const findShaping = (
   { declared: { outputSchema } }: CatalogueItem,
@@ -68,7 +68,7 @@ const findShaping = (
   return planned && { planned, outputCheck: schema && checkOfDeclared(schema, shapingContext) }
 }
 
-/** Combines the builder's settings with what the upstream declares. */
+/** Combines the builder's settings and the upstream's declaration. */
 export const planUpstreamResults = (
   upstream: Upstream,
   item: CatalogueItem,
@@ -79,11 +79,11 @@ export const planUpstreamResults = (
   return {
     shaping: findShaping(item, rules, parts),
     cacheFor: findCache(upstream, item, rules, globals, parts),
-    /** Token budget in place of the server's. */
+    /** Token budget that replaces the server's. */
     responseTokens: rules.responseTokens,
     isReadOnly: rules.readOnly === true,
   }
 }
 
-/** How to treat the results of an upstream's tool. */
+/** Rules for the results of an upstream tool. */
 export type UpstreamResultRules = ReturnType<typeof planUpstreamResults>

@@ -52,7 +52,7 @@ describe('the first use of a server', () => {
     const waiting = [registry.find(server.id), registry.find(server.id)]
     build(0).fail(new Error('no database'))
     for (const one of waiting) await expect(one).rejects.toThrow('no database')
-    await expect(registry.find(server.id)).rejects.toThrow('just now')
+    await expect(registry.find(server.id)).rejects.toThrow('a moment ago')
     expect(builds).toHaveLength(1)
     at += 2_001
     const again = registry.find(server.id)

@@ -82,7 +82,7 @@ describe('several addresses of one upstream', () => {
     expect(answer.headers.get('retry-after')).toBe('1')
     expect(await answer.json()).toMatchObject({
       jsonrpc: '2.0',
-      error: { message: expect.stringContaining('The upstream "behind" cannot be reached at any of its addresses') },
+      error: { message: expect.stringContaining('The MCP server "behind" cannot be reached at any of its addresses') },
     })
     await startNamed('c', all[2]?.port)
     await until(async () => expect(await ask()).toBe('c'))

@@ -92,7 +92,7 @@ describe.each(databasesOfRun)('the presentation passthrough on $kind', kind => {
     }
     expect(await ask()).toMatchObject({
       status: 503,
-      text: expect.stringContaining('This passthrough server has no upstream yet'),
+      text: expect.stringContaining('This passthrough server has no MCP server to pass requests to yet'),
     })
     const upstream = await startUpstream()
     const { id } = await api.create(`/servers/${serverId}/upstreams`, {

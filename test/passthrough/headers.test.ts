@@ -197,7 +197,7 @@ describe('headers through a passthrough server', () => {
     expect(answer.status).toBe(502)
     expect(answer.headers.has('www-authenticate')).toBe(false)
     expect(await answer.json()).toMatchObject({
-      error: { message: 'The upstream responded with 401: it rejects the configured credentials' },
+      error: { message: 'The MCP server responded with 401: it rejects the configured credentials' },
     })
     expect(await historyOf(api, server.id)).toMatchObject([{ outcome: 'error', status: 401 }])
   })
@@ -236,7 +236,7 @@ describe('headers through a passthrough server', () => {
     ] as const)('to %s (%i) is refused if it would leak data', async (location, status, headers) => {
       const answer = await follow(location, status, headers)
       expect(answer).toMatchObject({ status: 502, location: undefined })
-      expect(answer.text).toContain('The upstream redirected')
+      expect(answer.text).toContain('The MCP server redirected')
     })
 
     it('with a secret is refused', async () => {

@@ -187,7 +187,7 @@ describe('a hostile upstream of a passthrough server', () => {
     expect(answer.status).toBe(status)
     expect(await answer.json()).toMatchObject({
       jsonrpc: '2.0',
-      error: { message: expect.stringContaining('The upstream') },
+      error: { message: expect.stringContaining('The MCP server') },
     })
     expect((await historyOf(api, server.id))[0]).toMatchObject({ outcome: 'error', status: null })
   })

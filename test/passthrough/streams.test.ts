@@ -150,7 +150,7 @@ describe('a stream through a passthrough server', () => {
       expect((await historyOf(api, server.id))[0]).toMatchObject({
         outcome: 'error',
         status: null,
-        error: 'The client disconnected before the upstream responded.',
+        error: 'The client disconnected before the MCP server responded.',
       }),
     )
   })

@@ -148,7 +148,7 @@ describe('Patchbay after a stop signal', () => {
     const call = callTool(url, 'get_thing').catch(() => 'cut off')
     await api.waiting(1)
     patchbay.kill('SIGINT')
-    await patchbay.said('Patchbay stops')
+    await patchbay.said('Patchbay is stopping')
     patchbay.kill('SIGINT')
     expect(await patchbay.ended).toMatchObject({ code: 1, signal: null })
     expect(await call).toBe('cut off')

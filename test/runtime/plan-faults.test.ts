@@ -65,7 +65,7 @@ it('a call whose plan cannot be built fails and is recorded like any failed call
   const { signal } = new AbortController()
   const { result } = await tool.call({}, { caller: undefined, client: undefined, signal })
   expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(/^Patchbay failed/) }] })
-  expect(heard).toMatchObject([{ message: 'the tool tool compiled before, and does not now' }])
+  expect(heard).toMatchObject([{ message: 'the tool tool no longer compiles' }])
   await recorder.flush()
   const history = History.parse((await builder.expectOk('GET', `/servers/${serverId}/executions`)).body)
   expect(history.items).toMatchObject([

@@ -231,7 +231,7 @@ describe('a server whose tools are found by search', () => {
     const missing = async () =>
       z.looseObject({ _meta: z.looseObject({}) }).parse(await client.request('tools/list'))._meta
     expect(await missing()).toMatchObject({ 'patchbay/missing': [{ upstream: 'away' }] })
-    expect(textOf(await client.call('away_thing'))).toContain('The upstream "away" is unavailable')
+    expect(textOf(await client.call('away_thing'))).toContain('The MCP server "away" is unavailable')
   })
 
   it('costs at most a thousand tokens with a thousand tools and finds each of them', async () => {

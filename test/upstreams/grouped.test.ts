@@ -269,8 +269,10 @@ describe('a grouped server', () => {
     })
     const client = await open('sdk 1', serverId)
     expect(await client.describe()).toMatch(/The groups:\n- odd \(\d+ tools\)$/)
-    expect(textOf(await client.get('books'))).toContain('The feature "tools" of the upstream "books" is off')
-    expect(textOf(await client.call('books', 'tool_1'))).toContain('The feature "tools" of the upstream "books" is off')
+    expect(textOf(await client.get('books'))).toContain('The feature "tools" of the MCP server "books" is off')
+    expect(textOf(await client.call('books', 'tool_1'))).toContain(
+      'The feature "tools" of the MCP server "books" is off',
+    )
     expect(Resources.parse(await client.request('resources/list', { group: 'books' })).resources).toHaveLength(200)
     const names = Tools.parse(await client.get('odd')).structuredContent.tools.map(({ name }) => name)
     expect(names).toContain('with spaces')

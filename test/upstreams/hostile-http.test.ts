@@ -112,7 +112,7 @@ describe('upstreams beside URLs that do not work', () => {
       why: expect.stringMatching(why),
       nextTryAt: expect.any(String),
     })
-    await expect(call(`${name}_anything`)).rejects.toThrow(`The upstream "${name}" is unavailable: `)
+    await expect(call(`${name}_anything`)).rejects.toThrow(`The MCP server "${name}" is unavailable: `)
     await expectNeighboursWell()
   })
 })

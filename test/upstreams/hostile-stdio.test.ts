@@ -99,7 +99,7 @@ describe('upstreams beside commands that never start', () => {
         why: expect.stringContaining(why),
         nextTryAt: expect.any(String),
       })
-      await expect(call(`${name}_anything`)).rejects.toThrow(`The upstream "${name}" is unavailable: ${why}`)
+      await expect(call(`${name}_anything`)).rejects.toThrow(`The MCP server "${name}" is unavailable: ${why}`)
       await expectNeighboursWell()
     },
   )

@@ -59,7 +59,7 @@ describe.each(SOME_PAIRS)('the completion of an upstream ($line), for a client (
     expect(await complete({ type: 'ref/resource', uri: 'talks://any/{id}' })).toMatchObject({
       completion: { values: ['ref/resource:whom=W'] },
     })
-    await expect(complete({ type: 'ref/prompt', name: 'greet' })).rejects.toThrow('names no prompt')
+    await expect(complete({ type: 'ref/prompt', name: 'greet' })).rejects.toThrow('does not name a prompt')
   })
 })
 

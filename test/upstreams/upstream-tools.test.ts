@@ -192,10 +192,10 @@ describe('the tools of an upstream', () => {
     expect((await client.listResources()).resources).toEqual([])
     expect((await client.listPrompts()).prompts).toEqual([])
     await expect(client.getPrompt({ name: 'every_simple-prompt' })).rejects.toThrow(
-      'The feature "prompts" of the upstream "every" is off',
+      'The feature "prompts" of the MCP server "every" is off',
     )
     await expect(client.readResource({ uri: 'demo://resource/dynamic/text/7' })).rejects.toThrow(
-      'Resource not found: demo://resource/dynamic/text/7. The feature "resources" of the upstream "every" is off',
+      'Resource not found: demo://resource/dynamic/text/7. The feature "resources" of the MCP server "every" is off',
     )
     expect((await client.listTools()).tools.length).toBeGreaterThan(5)
   })

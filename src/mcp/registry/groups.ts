@@ -3,7 +3,7 @@ import { metaOf } from '../message.ts'
 import { invalidParams, type Refusal } from '../rpc-response.ts'
 import type { ListHead, Listing } from './listing.ts'
 
-/** What one group of a grouped server lists, by method. */
+/** The lists of one group of a grouped server, by method. */
 export type GroupLists = { lists: ReadonlyMap<string, Listing>; head: ListHead }
 
 const readGroup = (params: JsonObject | undefined): JsonValue | undefined => metaOf(params)?.group ?? params?.group
@@ -17,7 +17,10 @@ export const groupOf = (params: JsonObject | undefined): string | undefined => {
 /** Maximum number of group names in an error. */
 const MAX_NAMES = 100
 
-/** Returns undefined if the request is about all groups, or about a list that all groups share. */
+/**
+ * Returns the lists of the group that a request names. Undefined if it names none, or for
+ * tools/list, which all groups share.
+ */
 export const findGroupLists = (
   groups: ReadonlyMap<string, GroupLists>,
   method: string,

@@ -3,21 +3,21 @@ import { TOOLS_PER_PAGE } from '../../lib/kernel/limits.ts'
 
 export type Era = 'session' | 'stateless'
 
-/** What precedes the members of a page, including the opening brace. */
+/** Start of a page up to its members, including the opening brace. */
 export type ListHead = Readonly<Record<Era, string>>
 
 /** A list item. `render` returns its JSON for an era. */
 export type ListItem = { name: string; render: (era: Era) => string }
 
-/** The member of an item that holds its name. */
+/** The key under which an item has its name. */
 type ItemKey = 'name' | 'uri' | 'uriTemplate'
 
-/** A page as bytes: from after the opening brace of the result to the brace that closes the envelope. */
+/** A rendered page, from after the result's opening brace to the closing brace of the envelope. */
 type Page = {
   /** Name of its last item. */
   last: string
   session: Buffer
-  /** The same buffer as for sessions, unless the eras show an item differently. */
+  /** The same buffer as `session`, unless an item differs between the eras. */
   stateless: Buffer
 }
 
@@ -33,7 +33,7 @@ const decodeCursor = (cursor: JsonValue): string | undefined => {
 
 type Row = { name: string; json: string }
 
-/** Uses memory of its own: a buffer from Node's pool would keep the whole pool alive. */
+/** Allocates its own memory: a buffer from Node's pool would keep the whole pool alive. */
 const toBytes = (text: string): Buffer => {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))
   bytes.write(text)
@@ -70,10 +70,10 @@ const readRows = (member: string, page: Buffer, key: ItemKey): Row[] => {
 }
 
 /**
- * A list as pages of prepared bytes, and nothing else in memory. `member` is the member of the result that holds the
- * items, which are sorted by name (by code unit); `key` is the member that holds an item's name. A cursor names the
- * last item of the previous page, so cursors from before a change of the list still work: their page is built on
- * demand.
+ * A list as pages of rendered bytes; nothing else stays in memory. `items` must be sorted by name
+ * (by code unit). `member` is the result's key for the items, `key` an item's key for its name. A
+ * cursor contains the name of the previous page's last item, so it stays valid after the list
+ * changes: the page is then built on demand.
  */
 export const createListing = (member: string, items: readonly ListItem[], key: ItemKey = 'name') => {
   const pages: Page[] = []
@@ -97,7 +97,7 @@ export const createListing = (member: string, items: readonly ListItem[], key: I
       const name = decodeCursor(cursor)
       return name === undefined ? undefined : findBehind(name, era)
     },
-    /** Whether clients see the same in both. */
+    /** Whether both lists look the same to clients. */
     isEqual: (other: { pages: readonly Page[] }): boolean =>
       pages.length === other.pages.length &&
       pages.every((page, index) => other.pages[index]?.session.equals(page.session)),

@@ -6,19 +6,25 @@ import { LIST_KINDS, type ListKind } from '../protocol.ts'
 import { type EventStream, openEventStream } from '../streams/event-stream.ts'
 import type { Router } from './router.ts'
 
-/** A listener for changes of a server: a session, a listen request or an HTTP+SSE connection. */
+/** Receives changes of a server: a session, a listen request or an HTTP+SSE connection. */
 export type Subscriber = {
   /** A list has changed. */
   listChanged: (kind: ListKind) => void
-  /** Ends streams whose callers the policy no longer admits. With `userId`, checks that user's only. */
+  /**
+   * Ends streams whose callers no longer have access. With `userId`, checks only this user's
+   * streams.
+   */
   checkAccess: (policy: AccessPolicy, userId?: string) => void
-  /** Called at intervals: keeps streams alive and forgets finished ones. */
+  /** Called at intervals: keeps streams alive and drops finished ones. */
   beat: () => void
   /** The server was deleted or the process is stopping. */
   end: () => void
 }
 
-/** Tokens can be revoked without a change of the server, so stream callers are checked again every few beats. */
+/**
+ * A token can be revoked without a change of the server, so access is checked again after this many
+ * beats.
+ */
 const BEATS_PER_ACCESS_CHECK = 4
 
 const METHODS: Readonly<Record<ListKind, readonly string[]>> = {
@@ -39,7 +45,8 @@ export const routeOf = (passthrough: CompiledPassthrough | undefined) =>
   passthrough?.route.ok ? passthrough.route.value : undefined
 
 /**
- * Whether requests are now served by someone else: by us instead of an upstream or the reverse, or by another upstream.
+ * Whether another party now handles the requests: us instead of an upstream, an upstream instead of
+ * us, or another upstream.
  */
 const isOtherService = ({ server: a }: Router, { server: b }: Router): boolean =>
   (a.passthrough === undefined) !== (b.passthrough === undefined) || routeOf(a.passthrough) !== routeOf(b.passthrough)
@@ -69,7 +76,7 @@ export const createMountedServer = (serverId: string, first: Router) => {
     get openStreams() {
       return openStreams
     },
-    /** Whether `end` was called. Nothing long-lived may start any more. */
+    /** Whether `end` was called. No stream or subscription may start after that. */
     get isEnded() {
       return isEnded
     },
@@ -89,7 +96,7 @@ export const createMountedServer = (serverId: string, first: Router) => {
       }
     },
     subscribe: (subscriber: Subscriber): void => {
-      // It would never be notified of anything, nor have its access checked.
+      // After `end`, it would get no notifications or access checks.
       if (isEnded) queueMicrotask(subscriber.end)
       else subscribers.add(subscriber)
     },
@@ -104,9 +111,12 @@ export const createMountedServer = (serverId: string, first: Router) => {
         onClose()
       })
     },
-    /** Counts another open response, such as a request that is passed on. Returns the function that releases it. */
+    /**
+     * Counts another open response, such as that of a passed request. Returns the function that
+     * releases it.
+     */
     holdOpen,
-    /** Checks the access of the open streams' callers again, or of one user's. */
+    /** Checks access again for the callers of open streams, or for one user only. */
     checkAccess: (userId: string | undefined): void => {
       for (const subscriber of subscribers) subscriber.checkAccess(router.server.access, userId)
     },

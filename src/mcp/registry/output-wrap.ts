@@ -1,11 +1,14 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import { NAMED_SCHEMAS } from '../../lib/kernel/json-schema.ts'
 
-/** Keywords whose value is data, not a schema: a `$ref` in it has no meaning. */
+/** Keywords whose value is data, not a schema. A `$ref` in it is not a reference. */
 const DATA_KEYWORDS: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples'])
 const ROOT = '#/properties/result'
 
-/** A bare fragment is the old form of an anchor. Any other `$id` changes the base of the pointers below it. */
+/**
+ * Whether the schema has an `$id` that changes the base of the pointers in it. A bare fragment does
+ * not: it is the old form of an anchor.
+ */
 const isBase = (schema: JsonObject): boolean => typeof schema.$id === 'string' && !schema.$id.startsWith('#')
 
 const moveReference = (pointer: JsonValue): JsonValue => {
@@ -32,8 +35,8 @@ const moveSchema = (schema: JsonValue): JsonValue => {
 }
 
 /**
- * Wraps an output schema whose root is not an object, for versions before 2026-07-28: it becomes the member `result` of
- * an object, and its internal pointers are adjusted.
+ * Wraps an output schema for versions before 2026-07-28, which require an object at the root. The
+ * schema becomes the property `result`, and its internal pointers are adjusted.
  */
 export const wrapOutputSchema = (schema: JsonObject): JsonObject => ({
   ...(typeof schema.$schema === 'string' ? { $schema: schema.$schema } : {}),

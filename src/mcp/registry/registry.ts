@@ -4,23 +4,23 @@ import type { CompiledServer } from '../../runtime/call/compiled-server.ts'
 import { createMountedServer, type MountedServer } from './mounted-server.ts'
 import { buildRouter, type Router, type ServerInfo } from './router.ts'
 
-/** The logger used here; pino's fits. */
+/** The methods of pino's logger that are used here. */
 export type McpLogger = {
   error: (details: object, message: string) => void
   warn: (details: object, message: string) => void
 }
 
 export type RegistryOptions = {
-  /** Compiles the current state of a server. Undefined if there is no such server. */
+  /** Compiles the current state of a server. Returns undefined if the server does not exist. */
   compile: (serverId: string) => Promise<CompiledServer | undefined>
-  /** Runs before a server is mounted, outside the limit on concurrent builds. Never rejects. */
+  /** Runs before a server is mounted and does not count as a concurrent build. Never rejects. */
   prepare?: (serverId: string) => Promise<void>
   serverInfo: ServerInfo
   /** Milliseconds since 1970. */
   now: () => number
-  /** Servers without requests and open streams for this long are unmounted. */
+  /** Servers that have had no requests and no open streams for this long are unmounted. */
   idleMs: number
-  /** Above this number the least recently used are unmounted, except those with open streams. */
+  /** Above this number, the least recently used servers without open streams are unmounted. */
   maxMounted: number
   logger: McpLogger
 }
@@ -28,28 +28,36 @@ export type RegistryOptions = {
 /** Interval of keep-alive comments. Proxies close silent connections after 60 s. */
 const BEAT_INTERVAL_MS = 15_000
 
-/** Concurrent builds. A large server takes time on the thread that serves calls. */
+/**
+ * Maximum number of concurrent builds. Building a large server blocks the thread that serves calls.
+ */
 const BUILDS_AT_ONCE = 2
 
-/** Upstreams often fail together, because something they share is down. */
+/** Delay after an outage. Upstreams often fail together, and then one rebuild is enough. */
 const OUTAGE_MS = 250
 
-/** How long servers that were not found or failed are not looked up again. Protects the database. */
+/**
+ * A server that was not found or failed to mount is not looked up again for this long. Protects the
+ * database.
+ */
 const NEGATIVE_TTL_MS = 2_000
-/** Anybody can send any number of unknown ids. */
+/** Limits the memory, because anybody can send unknown ids. */
 const MAX_NEGATIVES = 1_000
 
-/** The first mount failed a moment ago and is not tried again yet. */
+/** The server failed to mount a moment ago, and mounting is not retried yet. */
 export class RecentFailure extends Error {
   override name = 'RecentFailure'
 }
 
-/** A build that has not started yet will see every change made so far. */
+/** A build that has not started will include every change made so far. */
 type Build = { hasStarted: boolean }
 
 type Slot = {
   mounted: MountedServer | undefined
-  /** The latest requested build and its result, while it runs. Builds of one server run one after the other. */
+  /**
+   * The latest requested build and its result, until it is done. A server has one running build at
+   * a time.
+   */
   newest: Build | undefined
   building: Promise<MountedServer | undefined> | undefined
   lastUsedAt: number
@@ -57,8 +65,8 @@ type Slot = {
 }
 
 /**
- * Mounts servers on first use and swaps their routers when they change. It alone holds them; a request reads the
- * reference once and keeps it.
+ * Mounts servers on first use and replaces their routers when the servers change. A request reads
+ * the router once and uses it to the end.
  */
 export const createMcpRegistry = ({
   compile,
@@ -87,7 +95,8 @@ export const createMcpRegistry = ({
   const apply = (serverId: string, slot: Slot, own: Build, router: Router | undefined): void => {
     if (slot.isReleased) return
     if (router === undefined) {
-      // The server may have been created after this build read the database; then the next build finds it.
+      // The server may have been created after this build read the database. Then the next build
+      // finds it.
       if (slot.newest !== own) return
       release(serverId)
       missing.set(serverId, true)
@@ -114,12 +123,15 @@ export const createMcpRegistry = ({
   }
 
   const runNext = async (serverId: string, slot: Slot, own: Build, before: Promise<unknown> | undefined) => {
-    // Whoever waits for the previous build learns how it ended.
+    // Whoever awaits the previous build receives its error.
     if (before !== undefined) await before.catch(() => {})
     return builds.execute(() => run(serverId, slot, own))
   }
 
-  /** Returns a build that starts from now on. One that is waiting to start serves everybody who asks until then. */
+  /**
+   * Returns a build that starts after this call. A build that has not started yet is shared by all
+   * who ask for one.
+   */
   const build = (serverId: string, slot: Slot, ready?: Promise<void>): Promise<MountedServer | undefined> => {
     if (slot.newest?.hasStarted === false && slot.building !== undefined) return slot.building
     const before = ready ?? slot.building
@@ -138,7 +150,7 @@ export const createMcpRegistry = ({
   const makeRoom = (): void => {
     if (slots.size < maxMounted) return
     const oldest = [...slots].filter(([, slot]) => isIdle(slot)).sort(([, a], [, b]) => a.lastUsedAt - b.lastUsedAt)
-    // Frees a tenth at once, so that not every mount has to sort.
+    // Unmounts a tenth at once, so that not every mount has to sort.
     for (const [serverId] of oldest.slice(0, Math.ceil(maxMounted / 10))) release(serverId)
   }
 
@@ -176,7 +188,7 @@ export const createMcpRegistry = ({
     try {
       await build(serverId, slot)
     } catch (error) {
-      logger.error({ err: error, serverId }, 'could not rebuild an MCP server; its previous state stays live')
+      logger.error({ err: error, serverId }, 'could not rebuild an MCP server; its previous state stays in use')
     }
   }
 
@@ -190,50 +202,50 @@ export const createMcpRegistry = ({
 
   return {
     /**
-     * Returns a mounted server, mounting it if necessary; undefined if there is none. Synchronous if it is mounted.
-     * Rejects if its first mount fails, and with RecentFailure for a moment afterwards.
+     * Returns a mounted server, mounting it if necessary, or undefined if it does not exist.
+     * Synchronous if it is mounted. Rejects if mounting fails, and with RecentFailure for a short
+     * time afterwards.
      */
     find: (serverId: string): MountedServer | undefined | Promise<MountedServer | undefined> => {
       const slot = slots.get(serverId)
       if (slot === undefined) {
         if (missing.has(serverId)) return undefined
-        if (failures.has(serverId))
-          return Promise.reject(new RecentFailure('this server could not be mounted just now'))
+        if (failures.has(serverId)) return Promise.reject(new RecentFailure('this server failed to mount a moment ago'))
         return mount(serverId)
       }
       slot.lastUsedAt = now()
       return slot.mounted ?? slot.building
     },
     /**
-     * Resolves when the server's state at the time of the call, or a later one, is live. Does nothing if it is not
-     * mounted.
+     * Resolves when the server runs in its state at the time of the call or later. Does nothing if
+     * it is not mounted.
      */
     refresh,
     /**
-     * Like `refresh`, after an upstream failed or recovered: debounced, and only if the server tells clients about
-     * outages.
+     * Like `refresh`, after an upstream failed or recovered. Debounced; does nothing if the server
+     * does not tell clients about outages.
      */
     refreshOutages: (serverId: string): void => {
       const mounted = slots.get(serverId)?.mounted
-      // One that is being mounted may have been compiled before the change.
+      // A server that is being mounted may have been compiled before the change.
       if (isClosing || !slots.has(serverId) || mounted?.router.server.tellsOutages === false) return
       outages.add(serverId)
       outageTimer ??= setTimeout(refreshAfterOutages, OUTAGE_MS).unref()
     },
     /** Unmounts a deleted server and ends its streams. */
     release,
-    /** Rebuilds all servers, after changes may have been missed. */
+    /** Rebuilds all servers. For when changes may have been missed. */
     invalidateAll: async (): Promise<void> => {
       missing.clear()
       failures.clear()
       await Promise.all([...slots.keys()].map(refresh))
     },
-    /** Ends the streams that a user, or anybody, may no longer have. */
+    /** Checks access again for the callers of all open streams, or for one user only. */
     checkAccess: (userId: string | undefined): void => {
       for (const { mounted } of slots.values()) mounted?.checkAccess(userId)
     },
     openStreams: (serverId: string): number => slots.get(serverId)?.mounted?.openStreams ?? 0,
-    /** The sum over all servers. */
+    /** Number of open streams of all servers. */
     openStreamCount: (): number =>
       [...slots.values()].reduce((sum, { mounted }) => sum + (mounted?.openStreams ?? 0), 0),
     mountedCount: (): number => slots.size,

@@ -14,25 +14,27 @@ import type { GroupLists } from './groups.ts'
 import { createListing, type Era, type ListHead, type ListItem, type Listing } from './listing.ts'
 import { hasWrappedOutput, renderTool } from './tool-definition.ts'
 
-/** Name and version that clients see. */
+/** Name and version of Patchbay, as clients see them. */
 export type ServerInfo = { name: string; version: string }
 
-/** Members that only the list needs, where they are stored as bytes. */
+/** Members that only lists need. Lists contain them as bytes. */
 type Description = 'title' | 'description' | 'inputSchema' | 'outputSchema' | 'annotations' | 'more'
 
-/** Requests to upstreams, without what only the lists need. */
+/** Requests to upstreams, without the members that only lists need. */
 export type RoutedOffers = Omit<CompiledOffers, keyof OfferLists | 'groups'>
 
 export type RoutedTool = {
   tool: Omit<CompiledTool, Description>
   paramHeaders: readonly ParamHeader[]
-  /** Whether session-era clients get its structured content wrapped in an object. */
+  /** Whether structured content is wrapped in an object for clients of the session era. */
   isOutputWrapped: boolean
 }
 
-/** Clients must not cache lists, so that changes are visible at once. */
+/** Lists must not be cached by clients, so that changes are visible at once. */
 const LIST_TTL_MS = 0
-/** Name, capabilities and instructions change only with the program or the server's description. */
+/**
+ * Name, capabilities and instructions change only with Patchbay's version or the server's settings.
+ */
 const DISCOVER_TTL_MS = 60_000
 
 const CAPABILITIES = { tools: { listChanged: true }, resources: {}, prompts: {} } as const satisfies JsonObject
@@ -70,7 +72,7 @@ export const routeTool = (compiled: CompiledTool): RoutedTool => {
 
 const byName = (a: CompiledTool, b: CompiledTool): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)
 
-/** Renders once if both eras show the tool alike, which is the rule. */
+/** Renders the tool once if it is the same in both eras, as most tools are. */
 const toListItem = (tool: CompiledTool): ListItem => {
   const stateless = renderTool(tool, 'stateless')
   const shown: Record<Era, string> = {
@@ -82,7 +84,7 @@ const toListItem = (tool: CompiledTool): ListItem => {
 
 type NamedList = readonly [method: string, list: Listing]
 
-/** For servers with tools only. */
+/** The other lists of servers that only have tools. */
 const EMPTY_LISTS: readonly NamedList[] = [
   ['resources/list', createListing('resources', [])],
   ['resources/templates/list', createListing('resourceTemplates', [])],
@@ -98,7 +100,7 @@ const offerLists = ({ resources, resourceTemplates, prompts }: OfferLists): read
   ['prompts/list', createListing('prompts', toItems(prompts))],
 ]
 
-/** Missing upstreams are named before the items. */
+/** Builds the start of a list, which names the missing upstreams. */
 const buildListHead = (meta: JsonObject, missing: readonly MissingUpstream[], cacheScope: string): ListHead => {
   const lacking = missing.length === 0 ? {} : { [META.missing]: [...missing] }
   const stateless = { resultType: 'complete', _meta: { ...meta, ...lacking }, ttlMs: LIST_TTL_MS, cacheScope }
@@ -108,7 +110,7 @@ const buildListHead = (meta: JsonObject, missing: readonly MissingUpstream[], ca
   }
 }
 
-/** Toolkits have tools only, so their other lists are empty. */
+/** Builds the lists of each group. Toolkits only have tools, so their lists here are empty. */
 const buildGroups = (
   { groups, offers, missing = [] }: CompiledServer,
   headOf: (missing: readonly MissingUpstream[]) => ListHead,
@@ -123,9 +125,9 @@ const buildGroups = (
   )
 
 /**
- * Builds everything that requests to a mounted server need from its compiled server, with lists as bytes. It never
- * changes: a change of the server creates a new one, and running calls keep the one they started with. Yields to other
- * work in between, because large servers have thousands of tools.
+ * Builds from a compiled server everything that requests need, with lists as bytes. The router is
+ * immutable: a change of the server creates a new one, and running calls keep theirs. Yields to
+ * other work, because large servers have thousands of tools.
  */
 export const buildRouter = async (compiledServer: CompiledServer, info: ServerInfo) => {
   const { tools: compiled, offers, missing = [], ...server } = compiledServer
@@ -141,7 +143,7 @@ export const buildRouter = async (compiledServer: CompiledServer, info: ServerIn
   const initializeTail = JSON.stringify({ capabilities, serverInfo, ...instructions }).slice(1)
   return {
     server,
-    /** Requests to upstreams for what they offer besides tools. */
+    /** Requests to upstreams for everything but tools. */
     offers: offers && routeOffers(offers),
     tools: new Map(routed),
     /** Keyed by method, such as `tools/list`. */
@@ -150,9 +152,9 @@ export const buildRouter = async (compiledServer: CompiledServer, info: ServerIn
       ['tools/list', createListing('tools', listed)],
     ]),
     listHead: headOf(missing),
-    /** The lists of each group, on grouped servers. */
+    /** The lists of each group, if the server is grouped. */
     groups: buildGroups(compiledServer, headOf),
-    /** Returns the result of initialize for a version. */
+    /** Returns the result of initialize for a protocol version. */
     initialize: (version: SessionVersion): string => `{"protocolVersion":"${version}",${initializeTail}`,
     /** The result of server/discover. */
     discover: JSON.stringify({
@@ -164,7 +166,7 @@ export const buildRouter = async (compiledServer: CompiledServer, info: ServerIn
       resultType: 'complete',
       _meta: meta,
     }),
-    /** The `_meta` of every stateless result: name and version of the server. */
+    /** The `_meta` of every stateless result: the name and version of the server. */
     meta,
     /** Start of every stateless result, including the opening brace. */
     statelessHead: `{"resultType":"complete","_meta":${JSON.stringify(meta)}`,

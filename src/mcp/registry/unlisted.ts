@@ -7,27 +7,27 @@ import { askableOf } from '../stateless/stateless-peer.ts'
 import { type RoutedTool, type Router, routeTool } from './router.ts'
 import { renderTool } from './tool-definition.ts'
 
-/** Finds a tool that only clients with capabilities for upstream requests may call. */
+/** Finds a tool that is only for clients that upstreams can ask for input. */
 const find = ({ server }: Router, { params }: RequestMessage): RoutedTool | undefined => {
   const found = typeof params?.name === 'string' ? server.unlisted?.find(params.name) : undefined
   return found && routeTool(found)
 }
 
-/** Also returns undefined for a session whose client cannot be asked anything. */
+/** Finds an unlisted tool by name. Undefined if upstreams cannot ask the session's client. */
 export const findUnlisted = (router: Router, session: Session, request: RequestMessage): RoutedTool | undefined =>
   router.server.unlisted !== undefined && findAskableClient(router, session) !== undefined
     ? find(router, request)
     : undefined
 
-/** Like `findUnlisted`, for a request without a session. */
+/** Like `findUnlisted`, for a stateless request. */
 export const findStatelessUnlisted = (router: Router, request: RequestMessage): RoutedTool | undefined =>
   Object.keys(askableOf(request.params)).length > 0 ? find(router, request) : undefined
 
-/** End of the last page of a list. Other pages end with a cursor. */
+/** End of a list's last page. Other pages end with a cursor. */
 const LAST = ']}}'
 const EMPTY_PAGE_BYTES = '"tools":[]}}'.length
 
-/** Lists the tools, followed on the last page by those that only this client can use. */
+/** Lists the tools. The last page also has the tools that only this client can use. */
 export const listTools = (router: Router, session: Session, request: RequestMessage): RpcResponse => {
   const all = respondPlainly(router, request, 'session')
   const peer = session.upstreams?.askable?.peer

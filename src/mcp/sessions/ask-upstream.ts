@@ -10,10 +10,10 @@ import { isInputRequired, renderPassed } from '../render-result.ts'
 import type { ReportFault } from '../respond.ts'
 import { errorResponse, type RpcResponse, refusal, resultResponse } from '../rpc-response.ts'
 
-/** Methods that only an upstream can serve. */
+/** Methods that only upstreams implement. */
 const ASK_METHODS: ReadonlySet<string> = new Set(['resources/read', 'prompts/get', 'completion/complete'])
 
-/** Whether an upstream may have to be asked, so that the request runs like a call. */
+/** Whether the request may have to go to an upstream and so runs like a call. */
 export const mayAskUpstream = ({ offers }: Router, { method }: RequestMessage): boolean =>
   offers !== undefined && ASK_METHODS.has(method)
 
@@ -29,15 +29,20 @@ const send = ({ offers }: Router, { method, params }: RequestMessage, call: Call
   return offers?.getPrompt(params.name, args, call, groupOf(params))
 }
 
-/** The stateless era requires caching hints for what is read. Without the upstream's own: do not cache. */
+/**
+ * Caching hints, which the stateless era requires for a read resource, if the upstream sends none.
+ */
 const NOT_CACHED = { ttlMs: 0, cacheScope: 'private' } as const
 
-/** The session era's code for an unknown resource (server/resources). The stateless era uses invalid params. */
+/**
+ * The session era's error code for an unknown resource (server/resources). The stateless era uses
+ * invalid params.
+ */
 const RESOURCE_NOT_FOUND = -32_002
 const codeFor = (code: number, era: Era): number =>
   era === 'stateless' && code === RESOURCE_NOT_FOUND ? ERROR.invalidParams : code
 
-/** Asks an upstream. Returns undefined if none offers what the request names. */
+/** Sends a request to its upstream. Returns undefined if no upstream offers what it names. */
 export const requestUpstream = (
   router: Router,
   request: RequestMessage,

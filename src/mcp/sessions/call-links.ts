@@ -4,26 +4,26 @@ import type { ClientChannel } from '../client-channel.ts'
 import { isRequestId, metaOf, type RequestMessage } from '../message.ts'
 import { notification } from '../protocol.ts'
 
-/** Builds the notification of a log message. */
+/** Builds a log message notification. */
 export const logNotice = (params: JsonObject): string => notification('notifications/message', params)
 
-/** Keys of `_meta` that are not passed on to upstreams. */
+/** Whether a key of `_meta` is meant for us and not passed to upstreams. */
 const isOurs = (key: string): boolean =>
   key === 'progressToken' ||
   key === 'group' ||
   key.startsWith('io.modelcontextprotocol/') ||
   key.startsWith('patchbay/')
 
-/** Returns what the client's `_meta` has for the upstream, such as trace ids. */
+/** Returns the part of the client's `_meta` that is for the upstream, such as trace ids. */
 const passedMeta = (meta: JsonObject | undefined): JsonObject | undefined => {
   const passed = Object.entries(meta ?? {}).filter(([key]) => !isOurs(key))
   return passed.length === 0 ? undefined : Object.fromEntries(passed)
 }
 
 /**
- * Creates the link over which an upstream sends messages to the client of a request: before the response, if the
- * transport can. `origin` identifies the requester. `logLevel` is the level the client asked for, or `none` if it wants
- * no log messages.
+ * Creates the link over which an upstream sends messages to the client of a request, before the
+ * response and if the transport allows it. `origin` identifies the requester. `logLevel` is the
+ * level that the client asked for, or `none` for no log messages.
  */
 export const createCallLink = (
   { params }: RequestMessage,

@@ -34,7 +34,7 @@ import { notAcceptable, SESSION_NOT_FOUND } from './session-requirements.ts'
 import { endSession } from './sessions.ts'
 
 export type HttpSseOptions = {
-  /** The public origin, for the address that clients post to. */
+  /** The public origin, for the address to which clients post. */
   baseUrl: string
   limits: BodyLimits
   challenges: Challenges
@@ -44,7 +44,9 @@ export type HttpSseOptions = {
   report: ReportFault
 }
 
-/** The connection is the session. Only this process knows it, and it ends with its stream. */
+/**
+ * A connection, which is also the session: it exists only in this process and ends with its stream.
+ */
 type Connection = {
   stream: EventStream
   session: Session
@@ -53,7 +55,10 @@ type Connection = {
   isEnding: boolean
 }
 
-/** The HTTP+SSE transport of 2024-11-05 (basic/transports): a stream for responses, POSTs for everything else. */
+/**
+ * The HTTP+SSE transport of 2024-11-05 (basic/transports): a stream for all messages to the client,
+ * POSTs for all messages from it.
+ */
 export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, watchAccess, now, report }: HttpSseOptions) => {
   const connections = new Map<string, Connection>()
   const basePath = new URL(baseUrl).pathname.replace(/\/$/, '')
@@ -73,7 +78,7 @@ export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, watchAcc
     const stream = mounted.openStream(http, `event: endpoint\ndata: ${address}\n\n`, () => {
       connections.delete(sessionId)
       mounted.unsubscribe(subscriber)
-      // Responses are sent over this stream only, so nobody can receive those of running calls any more.
+      // Responses are only sent over this stream, so running calls can no longer deliver theirs.
       endSession(connection.session)
     })
     const subscriber: Subscriber = {

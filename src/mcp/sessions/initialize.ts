@@ -5,10 +5,12 @@ import { type Refusal, refusal } from '../rpc-response.ts'
 import type { SessionClaims } from './session-id.ts'
 import { ASKABLE_NAMES } from './session-peer.ts'
 
-/** What a client sends with initialize (basic/lifecycle, "Initialization"). */
+/** The parameters of initialize (basic/lifecycle, "Initialization"). */
 type InitializeParams = Pick<SessionClaims, 'version' | 'client' | 'capabilities'>
 
-/** Known client capabilities. Clients may send any number of others, which are dropped. */
+/**
+ * Known client capabilities. All others are dropped, because clients may send any number of them.
+ */
 const CAPABILITIES: readonly string[] = ['experimental', 'tasks', ...ASKABLE_NAMES]
 
 /** Whether the client declares a capability, such as `sampling`, or a part of one, such as `sampling.tools`. */
@@ -19,7 +21,7 @@ const declares = (capabilities: JsonObject, path: string): boolean => {
   return isJsonObject(found) && Object.hasOwn(found, detail) && found[detail] !== false
 }
 
-/** Maximum size of a client's name as JSON, because it is part of session ids. */
+/** Maximum size of a client's name as JSON. It is part of session ids. */
 const MAX_CLIENT_BYTES = 240
 const CLIENT_CHARACTERS = [200, 100, 40] as const
 
@@ -32,8 +34,8 @@ const hasText = (value: JsonValue | undefined, key: string): boolean =>
   isJsonObject(value) && typeof value[key] === 'string'
 
 /**
- * Parses the parameters of initialize. The version is the client's if we support it, otherwise our newest, which the
- * client may decline.
+ * Parses the parameters of initialize. The version is the client's if we support it, or else our
+ * newest, which the client may decline.
  */
 export const parseInitialize = (params: JsonObject | undefined): InitializeParams | Refusal => {
   const { protocolVersion, capabilities, clientInfo } = params ?? {}

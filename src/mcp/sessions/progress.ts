@@ -3,12 +3,13 @@ import { notification } from '../protocol.ts'
 
 /** Time until the first progress notification of a slow call. */
 const FIRST_AFTER_MS = 1_000
-/** Interval between progress notifications. Clients give up after a minute without one. */
+/** Interval between progress notifications. Some clients give up after a minute without one. */
 const EVERY_MS = 5_000
 
 /**
- * Sends `notifications/progress` at intervals while a request runs, if its client asked for it
- * (basic/utilities/progress). Returns a function that stops it, or undefined if progress was not requested.
+ * Sends `notifications/progress` at intervals while a request runs, if the client asked for it
+ * (basic/utilities/progress). Returns a function that stops it, or undefined if the client did not
+ * ask.
  */
 export const startProgress = (request: RequestMessage, send: (json: string) => void): (() => void) | undefined => {
   const token = metaOf(request.params)?.progressToken

@@ -22,7 +22,7 @@ const setLevel = (router: Router, session: Session, { id, params }: RequestMessa
   return resultResponse(id, '{}')
 }
 
-/** A request in a session, and how to send its client messages before the response. */
+/** A request in a session. `channel` sends messages to the client before the response. */
 type SessionRequest = {
   router: Router
   session: Session
@@ -76,7 +76,10 @@ const startSubscribing = (request: SessionRequest): RpcResponse | RunningCall | 
   return response instanceof Promise ? track(session, call, response) : response
 }
 
-/** Serves one request of a session, over any transport: at once, or as a call that can be cancelled. */
+/**
+ * Serves one request of a session, over any transport. Returns the response, or a call that can be
+ * cancelled.
+ */
 export const serveRequest = (request: SessionRequest): RpcResponse | RunningCall => {
   const { router, session, message } = request
   switch (message.method) {
@@ -101,8 +104,8 @@ export const serveRequest = (request: SessionRequest): RpcResponse | RunningCall
 const ALREADY_INITIALIZED = refusal(400, ERROR.invalidRequest, 'This session is already initialized')
 
 /**
- * Receives what has no response: the client's response to an upstream that asked, cancellations, and changes of roots.
- * Other notifications are ignored.
+ * Handles messages without a response: responses to an upstream's requests, cancellations and
+ * changes of roots. Other notifications are ignored.
  */
 export const receiveMessage = (
   { offers }: Router,

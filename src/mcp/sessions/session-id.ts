@@ -5,12 +5,12 @@ import { createSigner, type SigningKey } from '../signer.ts'
 const textOrNone = z.string().optional().catch(undefined)
 
 /**
- * The content of a session id, which lets any process serve the session. It does not authenticate anybody. An id may
- * have been signed by another version of Patchbay, with other claims.
+ * The content of a session id, which lets any process serve the session. It is not a credential.
+ * Another version of Patchbay may have signed it, with other claims.
  */
 const SessionClaims = z.object({
   serverId: z.string(),
-  /** The user who started it; undefined if anonymous. */
+  /** The user who started the session. Undefined if anonymous. */
   subject: textOrNone,
   tier: z.enum(['public', 'organization', 'private']),
   version: z.enum(SESSION_VERSIONS),
@@ -27,13 +27,19 @@ export type SessionClaims = z.infer<typeof SessionClaims>
 
 /** Longer ids are rejected unread. Ours are far shorter. */
 const MAX_ID_CHARACTERS = 2_048
-/** Maximum length of our ids: every request repeats it in a header, and it is stored with its session. */
+/**
+ * Maximum length of our ids. Clients send the id in a header of every request, and it is stored
+ * with its session.
+ */
 const MAX_ISSUED_CHARACTERS = 1_024
 
 export const createSessionIds = (keys: readonly SigningKey[]) => {
   const signer = createSigner(keys, '', MAX_ID_CHARACTERS)
   return {
-    /** Returns an id as the specification requires (basic/transports, "Session Management"). Throws if it is too long. */
+    /**
+     * Issues an id in the form that the specification requires (basic/transports, "Session
+     * Management"). Throws if it is too long.
+     */
     issue: (claims: SessionClaims): string => {
       const id = signer.sign(claims)
       if (id.length > MAX_ISSUED_CHARACTERS) throw new RangeError(`a session id has ${id.length} characters`)

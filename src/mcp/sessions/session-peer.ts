@@ -5,12 +5,15 @@ import type { ResponseMessage } from '../message.ts'
 import { ERROR, notification } from '../protocol.ts'
 import type { AskableClient, Session } from './session.ts'
 
-/** Long, because a person may have to read, think and type. */
+/** Maximum time for a response. Long, because a person may have to read, think and type. */
 const MAX_RESPONSE_MS = 10 * 60_000
 /** Maximum number of open requests to one client. */
 const MAX_UNANSWERED = 50
 
-/** Client capabilities that let a server ask the client, by short names that fit into a session id. */
+/**
+ * Client capabilities that allow requests to the client, with their details. The names are short,
+ * because they are stored in session ids.
+ */
 const ASKABLE = {
   elicitation: ['form', 'url'],
   roots: ['listChanged'],
@@ -19,13 +22,16 @@ const ASKABLE = {
 type Askable = keyof typeof ASKABLE
 export const ASKABLES = ['elicitation', 'roots', 'sampling'] as const satisfies readonly Askable[]
 
-/** Includes details of capabilities, such as `sampling.tools`. */
+/** Names of these capabilities and their details, such as `sampling.tools`. */
 export const ASKABLE_NAMES: readonly string[] = ASKABLES.flatMap(name => [
   name,
   ...ASKABLE[name].map(detail => `${name}.${detail}`),
 ])
 
-/** Returns the capabilities with these names, or undefined if the client cannot be asked anything. */
+/**
+ * Returns the capabilities with these names, or undefined if none of them allows requests to the
+ * client.
+ */
 export const askableOf = (names: readonly string[]): JsonObject | undefined => {
   const found = ASKABLES.filter(name => names.includes(name))
   if (found.length === 0) return undefined
@@ -37,7 +43,10 @@ export const askableOf = (names: readonly string[]): JsonObject | undefined => {
   )
 }
 
-/** The client's error response, or why it was not asked. The code is passed on to the upstream. */
+/**
+ * The client's error response, or the reason why the request was not sent. The upstream receives
+ * the code.
+ */
 class AskError extends Error {
   override readonly name = 'AskError'
   readonly code: number
@@ -51,13 +60,13 @@ class AskError extends Error {
 type Waiting = { settle: (response: ResponseMessage) => void; fail: (why: string) => void }
 
 /**
- * Creates the view that upstreams have of a session's client. Requests go over the stream of one of its running calls,
- * or over the stream that it opened.
+ * Creates the object through which upstreams send requests to a session's client. Requests use the
+ * stream of a running call, or the stream that the client opened.
  */
 export const createSessionPeer = (session: Session, capabilities: JsonObject, onLearned: () => void): AskableClient => {
   const waiting = new Map<string, Waiting>()
 
-  /** Returns whether there was a stream to send it on. */
+  /** Returns false if there is no open stream. */
   const send = (json: string): boolean => {
     const call = session.calls?.findLast(({ channel, link }) => channel.isOpen && link !== undefined)
     if (call !== undefined) call.channel.send(json)

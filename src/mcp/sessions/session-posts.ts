@@ -30,7 +30,10 @@ export type SessionPostsOptions = {
 export const isInitialize = (message: Message): message is RequestMessage =>
   message.kind === 'request' && message.method === 'initialize'
 
-/** Maximum size of all responses of a batch. Each may be as large as a page of a list, and there may be a hundred. */
+/**
+ * Maximum total size of the responses of a batch. A batch may have a hundred, each as large as a
+ * page of a list.
+ */
 const MAX_BATCH_RESPONSE_BYTES = 8 * 1_024 * 1_024
 
 const tooMuch = refusal(
@@ -39,7 +42,10 @@ const tooMuch = refusal(
   `The responses of this batch exceed ${MAX_BATCH_RESPONSE_BYTES} bytes in total: send this request by itself`,
 )
 
-/** Renders the responses. Those that no longer fit are replaced by errors. `ids` are those of the requests. */
+/**
+ * Renders the responses. Responses over the total limit are replaced by errors. `ids` are the
+ * request ids.
+ */
 const batchTexts = (ids: readonly RequestId[], responses: readonly (RpcResponse | undefined)[]): string[] => {
   let bytes = 0
   return responses.flatMap((response, index) => {
@@ -51,7 +57,7 @@ const batchTexts = (ids: readonly RequestId[], responses: readonly (RpcResponse 
   })
 }
 
-/** Handles the POSTs of the session era: a new session, or messages within one. */
+/** Handles POSTs of the session era: those that start a session, and messages within one. */
 export const createSessionPosts = ({ sessions, streams, maxSessionsPerServer, report }: SessionPostsOptions) => ({
   /** Starts a session. */
   initialize: ({ mounted: { router }, caller }: ServerRequest, message: RequestMessage): Reply => {
@@ -77,7 +83,10 @@ export const createSessionPosts = ({ sessions, streams, maxSessionsPerServer, re
     return { ...started, request: message, channel }
   },
 
-  /** Sends all responses of a batch as one. A cancelled request has none (2025-03-26, basic/transports). */
+  /**
+   * Handles a batch and sends its responses together. Cancelled requests have none (2025-03-26,
+   * basic/transports).
+   */
   dispatchBatch: (
     { mounted: { router }, caller }: ServerRequest,
     session: Session,

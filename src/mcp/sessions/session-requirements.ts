@@ -11,7 +11,7 @@ export const SESSION_HEADER = 'mcp-session-id'
 export const notAcceptable = (types: string): Refusal =>
   refusal(406, ERROR.transport, `Not acceptable: the Accept header must list ${types}`)
 
-/** Checks that the client accepts both forms of a response to a POST. */
+/** Checks that the client accepts both content types of a response to a POST. */
 export const checkAccept = ({ headers }: HttpExchange): Refusal | undefined =>
   acceptsJson(headers) && acceptsEventStream(headers)
     ? undefined
@@ -25,10 +25,13 @@ export const checkVersion = ({ headers }: HttpExchange): Refusal | undefined => 
   return refusal(400, ERROR.transport, `Unsupported protocol version: ${version} (supported: ${supported})`)
 }
 
-/** The same response for an id that is unknown, ended or another caller's. */
+/** The same response for unknown ids, ended sessions and other callers' sessions. */
 export const SESSION_NOT_FOUND = refusal(404, ERROR.sessionNotFound, 'Session not found')
 
-/** Returns the session that the request names, or why there is none. Only the caller who started it may use it. */
+/**
+ * Returns the session that the request names, or a refusal. Only the caller who started a session
+ * may use it.
+ */
 export const findSession = (
   sessions: Sessions,
   { http, mounted: { serverId }, caller }: ServerRequest,

@@ -10,7 +10,7 @@ import { logNotice } from './call-links.ts'
 import type { AskableClient, Session, SessionSubscription, SessionUpstreams } from './session.ts'
 import { askableOf, createSessionPeer } from './session-peer.ts'
 
-/** Maximum number of resource subscriptions of one session. */
+/** Maximum number of resource subscriptions per session. */
 const MAX_SUBSCRIPTIONS = 500
 
 const upstreamsOf = (session: Session): SessionUpstreams => {
@@ -18,7 +18,7 @@ const upstreamsOf = (session: Session): SessionUpstreams => {
   return session.upstreams
 }
 
-/** Returns the session's client for upstreams, or undefined if it cannot be asked anything. */
+/** Returns the session's client for requests from upstreams, or undefined if it accepts none. */
 export const findAskableClient = ({ offers, server }: Router, session: Session): AskableClient | undefined => {
   const capabilities = session.upstreams?.askable === undefined ? askableOf(session.capabilities) : undefined
   if (capabilities !== undefined) {
@@ -35,7 +35,7 @@ export const findAskableClient = ({ offers, server }: Router, session: Session):
   return session.upstreams?.askable
 }
 
-/** Pauses the subscriptions of a session that nobody listens to. `resumeSubscriptions` starts them again. */
+/** Pauses a session's subscriptions while nobody listens. `resumeSubscriptions` resumes them. */
 export const pauseSubscriptions = ({ upstreams }: Session): void => {
   for (const one of upstreams?.subscriptions.values() ?? []) {
     one.stop?.()
@@ -43,7 +43,7 @@ export const pauseSubscriptions = ({ upstreams }: Session): void => {
   }
 }
 
-/** Ends everything that upstreams do for a session. */
+/** Ends a session's subscriptions and its own connections to upstreams. */
 export const releaseUpstreams = (session: Session): void => {
   session.upstreams?.stopLogs?.()
   session.upstreams?.askable?.end()
@@ -51,13 +51,16 @@ export const releaseUpstreams = (session: Session): void => {
   session.upstreams = undefined
 }
 
-/** Sends a message on the stream that the client has open for notifications, if any. */
+/** Sends a message on the client's notification stream, if one is open. */
 const notify = (session: Session, json: string): void => {
   if (session.notify === undefined) session.streams?.notify(json)
   else session.notify(json)
 }
 
-/** Subscribes to log messages of upstreams from a level on, including those outside of the session's requests. */
+/**
+ * Subscribes to upstreams' log messages of this level or above, including those outside the
+ * session's requests.
+ */
 export const listenToLogs = ({ offers }: Router, session: Session, level: LogLevel): void => {
   if (offers?.capabilities.logging !== true) return
   const upstreams = upstreamsOf(session)
@@ -72,7 +75,7 @@ const begin = ({ offers }: Router, session: Session, uri: string, group: string 
 
 const resume = async (router: Router, session: Session, uri: string, one: SessionSubscription): Promise<void> => {
   const taken = await begin(router, session, uri, one.group)
-  // If refused, it stays paused.
+  // A refused subscription stays paused.
   if (taken === undefined || 'refused' in taken) return
   if (one.stop !== undefined || session.upstreams?.subscriptions.get(uri) !== one) taken.stop()
   else {
@@ -82,8 +85,8 @@ const resume = async (router: Router, session: Session, uri: string, one: Sessio
 }
 
 /**
- * Resumes paused subscriptions when the client listens again. Also notifies of an update, because changes may have been
- * missed.
+ * Resumes paused subscriptions when the client listens again. Sends an update for each, because
+ * changes may have been missed.
  */
 export const resumeSubscriptions = async (router: Router, session: Session): Promise<void> => {
   for (const [uri, one] of session.upstreams?.subscriptions ?? []) {
@@ -91,7 +94,7 @@ export const resumeSubscriptions = async (router: Router, session: Session): Pro
   }
 }
 
-/** Subscribes the session to a resource. Returns undefined if no upstream has it. */
+/** Subscribes a session to a resource. Returns undefined if no upstream has the resource. */
 export const subscribe = (
   router: Router,
   session: Session,
@@ -102,12 +105,12 @@ export const subscribe = (
   const { subscriptions } = upstreamsOf(session)
   if (subscriptions.has(uri)) return resultResponse(id, '{}')
   const tooMany = (): RpcResponse =>
-    errorResponse(id, invalidParams(`A session may subscribe to ${MAX_SUBSCRIPTIONS} resources`))
+    errorResponse(id, invalidParams(`A session can subscribe to at most ${MAX_SUBSCRIPTIONS} resources`))
   if (subscriptions.size >= MAX_SUBSCRIPTIONS) return tooMany()
   const group = groupOf(params)
   return begin(router, session, uri, group)?.then(taken => {
     if ('refused' in taken) return errorResponse(id, refusal(200, taken.refused.code, taken.refused.message))
-    // While the upstream was asked, the request may have been cancelled, the session ended, or the limit reached.
+    // In the meantime the request may have been cancelled, the session ended, or the limit reached.
     const isFull = subscriptions.size >= MAX_SUBSCRIPTIONS && !subscriptions.has(uri)
     if (call.signal.aborted || subscriptions.has(uri) || isFull) taken.stop()
     else subscriptions.set(uri, { group, stop: taken.stop })

@@ -4,39 +4,39 @@ import type { ResponseMessage } from '../message.ts'
 import type { ResumableStreams } from '../streams/resumable-streams.ts'
 import type { SessionClaims } from './session-id.ts'
 
-/** A session's client that upstreams can ask. */
+/** A session's client, to which upstreams can send requests. */
 export type AskableClient = {
   peer: SessionPeer
-  /** Receives a response of the client. Responses to no request are dropped. */
+  /** Receives a response from the client. Drops it if its id is unknown. */
   receive: (response: ResponseMessage) => void
-  /** Fails its open requests, and closes the session's own connections to upstreams. */
+  /** Fails the open requests and closes the session's own connections to upstreams. */
   end: () => void
 }
 
 /** A subscription to a resource. */
 export type SessionSubscription = {
-  /** The group that the client named, if any. */
+  /** The group named by the client, if any. */
   group: string | undefined
-  /** Ends the subscription. Undefined while paused, because nobody has listened for a while. */
+  /** Ends the subscription. Undefined while the subscription is paused. */
   stop: (() => void) | undefined
 }
 
-/** What connects a session to the upstreams of its server. */
+/** A session's state with regard to upstreams. */
 export type SessionUpstreams = {
   /** By URI. */
   subscriptions: Map<string, SessionSubscription>
   stopLogs: (() => void) | undefined
-  /** Undefined if the client cannot be asked anything. */
+  /** Undefined if the client accepts no requests. */
   askable: AskableClient | undefined
 }
 
 type SessionStart = Readonly<Pick<SessionClaims, 'serverId' | 'subject' | 'version' | 'client' | 'capabilities'>>
 
-/** The state of a session. Most members are created when first needed. */
+/** The state of a session. Most members are created on first use. */
 export type Session = SessionStart & {
   lastUsedAt: number
   logLevel: LogLevel | undefined
-  /** Running requests, for `notifications/cancelled`. Clients may use an id twice. */
+  /** Running requests, for `notifications/cancelled`. Ids may repeat. */
   calls: Call[] | undefined
   streams: ResumableStreams | undefined
   /** Used instead of `streams` by transports with a single stream. */

@@ -6,15 +6,15 @@ import type { SessionClaims, SessionIds } from './session-id.ts'
 import { pauseSubscriptions, releaseUpstreams } from './session-upstreams.ts'
 
 /**
- * An array, not a Set: a Set rehashes every few calls, and each discarded table keeps the next one and its calls alive
- * until a full garbage collection.
+ * Adds a running call. `calls` is an array, not a Set: a Set rehashes every few calls, and each
+ * discarded table keeps the next one and its calls alive until a full garbage collection.
  */
 export const addCall = (session: Session, call: Call): void => {
   session.calls ??= []
   session.calls.push(call)
 }
 
-/** Removes a call that has its response. The order of the others does not matter. */
+/** Removes a finished call. The order of the others may change. */
 export const removeCall = ({ calls = [] }: Session, call: Call): void => {
   const at = calls.lastIndexOf(call)
   const last = at < 0 ? undefined : calls.pop()
@@ -30,7 +30,7 @@ export const cancelCalls = (calls: readonly Call[] | undefined, id: RequestId): 
 
 const isBusy = ({ calls, streams }: Session): boolean => (calls?.length ?? 0) > 0 || streams?.hasOpenStream() === true
 
-/** Cancels the running calls of a session, ends its streams and everything that upstreams do for it. */
+/** Cancels a session's running calls, ends its streams and releases its upstreams. */
 export const endSession = (session: Session): void => {
   for (const call of session.calls ?? []) call.signal.abort()
   session.streams?.end()
@@ -45,7 +45,10 @@ export type SessionsOptions = {
   maxPerServer: number
 }
 
-/** At the limit, sessions unused for this long are evicted. Their clients can still resume them while there is room. */
+/**
+ * At the limit, sessions unused for this long are evicted. Their clients can resume them if there
+ * is room.
+ */
 const RECLAIM_AFTER_MS = 10 * 60 * 1_000
 /** Number of sweeps per idle timeout. */
 const SWEEPS_PER_IDLE_TIME = 24
@@ -53,13 +56,17 @@ const MAX_SWEEP_INTERVAL_MS = 60 * 60 * 1_000
 
 type ServerSessions = {
   living: Map<string, Session>
-  /** When a client ended each session, oldest first. An ended id never becomes valid again. */
+  /**
+   * Times at which clients ended sessions, by id, oldest first. An ended id never becomes valid
+   * again.
+   */
   ended: Map<string, number>
 }
 
 /**
- * Holds the sessions of this process by id. An unknown id is accepted if its claims say that it can still be alive:
- * created within the idle timeout, or before this process could have seen it used.
+ * Holds the sessions of this process by id. An unknown id is accepted if its session may still be
+ * in use: it was created within the idle timeout, or this process has run for less than that time
+ * and may have missed its use.
  */
 export const createSessions = ({ ids, now, idleMs, maxPerServer }: SessionsOptions) => {
   const startedAt = now()
@@ -100,7 +107,7 @@ export const createSessions = ({ ids, now, idleMs, maxPerServer }: SessionsOptio
   }
 
   const sweepMs = Math.min(idleMs / SWEEPS_PER_IDLE_TIME, MAX_SWEEP_INTERVAL_MS)
-  /** Upstreams need not keep subscriptions for a session that nobody listens to. */
+  /** Whether nobody listens to the session, so that its subscriptions can be paused. */
   const hasNoListener = (session: Session): boolean => now() - session.lastUsedAt > sweepMs && !isBusy(session)
   const sweep = (): void => {
     const before = now() - idleMs
@@ -117,7 +124,7 @@ export const createSessions = ({ ids, now, idleMs, maxPerServer }: SessionsOptio
   timer.unref()
 
   return {
-    /** Returns the id of a new session, or undefined if the server has reached its limit. */
+    /** Returns the id of a new session, or undefined if the server is at its limit. */
     begin: (claims: Omit<SessionClaims, 'madeAt' | 'nonce'>): string | undefined => {
       const known = sessionsOf(claims.serverId)
       if (!hasRoom(known)) return undefined

@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { JsonValue } from '../../lib/kernel/json.ts'
 import { argumentAt, type ParamHeader } from '../../lib/kernel/param-headers.ts'
-import { decodeHeaderText, headerMismatch, headerOf } from '../headers.ts'
+import { decodeHeaderText, headerMismatch, headerOf, invalidBase64 } from '../headers.ts'
 import type { Refusal } from '../rpc-response.ts'
 
 const DECIMAL = /^-?\d+(\.\d+)?$/
 
 /**
- * Checks that every given parameter with a header is repeated there. Headers of parameters that are not given are
- * ignored.
+ * Checks that parameters with a declared header are repeated in it. Headers of parameters without a
+ * value are ignored.
  */
 export const checkParamHeaders = (
   declared: readonly ParamHeader[],
@@ -21,7 +21,7 @@ export const checkParamHeaders = (
     const given = headerOf(headers, header)
     if (given === undefined) return headerMismatch(header, '(missing)', String(value))
     const decoded = decodeHeaderText(given)
-    if (decoded === undefined) return headerMismatch(header, given, 'it is not valid Base64')
+    if (decoded === undefined) return invalidBase64(header, given)
     const isEqual =
       isNumeric && typeof value === 'number' && DECIMAL.test(decoded)
         ? Number(decoded) === value

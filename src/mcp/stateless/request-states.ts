@@ -3,7 +3,7 @@ import { isJsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import type { RequestState } from '../../upstreams/connection/call-link.ts'
 import { createSigner, type SigningKey } from '../signer.ts'
 
-/** Time for a client to return with what it was asked for. */
+/** Time for a client to repeat its request with the input. */
 const MAX_AGE_MS = 15 * 60_000
 /** Longer states are rejected unread. */
 const MAX_STATE_CHARACTERS = 256 * 1_024
@@ -13,15 +13,18 @@ export const hashRequest = (parts: readonly (JsonValue | undefined)[]): string =
   hash('sha256', JSON.stringify(parts), 'base64url')
 
 /**
- * Creates the `requestState` of results that ask the client for input (2026-07-28, basic): signed, bound to caller and
- * request, and valid for a limited time. The client can read the upstream's own state in it, as it could without us.
+ * Creates the `requestState` of results that ask the client for input (2026-07-28, basic). It is
+ * signed, bound to caller and request, and expires. It contains the upstream's own state, which the
+ * client may read.
  */
 export const createRequestStates = (keys: readonly SigningKey[], now: () => number) => {
   const signer = createSigner(keys, 'state.', MAX_STATE_CHARACTERS)
   return {
     issue: (binding: string, { upstream, held }: RequestState): string =>
       signer.sign({ binding, upstream, held, until: now() + MAX_AGE_MS }),
-    /** Returns undefined if the state was not issued to this caller for this request, or has expired. */
+    /**
+     * Returns undefined if the state is expired or was not issued to this caller for this request.
+     */
     verify: (binding: string, signed: string): RequestState | undefined => {
       const state = signer.verify(signed)
       if (!isJsonObject(state) || state.binding !== binding) return undefined

@@ -17,7 +17,10 @@ import { checkParamHeaders } from './check-param-headers.ts'
 import type { RequestStates } from './request-states.ts'
 import { findStatelessPeer } from './stateless-peer.ts'
 
-/** Streams are cancelled by closing them and cannot be resumed (2026-07-28, basic/transports). */
+/**
+ * Opens the channel of a request. A client cancels by closing the stream, and cannot resume it
+ * (2026-07-28, basic/transports).
+ */
 const openChannel = ({ http, mounted }: ServerRequest): PostChannel =>
   createPostChannel(acceptsEventStream(http.headers), () => {
     const stream = mounted.openStream(http, '', () => {})
@@ -37,7 +40,10 @@ const startCall = (
 
 /** Starts the calls of the stateless era. */
 export const createStatelessCalls = (states: RequestStates, report: ReportFault) => {
-  /** In this era each request says which log messages it wants and what its client can be asked. */
+  /**
+   * Builds the link from the request, which states the log level and the capabilities of its
+   * client.
+   */
   const linkFor = (
     { mounted, caller }: ServerRequest,
     message: RequestMessage,

@@ -9,7 +9,7 @@ import { hashRequest, type RequestStates } from './request-states.ts'
 
 const NOTHING: JsonObject = {}
 
-/** Returns the capabilities by which the client can be asked something. */
+/** Returns the client's capabilities that allow requests to it. */
 export const askableOf = (params: JsonObject | undefined): JsonObject => {
   const declared = metaOf(params)?.[META.clientCapabilities]
   if (!isJsonObject(declared)) return NOTHING
@@ -22,8 +22,8 @@ const unknownState = (): Refusal =>
   )
 
 /**
- * Returns the view that upstreams have of the client of a request, which is asked in the result. Undefined if it cannot
- * be asked anything.
+ * Returns the object through which upstreams ask the client of a request, by means of the result.
+ * Undefined if the client accepts no requests.
  */
 export const findStatelessPeer = (
   { method, params }: RequestMessage,

@@ -1,6 +1,6 @@
 import { type HttpExchange, hasDisconnected, limitStall, writeHead } from '../http-exchange.ts'
 
-/** Unsent bytes above which a slow reader is disconnected, because they occupy our memory. */
+/** A client is disconnected above this number of unsent bytes, because they occupy our memory. */
 const MAX_UNSENT_BYTES = 1_024 * 1_024
 
 const FIELDS = [
@@ -8,7 +8,7 @@ const FIELDS = [
   'text/event-stream',
   'cache-control',
   'no-cache, no-transform',
-  // Otherwise proxies such as nginx buffer events.
+  // Keeps proxies such as nginx from buffering events.
   'x-accel-buffering',
   'no',
 ]
@@ -20,23 +20,24 @@ export const messageEvent = (json: string, id?: string): string =>
 const KEEP_ALIVE = ': keep-alive\n\n'
 
 /**
- * Responds with an event stream. `onClose` is called once, whichever side ends it, also if the client has already left.
+ * Responds with an event stream. `onClose` is called once, whichever side ends the stream, and also
+ * if the client has already disconnected.
  */
 export const openEventStream = (http: HttpExchange, first: string, onClose: () => void) => {
   const { raw } = http
   const isGone = hasDisconnected(http)
-  // Asynchronous, like every other close.
+  // Asynchronous, like every other call of `onClose`.
   if (isGone) queueMicrotask(onClose)
   else {
     writeHead(http, 200, FIELDS)
     raw.on('close', onClose)
-    // Without a first event, clients wait for the head.
+    // Clients wait for the head, and the first event may come later.
     if (first === '') raw.flushHeaders()
     else raw.write(first)
   }
   const write = (events: string): void => {
     if (isGone || raw.writableEnded || raw.destroyed) return
-    // Checked before writing, because one long message does not mean that the reader has stopped.
+    // Checked before writing: one long message does not mean that the client has stopped reading.
     if (raw.writableLength > MAX_UNSENT_BYTES) raw.destroy()
     else raw.write(events)
   }
@@ -49,7 +50,7 @@ export const openEventStream = (http: HttpExchange, first: string, onClose: () =
       raw.end(events)
       limitStall(raw, raw.writableLength)
     },
-    /** Whether the stream ended and everything was handed to the network. */
+    /** Whether the stream has ended and the network has all of it. */
     get isDelivered() {
       return raw.writableFinished
     },

@@ -24,7 +24,7 @@ const Filter = z.object({
 })
 type Filter = z.infer<typeof Filter>
 
-/** Maximum number of resource subscriptions of one stream. */
+/** Maximum number of resource subscriptions per stream. */
 const MAX_SUBSCRIPTIONS = 500
 
 /** The resource subscriptions that upstreams accepted. */
@@ -32,7 +32,8 @@ type Resources = { uris: readonly string[]; listen: (onUpdated: (uri: string) =>
 const NO_RESOURCES: Resources = { uris: [], listen: () => {}, stop: () => {} }
 
 /**
- * Subscribes before the stream is opened, because its first message lists the accepted subscriptions. Never rejects.
+ * Subscribes before the stream is opened, because the stream's first message lists the accepted
+ * subscriptions. Never rejects.
  */
 const subscribeAll = async (
   { router }: MountedServer,
@@ -71,10 +72,11 @@ const endMessage = ({ router }: MountedServer, subscription: string): string => 
 export type CheckRoom = (mounted: MountedServer) => Refusal | undefined
 
 /**
- * Serves `subscriptions/listen`, the one long-lived stream of the stateless era (2026-07-28,
- * basic/utilities/subscriptions): acknowledges the supported part of the filter, tags every message with the request's
- * id, and sends a result if the server ends the stream. Every server notifies of changed tools; servers with upstreams
- * also of prompts, resources and their updates.
+ * Serves `subscriptions/listen`, the only long-lived stream of the stateless era (2026-07-28,
+ * basic/utilities/subscriptions). Acknowledges the supported part of the filter, tags every message
+ * with the request's id, and sends a result if the server ends the stream. Every server sends
+ * changes of tools. Servers with upstreams also send changes of prompts and resources, and updates
+ * of resources.
  */
 export const createListen = (checkRoom: CheckRoom, watchAccess: WatchAccess) => {
   const open = (request: ServerRequest, { id }: RequestMessage, filter: Filter, resources: Resources): void => {
@@ -104,7 +106,7 @@ export const createListen = (checkRoom: CheckRoom, watchAccess: WatchAccess) => 
     resources.listen(uri => {
       stream.send(stamped('notifications/resources/updated', subscription, `"uri":${JSON.stringify(uri)},`))
     })
-    // Nothing to wait for: nothing could ever be sent.
+    // Without accepted subscriptions nothing could ever be sent.
     if (kinds.size === 0 && resources.uris.length === 0) end()
     else mounted.subscribe(subscriber)
   }
@@ -121,7 +123,7 @@ export const createListen = (checkRoom: CheckRoom, watchAccess: WatchAccess) => 
     if (uris.length === 0) open(request, message, filter, NO_RESOURCES)
     else {
       void subscribeAll(mounted, uris, groupOf(message.params)).then(resources => {
-        // Other streams may have been opened while the upstreams were asked.
+        // Other streams may have been opened while the upstreams subscribed.
         const fullNow = checkRoom(mounted)
         if (fullNow === undefined) open(request, message, filter, resources)
         else {

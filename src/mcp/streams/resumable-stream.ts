@@ -2,21 +2,22 @@ import { randomBytes } from 'node:crypto'
 import { type EventStream, messageEvent } from './event-stream.ts'
 import type { StreamWatch } from './stream-access.ts'
 
-/** Events buffered per stream, for clients that reconnect. */
+/** Number of events buffered per stream, for clients that reconnect. */
 const MAX_BUFFERED_EVENTS = 64
 const MAX_BUFFERED_CHARACTERS = 64 * 1_024
-/** How long a disconnected client can resume its stream. */
+/** A disconnected client can resume its stream within this time. */
 const RESUME_WITHIN_MS = 5 * 60 * 1_000
 
-/** Marks event ids of this process, because it has no events of others. */
+/** Part of event ids. Another process does not have this process's events. */
 const PROCESS = randomBytes(3).toString('hex')
 
-/** The connection that a stream currently has, with the repeated access check of its caller. */
+/** The current connection of a stream, with the access check of its caller. */
 export type StreamConnection = StreamWatch & { stream: EventStream }
 
 /**
- * One logical stream of a session, which outlives its connections and numbers its events. `notices` carries
- * notifications of the server, `response` the progress and response of one request.
+ * A logical stream of a session, which outlives its connections and numbers its events. A stream of
+ * kind `notices` carries notifications, one of kind `response` the progress and response of one
+ * request.
  */
 export const createResumableStream = (number: number, kind: 'notices' | 'response') => {
   let connection: StreamConnection | undefined
@@ -43,13 +44,16 @@ export const createResumableStream = (number: number, kind: 'notices' | 'respons
     kind,
     connection: (): StreamConnection | undefined => connection,
     send,
-    /** Sends the last message and ends the stream, also for clients that reconnect later. */
+    /** Sends the last message and ends the stream. Clients that reconnect later receive both. */
     finish: (json?: string): void => {
       if (json !== undefined) send(json)
       isFinished = true
       connection?.stream.end()
     },
-    /** Continues after the event numbered `after`. A connection that is still attached must have broken unnoticed. */
+    /**
+     * Connects a client that has received events up to `after`. Ends the previous connection, which
+     * must have broken unnoticed.
+     */
     attach: (next: StreamConnection, after: number): void => {
       connection?.stream.end()
       connection = next
@@ -62,9 +66,15 @@ export const createResumableStream = (number: number, kind: 'notices' | 'respons
       connection = undefined
       brokenAt = stream.isDelivered && isFinished ? Number.NEGATIVE_INFINITY : at
     },
-    /** Whether the stream can be dropped: the client has received everything, or can no longer resume. */
+    /**
+     * Whether the stream can be dropped, because the client has received everything or can no
+     * longer resume.
+     */
     isOver: (at: number): boolean => connection === undefined && at - brokenAt > RESUME_WITHIN_MS,
-    /** An event with only an id, so that the client can resume before the first message (2025-11-25, transports). */
+    /**
+     * Formats an event with only an id, so that the client can resume before the first message
+     * (2025-11-25, transports).
+     */
     prime: (after: number): string => `id: ${idOf(after)}\ndata: \n\n`,
   }
 }

@@ -2,10 +2,10 @@ import { listChanged } from '../protocol.ts'
 import type { MountedServer, Subscriber } from '../registry/mounted-server.ts'
 import { createResumableStream, parseEventId, type ResumableStream, type StreamConnection } from './resumable-stream.ts'
 
-/** Disconnected streams kept per session. */
+/** Maximum number of disconnected streams per session. */
 const MAX_BROKEN_STREAMS = 4
 
-/** All streams of a session, and its subscription to changes of the server. */
+/** All streams of a session. Subscribes to changes of the server. */
 export const createResumableStreams = (now: () => number) => {
   const streams = new Map<number, ResumableStream>()
   let last = 0
@@ -20,8 +20,8 @@ export const createResumableStreams = (now: () => number) => {
   }
   const connections = (): StreamConnection[] => [...streams.values()].flatMap(stream => stream.connection() ?? [])
   /**
-   * Sends each message to exactly one stream (basic/transports): the newest open one, or else the newest disconnected
-   * one, where the client finds it on reconnecting.
+   * Sends a message to exactly one stream (basic/transports): the newest open one, or else the
+   * newest disconnected one, where a client that reconnects receives it.
    */
   const notify = (json: string): void => {
     forgetBroken()
@@ -29,7 +29,7 @@ export const createResumableStreams = (now: () => number) => {
     const target = all.findLast(stream => stream.connection() !== undefined) ?? all.at(-1)
     target?.send(json)
   }
-  /** Streams of running calls end by themselves. */
+  /** Ends all streams but those of running calls, which end with their calls. */
   const end = (): void => {
     for (const stream of streams.values()) {
       if (stream.kind === 'notices') stream.connection()?.stream.end()
@@ -60,10 +60,7 @@ export const createResumableStreams = (now: () => number) => {
   }
   return {
     open,
-    /**
-     * Returns the stream that an event id belongs to and the number of that event, or a new stream if the id is
-     * unknown.
-     */
+    /** Returns the stream and number of an event id, or a new stream if the id is unknown. */
     resume: (lastEventId: string | undefined, on: MountedServer): { resumable: ResumableStream; after: number } => {
       const wanted = parseEventId(lastEventId)
       const known = wanted === undefined ? undefined : streams.get(wanted.number)

@@ -10,15 +10,17 @@ import type { SessionStreams } from './session-streams.ts'
 
 type SessionHttpOptions = { sessions: Sessions; streams: SessionStreams; checkRoom: CheckRoom }
 
-/** GET and DELETE exist in the session era only. */
+/** Whether the request is of the stateless era, which has no GET and DELETE. */
 const namesStateless = ({ headers }: HttpExchange): boolean => {
   const version = headerOf(headers, 'mcp-protocol-version')
   return version !== undefined && isStatelessVersion(version)
 }
 
-/** Handles GET and DELETE of `/s/:uuid`: a session's own stream, and its end. */
+/**
+ * Handles GET and DELETE of `/s/:uuid`, which open a session's notification stream and end the
+ * session.
+ */
 export const createSessionHttp = ({ sessions, streams, checkRoom }: SessionHttpOptions) => {
-  /** Opens a stream of a session. */
   const get = (request: ServerRequest): Refusal | undefined => {
     const { http, mounted } = request
     if (namesStateless(http)) return methodNotAllowed('POST')

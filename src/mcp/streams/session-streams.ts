@@ -8,12 +8,12 @@ import type { ResumableStream } from './resumable-stream.ts'
 import { createResumableStreams } from './resumable-streams.ts'
 import type { WatchAccess } from './stream-access.ts'
 
-/** Since this version clients accept an event with an id and no data. */
+/** The first version whose clients accept an event with an id and no data. */
 const PRIMING_VERSION: SessionVersion = '2025-11-25'
 
 type ResumePoint = { resumable: ResumableStream; after: number }
 
-/** Opens the event streams of sessions: their own, and those of slow responses. */
+/** Opens the event streams of sessions: those for notifications and those of slow responses. */
 export const createSessionStreams = (watchAccess: WatchAccess, now: () => number) => {
   const connect = (request: ServerRequest, session: Session, { resumable, after }: ResumePoint): void => {
     const first = session.version >= PRIMING_VERSION ? resumable.prime(after) : ''
@@ -24,7 +24,7 @@ export const createSessionStreams = (watchAccess: WatchAccess, now: () => number
     resumable.attach({ stream, ...watchAccess(request, stream, stream.end) }, after)
   }
 
-  /** Streams the response of a slow call. The client can resume it after a disconnect. */
+  /** Opens a stream for the response of a slow call. A disconnected client can resume it. */
   const streamResponse = (request: ServerRequest, session: Session): ResponseStream => {
     session.streams ??= createResumableStreams(now)
     const resumable = session.streams.open('response', request.mounted)
@@ -32,7 +32,7 @@ export const createSessionStreams = (watchAccess: WatchAccess, now: () => number
     return { send: resumable.send, end: resumable.finish, isResumable: true }
   }
 
-  /** Opens another stream of a session, or resumes a disconnected one. */
+  /** Opens a notification stream for a session, or resumes a disconnected stream. */
   const openStream = (request: ServerRequest, session: Session): void => {
     session.streams ??= createResumableStreams(now)
     const point = session.streams.resume(headerOf(request.http.headers, 'last-event-id'), request.mounted)

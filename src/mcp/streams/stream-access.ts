@@ -4,13 +4,16 @@ import type { ServerRequest } from '../server-request.ts'
 import type { EventStream } from './event-stream.ts'
 
 export type StreamWatch = {
-  /** Checks the caller's access again; with `userId`, only if that is the caller. */
+  /** Checks the caller's access again. With `userId`, does nothing for other callers. */
   checkAccess: (policy: AccessPolicy, userId?: string) => void
-  /** Keeps the stream alive until the token expires. */
+  /** Keeps the stream alive, or ends it if the token has expired. */
   beat: () => void
 }
 
-/** Streams outlive the access check of their request, so their callers are checked again when the policy changes. */
+/**
+ * Checks access to streams again when the policy changes, because streams outlive the access check
+ * of their request.
+ */
 export const createWatchAccess =
   (authorize: Authorize, now: () => number) =>
   (
@@ -24,7 +27,7 @@ export const createWatchAccess =
       if (access instanceof Promise) access.then(({ ok }) => ok || end()).catch(() => end())
       else if (!access.ok) end()
     }
-    // Access may have been revoked while the body was read, when this stream could not be notified yet.
+    // Access may have been revoked while the body was read, before this stream could be notified.
     queueMicrotask(() => checkAccess(mounted.router.server.access))
     return {
       checkAccess,

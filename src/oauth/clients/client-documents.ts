@@ -9,26 +9,32 @@ import type { HttpClient, OutboundResponse } from '../../lib/outbound/outbound-r
 import { checkRedirectUris } from './redirects.ts'
 import { normalizeRegistration } from './registration.ts'
 
-/** A document has a few hundred bytes; the draft considers 5 kB sufficient (§6.6). */
+/** Documents have a few hundred bytes, and the draft considers 5 kB sufficient (§6.6). */
 export const MAX_DOCUMENT_BYTES = 5 * 1_024
 /** Short, because a browser waits for the document. */
 const DOCUMENT_TIMEOUT_MS = 2_500
-/** Fetches per network and window. Cached documents do not count. */
+/** Maximum number of fetches per network and window. Cached documents do not count. */
 const MAX_FETCHES = 60
-/** Fetches of documents that were valid before. Hosted clients refresh many users' tokens from few addresses. */
+/**
+ * The limit for documents that were valid before. Hosted clients refresh the tokens of many users
+ * from few addresses.
+ */
 const MAX_KNOWN_FETCHES = 1_000
 const FETCHES_WINDOW_MS = 60 * 60 * 1_000
 const MAX_CLIENT_ID_CHARACTERS = 2_048
 
-/** Number of documents cached for when their host fails. */
+/** Number of documents cached in case their host fails. */
 const MAX_CACHED = 500
-/** How long a cached document may replace one that cannot be fetched. */
+/** How long a cached document is used if it cannot be fetched. */
 const CACHE_MS = 24 * 60 * 60 * 1_000
 
 /** Statuses of responses that cannot have a body (Fetch §2.2.6). */
 const BODYLESS: ReadonlySet<number> = new Set([204, 205, 304])
 
-/** The members that are read. Some of the others would make the library fetch more, with each request of the client. */
+/**
+ * Members that the library receives. Some others would make it fetch more for each request of the
+ * client.
+ */
 const MEMBERS_READ: ReadonlySet<string> = new Set([
   'client_id',
   'client_name',
@@ -38,7 +44,7 @@ const MEMBERS_READ: ReadonlySet<string> = new Set([
   'grant_types',
   'response_types',
   'token_endpoint_auth_method',
-  // Kept although they are not allowed, so that the library rejects the document.
+  // Not allowed, but kept so that the library rejects the document.
   'client_secret',
   'client_secret_expires_at',
 ])
@@ -53,8 +59,8 @@ const parseDocument = (body: Buffer): JsonObject | undefined => {
 }
 
 /**
- * Normalizes a document like a registration, which drops unsupported values. An invalid document stays unchanged, so
- * that the library reports what is wrong.
+ * Normalizes a document like a registration and drops unsupported values. An invalid document
+ * remains unchanged, so that the library reports the error.
  */
 const readDocument = (url: string, body: Buffer): { document: JsonObject; isValid: boolean } | undefined => {
   const parsed = parseDocument(body)
@@ -77,18 +83,23 @@ const toResponse = (url: string, { status, headers, body }: OutboundResponse): R
 }
 
 /**
- * The request that caused a fetch. Undefined if one of our pages needs a document whose cache entry has just expired.
+ * The request that caused a fetch. Undefined if one of our pages needs a document that has just
+ * expired in the library's cache.
  */
 type FetchContext = { ip: string; req: IncomingMessage } | undefined
 
-/** Checks what MCP requires of a document: a name, and redirect URIs that follow the rules for all clients. */
+/**
+ * Checks that a document has a name, as MCP requires, and redirect URIs that are allowed for all
+ * clients.
+ */
 const allowClient = async (_ctx: unknown, { clientName, redirectUris = [] }: Client): Promise<boolean> =>
   clientName !== undefined && redirectUris.length > 0 && checkRedirectUris(redirectUris).ok
 
 /**
- * Fetches client metadata documents for the library, and decides which are fetched and accepted. Uses the guarded
- * client: it follows no redirects and only reaches public addresses, whatever tools may reach. While a document's host
- * fails, the last valid document is used (RFC 9111 §4.2.4), so that connected clients stay connected.
+ * Fetches client metadata documents for the library, and decides which may be fetched and accepted.
+ * Follows no redirects and only connects to public addresses, even if tools may reach others. If a
+ * document's host fails, the last valid document is used (RFC 9111 §4.2.4), so that connected
+ * clients keep working.
  */
 export const createClientDocuments = ({ send }: Pick<HttpClient, 'send'>, counters: Counters) => {
   const lastValid = new LRUCache<string, OutboundResponse>({ max: MAX_CACHED, ttl: CACHE_MS })
@@ -116,14 +127,15 @@ export const createClientDocuments = ({ send }: Pick<HttpClient, 'send'>, counte
     allowFetch: async (ctx: FetchContext, clientId: string): Promise<boolean> => {
       if (clientId.length > MAX_CLIENT_ID_CHARACTERS) return false
       if (ctx !== undefined) {
-        // The library looks the client up again when it reports an error to it.
+        // The library looks up the client again when it reports an error to the client.
         if (fetchedFor.has(ctx.req)) return false
         fetchedFor.add(ctx.req)
       }
       const [most, name] = lastValid.has(clientId)
         ? [MAX_KNOWN_FETCHES, 'oauth-known-document']
         : [MAX_FETCHES, 'oauth-document']
-      // Pages follow a request that fetched the document, perhaps in another process, so they are counted per document.
+      // Pages have no request here, so their fetches are counted per document. A request has
+      // fetched the same document before, perhaps in another process.
       const who = ctx === undefined ? hash('sha256', clientId) : networkOf(ctx.ip)
       const { count } = await counters.increment(`${name}:${who}`, FETCHES_WINDOW_MS)
       return count <= most

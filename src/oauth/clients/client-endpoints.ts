@@ -13,8 +13,8 @@ import { AUTH_METHODS } from './oauth-client.ts'
 import type { Register } from './registration.ts'
 
 /**
- * Builds the authorization server metadata (RFC 8414 §2, RFC 9207 §3, and the required members of OpenID Connect
- * Discovery). Everything derives from the base URL, never from the request.
+ * Builds the authorization server metadata (RFC 8414 §2, RFC 9207 §3, and the required members of
+ * OpenID Connect Discovery). All URLs derive from the base URL, never from the request.
  */
 const buildMetadata = (baseUrl: string) => ({
   issuer: baseUrl,
@@ -41,7 +41,7 @@ const buildMetadata = (baseUrl: string) => ({
 const MAX_BODY_BYTES = 64 * 1_024
 const MAX_JSON_DEPTH = 8
 const REGISTRATIONS_WINDOW_MS = 60 * 60 * 1_000
-/** Registrations per address and window. */
+/** Maximum number of registrations per address and window. */
 const MAX_REGISTRATIONS = 20
 
 const ANYONE = { access: 'anyone' } as const
@@ -58,7 +58,10 @@ export type ClientEndpointsParts = {
   origins: Pick<OriginPolicy, 'isHostAllowed'>
 }
 
-/** Allows pages of any origin, because no endpoint here uses cookies (Fetch §3.2.5: without credentials). */
+/**
+ * Allows requests from pages of any origin, because no endpoint here uses cookies (Fetch §3.2.5:
+ * without credentials).
+ */
 const openToAllOrigins = (reply: FastifyReply, methods: string): FastifyReply =>
   reply
     .header('access-control-allow-origin', '*')
@@ -85,7 +88,10 @@ const sendOAuthErrors = (app: FastifyInstance): void => {
   })
 }
 
-/** The library parses forms itself, up to 56 kB. Requests that declare a larger body are rejected before that. */
+/**
+ * Leaves bodies to the library, which parses forms itself, up to 56 kB. Requests that declare a
+ * body over our own limit are rejected first.
+ */
 const leaveBodiesUnread = (app: FastifyInstance): void => {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
@@ -95,7 +101,7 @@ const leaveBodiesUnread = (app: FastifyInstance): void => {
   })
 }
 
-/** Token, revocation and key endpoints, which the library implements. */
+/** The endpoints for tokens, revocation and keys, which the library implements. */
 const libraryEndpoints =
   ({ forwardToLibrary }: ClientEndpointsParts) =>
   async (app: FastifyInstance): Promise<void> => {

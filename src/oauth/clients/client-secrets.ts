@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { SealContext, Sealed, Sealing } from '../../lib/process/sealing.ts'
 
-/** A client that registered itself has no organization. */
+/** `organizationId` is undefined for a client that registered itself. */
 type Owner = { organizationId: string | undefined; clientId: string }
 
-/** Binds a client's secret to its row: in another row it cannot be opened. */
+/** Binds a client's secret to its row, so that it cannot be opened in another row. */
 const contextOf = ({ organizationId = '', clientId }: Owner): SealContext => ({
   purpose: 'oauth-client',
   ownerId: organizationId,
@@ -13,7 +13,10 @@ const contextOf = ({ organizationId = '', clientId }: Owner): SealContext => ({
 
 const SECRET_BYTES = 32
 
-/** Creates a secret and its sealed form; none for a public client, which cannot keep one. */
+/**
+ * Creates a secret and its sealed form. Returns none for a public client, which cannot keep a
+ * secret.
+ */
 export const makeClientSecret = (
   sealing: Pick<Sealing, 'seal'>,
   owner: Owner,
@@ -23,6 +26,6 @@ export const makeClientSecret = (
   return { secret, sealed: secret === undefined ? undefined : sealing.seal(secret, contextOf(owner)) }
 }
 
-/** Throws SealError if the row was altered or moved. */
+/** Throws SealError if the row has been altered or moved. */
 export const openClientSecret = (sealing: Pick<Sealing, 'open'>, owner: Owner, sealed: Sealed): string =>
   sealing.open(sealed, contextOf(owner))

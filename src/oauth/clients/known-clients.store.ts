@@ -11,7 +11,7 @@ export type KnownClient = {
   sealed: Sealed | undefined
 }
 
-/** With RFC 7591's member names, and without the secret. */
+/** Uses RFC 7591's member names and does not contain the secret. */
 type NewClient = Pick<KnownClient, 'clientId' | 'sealed'> & { organizationId?: string | null; metadata: JsonObject }
 
 /** Minimum interval between two writes of a client's last use. */
@@ -33,7 +33,7 @@ export const createClient = (
   return tx.oAuthClient.create({ data: { organizationId, clientId, metadata, ...secret }, select: { id: true } })
 }
 
-/** Records the use of a client that registered itself, so that it is not removed as idle. */
+/** Records that a self-registered client was used, so that it is not removed as idle. */
 export const noteClientUse = async (tx: Transaction, clientId: string): Promise<void> => {
   const at = new Date()
   const before = new Date(at.getTime() - NOTE_EVERY_MS)
@@ -41,7 +41,7 @@ export const noteClientUse = async (tx: Transaction, clientId: string): Promise<
   await tx.oAuthClient.updateMany({ where, data: { lastUsedAt: at } })
 }
 
-/** Lists the ids of the master keys that sealed client secrets. */
+/** Lists the ids of the master keys with which client secrets are sealed. */
 export const listClientSealingKeyIds = async (tx: Transaction): Promise<string[]> => {
   const rows = await tx.oAuthClient.groupBy({ by: ['keyId'], where: { secret: { not: null } } })
   return rows.flatMap(({ keyId }) => keyId ?? [])

@@ -2,7 +2,7 @@
 export const AUTH_METHODS = ['none', 'client_secret_basic', 'client_secret_post'] as const
 export type AuthMethod = (typeof AUTH_METHODS)[number]
 
-/** A client that was registered manually for an organization, without its secret. */
+/** A client that was registered manually in an organization, without its secret. */
 export type OAuthClient = {
   id: string
   organizationId: string

@@ -16,19 +16,19 @@ import * as store from './oauth-clients.store.ts'
 import { checkRedirectUri } from './redirects.ts'
 import { normalizeRegistration } from './registration.ts'
 
-/** Manually registered clients per organization. Clients that register themselves do not count. */
+/** Maximum number of manually registered clients per organization. */
 const MAX_CLIENTS = 100
 
 type OAuthClientInput = Pick<OAuthClient, 'name' | 'redirectUris' | 'tokenEndpointAuthMethod'>
 type OAuthClientChanges = { name?: string | undefined; redirectUris?: readonly string[] | undefined }
 
-/** A new client. Its secret is only available here. */
+/** A new client. The secret is only available here. */
 export type NewClient = OAuthClient & { clientSecret: string | undefined }
 
 const invalidRedirects = (errors: readonly FieldError[]): AppError =>
   new AppError('invalid_request', 'Some redirect URIs are not allowed.', { errors })
 
-/** Returns the metadata as for a client that registers itself, under the same rules. */
+/** Builds a client's metadata, under the same rules as for clients that register themselves. */
 const toMetadata = ({ name, redirectUris, tokenEndpointAuthMethod }: OAuthClientInput): JsonObject => {
   const errors = redirectUris.flatMap((uri, index) => {
     const checked = checkRedirectUri(uri)
@@ -104,7 +104,7 @@ export const createOAuthClientService = ({ db, changes, sealing }: OAuthClientSe
       return after
     }),
 
-  /** Also revokes all of the client's access. */
+  /** Also revokes everything granted to the client. */
   removeClient: (actor: Actor, id: string): Promise<void> =>
     changes.commit(async (tx, announce) => {
       const client = await getClientFor(tx, actor, id)

@@ -11,7 +11,7 @@ const Metadata = z.object({
   token_endpoint_auth_method: z.enum(AUTH_METHODS),
 })
 
-/** Returns none for a client that registered itself. */
+/** Returns an empty array for a client that registered itself. */
 const toClients = ({ organizationId, metadata, secret: _, ...row }: Rows.OAuthClient): OAuthClient[] => {
   if (organizationId === null) return []
   const { client_name, redirect_uris, token_endpoint_auth_method } = Metadata.parse(metadata)
@@ -39,7 +39,7 @@ export const updateClientMetadata = async (tx: Transaction, id: string, metadata
   await tx.oAuthClient.update({ where: { id }, data: { metadata } })
 }
 
-/** Removes all grants, codes and tokens of the clients. Returns the users who had grants. */
+/** Removes all grants, codes and tokens of these clients. Returns the users who had grants. */
 const revokeAllOf = async (tx: Transaction, clientIds: readonly string[]): Promise<readonly string[]> => {
   const where = { clientId: { in: [...clientIds] } }
   const isGrant = { ...where, kind: 'Grant', userId: { not: null } }
@@ -48,7 +48,10 @@ const revokeAllOf = async (tx: Transaction, clientIds: readonly string[]): Promi
   return grants.flatMap(({ userId }) => userId ?? [])
 }
 
-/** Removes a client with all its access. Returns the users with grants; `access_changed` must be announced for them. */
+/**
+ * Removes a client with its grants, codes and tokens. Returns the users who had grants; the caller
+ * must announce `access_changed` for them.
+ */
 export const removeClient = async (
   tx: Transaction,
   { id, clientId }: Pick<OAuthClient, 'id' | 'clientId'>,
@@ -59,7 +62,8 @@ export const removeClient = async (
 }
 
 /**
- * Revokes all access of an organization's clients before they are deleted with it. Returns users like `removeClient`.
+ * Removes all grants, codes and tokens of an organization's clients, before the clients are deleted
+ * with the organization. Returns users like `removeClient`.
  */
 export const endClientsOf = async (tx: Transaction, organizationId: string): Promise<readonly string[]> => {
   const clients = await tx.oAuthClient.findMany({ where: { organizationId }, select: { clientId: true } })

@@ -1,23 +1,29 @@
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
 
-/** `loopback` and `private` (RFC 8252 §7.1, §7.3) belong to programs on the user's own machine. */
+/** `loopback` and `private` (RFC 8252 §7.1, §7.3) are for programs on the user's own machine. */
 export type RedirectKind = 'web' | 'loopback' | 'private'
 
 const MAX_REDIRECT_CHARACTERS = 2_048
-/** Printable ASCII without the backslash, which parsers treat differently. */
+/** Printable ASCII without the backslash, which parsers interpret differently. */
 const UNAMBIGUOUS = /^[\x21-\x5b\x5d-\x7e]+$/
-/** Also matches empty user info, which a parsed URL does not show. */
+/** Also matches empty user info, which is not visible in a parsed URL. */
 const USER_INFO = /^[^:]+:\/\/[^/?]*@/
-/** Exactly two slashes: parsers also accept fewer or more, and then disagree about the host and the user name. */
+/**
+ * Requires exactly two slashes. Parsers also accept fewer or more, but then disagree about the host
+ * and the user name.
+ */
 const WEB_START = /^https?:\/\/[^/?]/i
 /**
- * Names, IPv4 and IPv6 addresses. Hosts may contain other characters (WHATWG URL §3.5) that have a meaning in a policy
- * or header.
+ * Names, IPv4 and IPv6 addresses. Hosts may contain other characters (WHATWG URL §3.5), but those
+ * could have a meaning in a policy or header.
  */
 const HOST = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/
 const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 
-/** Schemes that browsers handle themselves or pass to programs with the user's rights. None belongs to an app. */
+/**
+ * Schemes that browsers handle themselves or pass to programs with the user's rights. No app owns
+ * them.
+ */
 const NOT_OF_APPS: ReadonlySet<string> = new Set(
   'about blob chrome content data file filesystem ftp intent jar javascript livescript mailto mhtml ms-msdt res search-ms sms tel vbscript view-source ws wss'.split(
     ' ',
@@ -31,10 +37,10 @@ export const checkRedirectUri = (uri: string): Result<RedirectKind, string> => {
   if (uri.length > MAX_REDIRECT_CHARACTERS) return failure(`must have at most ${MAX_REDIRECT_CHARACTERS} characters`)
   const url = UNAMBIGUOUS.test(uri) ? URL.parse(uri) : null
   if (url === null) return failure('must be absolute URIs without spaces or backslashes')
-  if (uri.includes('#')) return failure('must have no fragment')
-  if (USER_INFO.test(uri)) return failure('must hold no user name or password')
+  if (uri.includes('#')) return failure('must not contain a fragment')
+  if (USER_INFO.test(uri)) return failure('must not contain a user name or password')
   if (isWebProtocol(url.protocol) && !(WEB_START.test(uri) && HOST.test(url.hostname)))
-    return failure('must name a host after //')
+    return failure('must have a host after //')
   const isLoopback = LOOPBACK_HOSTS.has(url.hostname)
   switch (url.protocol) {
     case 'https:':
@@ -60,15 +66,16 @@ export const checkRedirectUris = (uris: readonly string[]): Result<readonly Redi
 }
 
 /**
- * Returns a redirect URI's source for a content security policy's form-action, since a form's response redirects there.
- * CSP 3 §2.3.1 cannot express IPv6 addresses, so `[::1]` becomes its scheme.
+ * Returns the source that allows this redirect URI in the form-action of a content security policy,
+ * because the response to a form redirects there. CSP 3 §2.3.1 cannot express IPv6 addresses, so
+ * `[::1]` becomes its scheme.
  */
 export const formTargetOf = (redirectUri: string): string => {
   const { protocol, hostname, origin } = new URL(redirectUri)
   return isWebProtocol(protocol) && !hostname.startsWith('[') ? origin : protocol
 }
 
-/** Returns a readable redirect target: a host, or the scheme of an app. */
+/** Returns a redirect URI's host or app scheme, for display. */
 export const destinationOf = (redirectUri: string): string => {
   const { protocol, host } = new URL(redirectUri)
   return isWebProtocol(protocol) ? host : `${protocol}//`

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Transaction } from '../../lib/db/client.ts'
 
-/** The fields of a stored access token that decide on its use. */
+/** The fields of a stored access token that determine what it allows. */
 const Payload = z.object({
   aud: z.string(),
   scope: z.string().default(''),
@@ -10,8 +10,8 @@ const Payload = z.object({
 })
 
 /**
- * Finds a token by its hash, with the organizations of its user, in one indexed query. Ignores tokens stored in an
- * unexpected form.
+ * Finds a token by its hash, with its user's organizations, in one indexed query. Ignores tokens
+ * that are stored in an unexpected form.
  */
 export const findIssuedToken = async (tx: Transaction, handleHash: string) => {
   const row = await tx.oAuthArtifact.findUnique({
@@ -27,7 +27,7 @@ export const findIssuedToken = async (tx: Transaction, handleHash: string) => {
     userId: row.userId,
     serverId: row.serverId,
     grantId: row.grantId,
-    /** The resource that it was requested for (RFC 8707). */
+    /** The resource for which it was requested (RFC 8707). */
     audience: data.aud,
     scope: data.scope,
     expiresAt: new Date(Math.min(ends, row.expiresAt?.getTime() ?? ends)),

@@ -3,11 +3,11 @@ import { z } from 'zod'
 import type { Transaction } from '../../lib/db/client.ts'
 import { putArtifact } from '../artifacts.store.ts'
 
-/** The user, client and server of a grant. There is at most one grant for each combination. */
+/** The user, client and server of a grant. A combination has at most one grant. */
 export type GrantParties = { userId: string; clientId: string; serverId: string }
 
 const KIND = 'Grant'
-/** Grants last until they are revoked, but the library requires an expiry. Seconds. */
+/** Lifetime of grants. They last until they are revoked, but the library requires an expiry. */
 const FOR_EVER_SECONDS = 100 * 365 * 24 * 60 * 60
 
 /** The library's format for grants. */
@@ -16,7 +16,10 @@ const GrantPayload = z.object({ resources: z.record(z.string(), z.string()).defa
 export const findGrantId = async (tx: Transaction, parties: GrantParties): Promise<string | undefined> =>
   (await tx.oAuthArtifact.findFirst({ where: { kind: KIND, ...parties }, select: { id: true } }))?.id
 
-/** Adds scopes to the existing grant, or creates one. The grant's id is its row id, which the list of grants shows. */
+/**
+ * Adds scopes to the existing grant, or creates one. The grant's id is the id of its row, which the
+ * list of grants also uses.
+ */
 export const putGrant = async (
   tx: Transaction,
   parties: GrantParties,
@@ -42,7 +45,10 @@ export const putGrant = async (
   return { grantId, isChanged: granted !== before }
 }
 
-/** Removes a grant with everything issued under it. Returns the grant, or undefined if it did not exist. */
+/**
+ * Removes a grant and everything issued under it. Returns the grant, or undefined if it did not
+ * exist.
+ */
 export const removeGrantWithTokens = async (tx: Transaction, grantId: string) => {
   const grant = await tx.oAuthArtifact.findFirst({
     where: { id: grantId, kind: KIND },

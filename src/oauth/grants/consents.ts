@@ -15,17 +15,19 @@ export type Consent = {
 }
 
 /**
- * Returns whether the user may use the server. Only then can they grant access to it; otherwise its name is hidden from
- * them.
+ * Returns whether the user may use the server. If not, they cannot grant access to it, and its name
+ * is hidden from them.
  */
 export const mayUseServer = (actor: Actor, { policy }: Pick<ResourceServer, 'policy'>): boolean =>
   isAllowed(policy, { userId: actor.userId, organizationIds: new Set(organizationIdsOf(actor)) })
 
 export type ConsentParts = { changes: Changes; resources: Resources }
 
-/** Stores the consent of users. */
+/** Stores users' consents. */
 export const createConsents = ({ changes, resources }: ConsentParts) => ({
-  /** Returns the id of the grant, or undefined if the server does not exist or the user may not use it. */
+  /**
+   * Returns the id of the grant. Undefined if the server does not exist or the user may not use it.
+   */
   give: (actor: Actor, { clientId, clientName, serverId, scopes }: Consent): Promise<string | undefined> =>
     changes.commit(async tx => {
       const server = await findResourceServer(tx, serverId)

@@ -13,9 +13,12 @@ export type GrantServiceParts = { db: Database; changes: Changes }
 
 const noGrant = () => new AppError('not_found', 'There is no such grant.')
 
-/** Lists and revokes the access of clients: per server for builders, and per user for their own. */
+/** Lists and revokes grants: builders see those for a server, users their own. */
 export const createGrantService = ({ db, changes }: GrantServiceParts) => {
-  /** Removes a grant of the actor, or on a server of one of these organizations that the actor owns or manages. */
+  /**
+   * Removes the actor's own grant, or a grant for a server that the actor owns or manages in one of
+   * these organizations.
+   */
   const remove = (actor: Actor, id: string, organizationIds: readonly string[]): Promise<void> =>
     changes.commit(async (tx, announce) => {
       const grant = orThrow(await findGrant(tx, id, { userId: actor.userId, organizationIds }), noGrant)
@@ -34,13 +37,16 @@ export const createGrantService = ({ db, changes }: GrantServiceParts) => {
     })
 
   return {
-    /** Lists the grants of all users. For builders. */
+    /** Lists the grants that users have given for a server. For builders. */
     listServerGrants: async (actor: Actor, serverId: string, page: IdPage): Promise<Grant[]> => {
       await getServerFor(db, actor, serverId, 'build')
       return listGrants(db, { serverId }, page)
     },
 
-    /** Removes a grant of the actor, or of anybody on a server that the actor owns or manages. */
+    /**
+     * Removes the actor's own grant, or anybody's grant for a server that the actor owns or
+     * manages.
+     */
     removeGrant: (actor: Actor, id: string): Promise<void> => remove(actor, id, organizationIdsOf(actor)),
 
     /** Lists the clients that act on behalf of the actor. */

@@ -7,7 +7,10 @@ import { withoutNulls } from '../../lib/kernel/missing.ts'
 import { type AccessPolicy, policyOf } from '../../servers/access/access.ts'
 import { type ServerRow, toServer, WITH_USERS } from '../../servers/servers.store.ts'
 
-/** A user's permission for a client to use a server on their behalf, until it is revoked. Its tokens end with it. */
+/**
+ * A user's permission for a client to use a server on their behalf. Ends when it is revoked,
+ * together with its tokens.
+ */
 export type Grant = {
   id: string
   userId: string
@@ -24,7 +27,7 @@ export type Grant = {
 
 const KIND = 'Grant'
 
-/** The stored scopes of a grant, per resource. */
+/** The scopes of a grant as stored, by resource. */
 const Payload = z.object({ resources: z.record(z.string(), z.string()) })
 
 const WITH_NAMES = { user: { select: { email: true } }, server: { include: WITH_USERS } } as const
@@ -67,7 +70,7 @@ const toGrants = async (tx: Transaction, rows: readonly GrantRow[]): Promise<Gra
 
 export type GrantFilter = { serverId: string } | { userId: string }
 
-/** Lists the grants in force. */
+/** Lists valid grants. */
 export const listGrants = async (tx: Transaction, filter: GrantFilter, page: IdPage): Promise<Grant[]> => {
   const isInForce = {
     OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }],
@@ -81,7 +84,7 @@ export const listGrants = async (tx: Transaction, filter: GrantFilter, page: IdP
   return toGrants(tx, rows)
 }
 
-/** Finds a grant of this user, or on a server of one of these organizations. */
+/** Finds a grant that this user gave, or that is for a server of one of these organizations. */
 export const findGrant = async (
   tx: Transaction,
   id: string,
@@ -95,7 +98,10 @@ export const findGrant = async (
   return row === null ? undefined : (await toGrants(tx, [row]))[0]
 }
 
-/** Records a use. Does nothing if the grant was removed, or if another process has just recorded one. */
+/**
+ * Records that a grant was used. Does nothing if the grant has been removed, or if a use was
+ * recorded recently.
+ */
 export const noteGrantUse = async (tx: Transaction, id: string, usedAt: Date): Promise<void> => {
   const before = new Date(usedAt.getTime() - NOTE_USE_EVERY_MS)
   await tx.oAuthArtifact.updateMany({

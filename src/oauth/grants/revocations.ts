@@ -5,11 +5,11 @@ import type { Changes } from '../../lib/events/changes.ts'
 import { removeGrantWithTokens } from './consents.store.ts'
 
 /**
- * Returns a function that revokes a grant with all codes and tokens issued under it. It does nothing for a grant that no
- * longer exists.
+ * Returns a function that revokes a grant with all codes and tokens issued under it. The function
+ * does nothing if the grant no longer exists.
  */
 export const createRevokeGrant = (changes: Changes) => {
-  // The library revokes each kind of token separately.
+  // The library revokes each kind of token separately, but once is enough.
   const flights = createSingleFlight<void>()
 
   return (grantId: string, reason: 'grant.removed' | 'grant.misused', address: string | undefined): Promise<void> =>
@@ -18,7 +18,8 @@ export const createRevokeGrant = (changes: Changes) => {
         const grant = await removeGrantWithTokens(tx, grantId)
         if (grant === undefined) return
         const { userId, clientId, server } = grant
-        // In `grant.removed` the client acts on the user's behalf; in `grant.misused`, an unknown holder of its token.
+        // For `grant.removed` the client acts for the user. For `grant.misused` the holder of the
+        // token is unknown.
         const actor: AuditActor = {
           ...(reason === 'grant.removed' && userId !== null && { userId }),
           ...(address !== undefined && { address }),

@@ -10,8 +10,8 @@ export const removeExpiredArtifacts = (db: Database, now: Date, signal: AbortSig
 }
 
 /**
- * Removes self-registered clients that were created before `neverUsedBefore` and never used, or not used since
- * `idleSince`.
+ * Removes self-registered clients that were never used and created before `neverUsedBefore`, or
+ * last used before `idleSince`.
  */
 export const removeIdleClients = (
   db: Database,
@@ -24,8 +24,9 @@ export const removeIdleClients = (
 }
 
 /**
- * Removes those of the next `limit` grants created before `madeBefore` that have no artifacts left. Pages by hash after
- * `afterHash`, the order of the index that covers all grants.
+ * Reads the next `limit` grants created before `madeBefore` and removes those without other
+ * artifacts. Pages by hash, starting after `afterHash`, because that is the order of the index over
+ * all grants.
  */
 export const removeSpentGrants = async (
   tx: Transaction,

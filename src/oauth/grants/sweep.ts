@@ -6,13 +6,13 @@ import { removeExpiredArtifacts, removeIdleClients, removeSpentGrants } from './
 /** Grants per transaction, few enough not to block other writers. */
 const GRANTS_PER_BATCH = 200
 
-/** For clients that registered themselves and never received a grant. */
+/** For clients that registered themselves and were never used. */
 const UNUSED_CLIENT_MS = DAY_MS
 const IDLE_CLIENT_MS = 90 * DAY_MS
-/** The lifetime of a refresh token: whoever has used a grant in that time still has one. */
+/** The lifetime of a refresh token. A grant used within this time still has one. */
 const SPENT_GRANT_MS = 30 * DAY_MS
 
-/** Removes expired artifacts, idle clients, and grants without any remaining artifact. */
+/** Removes expired artifacts, idle clients, and grants without other artifacts. */
 export const removeExpired = async (db: Database, now: Date, signal: AbortSignal): Promise<void> => {
   const before = (ms: number): Date => new Date(now.getTime() - ms)
   await removeExpiredArtifacts(db, now, signal)
@@ -24,7 +24,7 @@ export const removeExpired = async (db: Database, now: Date, signal: AbortSignal
     const { lastHash } = await transact(db, tx => removeSpentGrants(tx, madeBefore, afterHash, GRANTS_PER_BATCH))
     if (lastHash === undefined) return
     afterHash = lastHash
-    // On SQLite a statement blocks this process. This lets calls run in between.
+    // A SQLite statement blocks this process. This lets calls run in between.
     await setImmediate()
   }
 }

@@ -26,16 +26,23 @@ const checkScope = ({ http, caller }: ServerRequest, challenges: Challenges): Re
   )
 }
 
-/** Only Content-Length and chunked framing are accepted: other transfer codings are not decoded (RFC 9112 §6.1). */
+/**
+ * Whether the body has a Content-Length or is chunked. Other transfer codings are not decoded (RFC
+ * 9112 §6.1).
+ */
 const isFramingKnown = ({ headers }: HttpExchange): boolean =>
   headers['transfer-encoding'] === undefined || headers['transfer-encoding'].toLowerCase() === 'chunked'
 
-/** The response repeats the request (RFC 9110 §9.3.8), including headers that only the upstream may see. */
+/**
+ * Methods whose response repeats the request (RFC 9110 §9.3.8), including headers that are only for
+ * the upstream.
+ */
 const ECHO_METHODS: ReadonlySet<string | undefined> = new Set(['TRACE', 'TRACK'])
 
 /**
- * Destinations that a browser makes part of the requesting page (fetch standard, "destination"). Our pages trust
- * scripts and styles of their own origin, and must not load those of an upstream through us.
+ * Request destinations whose response becomes part of the page (fetch standard, "destination"). Our
+ * own pages trust scripts and styles of their origin, and must not load any from an upstream
+ * through us.
  */
 const PARTS_OF_PAGES: ReadonlySet<string> = new Set([
   'audioworklet',
@@ -64,10 +71,12 @@ const check = (
   const { headers, incoming } = http
   const target = readPassedTarget(incoming.url ?? '')
   if (ECHO_METHODS.has(incoming.method)) {
-    return failure(refusal(405, ERROR.transport, 'This method would reveal what is sent to the upstream'))
+    return failure(refusal(405, ERROR.transport, 'This method would reveal what is sent to the MCP server'))
   }
   if (becomesPartOfPage(http)) {
-    return failure(refusal(403, ERROR.transport, 'Forbidden: responses of this server cannot be part of a page'))
+    return failure(
+      refusal(403, ERROR.transport, 'Forbidden: a page cannot load responses from this server as part of itself'),
+    )
   }
   if (!target.ok) return failure(refusal(400, ERROR.transport, `Bad request: ${target.error}`))
   if (!isFramingKnown(http)) {
@@ -75,14 +84,14 @@ const check = (
     return failure(refusal(501, ERROR.transport, why))
   }
   if (Number(headers['content-length']) > maxRequestBytes) return failure(tooLarge(maxRequestBytes))
-  if (isLoop(headers)) return failure(refusal(508, ERROR.transport, 'This request is in a loop'))
+  if (isLoop(headers)) return failure(refusal(508, ERROR.transport, 'This request is in a loop of passthrough servers'))
   if (!route.ok) return failure(refusal(503, ERROR.transport, route.error))
   return success({ route: route.value, target: target.value })
 }
 
 type AdmitPassageOptions = { challenges: Challenges; checkRoom: CheckRoom; maxRequestBytes: number }
 
-/** Checks a request that is to be passed on, after the access of its server has been checked. */
+/** Checks a request before it is passed on, after access to the server has been checked. */
 export const createAdmitPassage =
   ({ challenges, checkRoom, maxRequestBytes }: AdmitPassageOptions) =>
   (request: ServerRequest, passthrough: CompiledPassthrough): Result<AdmittedPassage, Refusal> => {

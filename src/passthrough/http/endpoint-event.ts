@@ -1,6 +1,6 @@
 import { Transform } from 'node:stream'
 
-/** Longer first events do not name an address. */
+/** Maximum size of the first event, if it is to be replaced. */
 const MAX_EVENT_BYTES = 16 * 1_024
 
 const EVENT_END = /\r\n\r\n|\n\n|\r\r/
@@ -8,9 +8,9 @@ const ENDPOINT = /(^|[\r\n])event: ?endpoint(?=[\r\n])/
 const DATA = /(^|[\r\n])(data: ?)([^\r\n]*)/
 
 /**
- * Replaces the address in the first event of an HTTP+SSE stream, which tells the client where to post (2024-11-05,
- * basic/transports). Everything after it is passed on unchanged. If `toOurs` returns undefined because the address is
- * elsewhere or holds a secret, the stream ends.
+ * Replaces the address in the first event of an HTTP+SSE stream, to which the client posts its
+ * messages (2024-11-05, basic/transports). The rest is passed on unchanged. The stream ends if
+ * `toOurs` returns undefined, because the address is outside the upstream or contains a secret.
  */
 export const replaceEndpoint = (toOurs: (address: string) => string | undefined): Transform => {
   let waiting: Buffer | undefined = Buffer.alloc(0)
@@ -40,7 +40,7 @@ export const replaceEndpoint = (toOurs: (address: string) => string | undefined)
       const cut = end === null ? 0 : end.index + end[0].length
       const event = replace(text.slice(0, cut))
       if (event === undefined)
-        done(new Error('the upstream names an address for messages that is not its own, or that contains a secret'))
+        done(new Error('the MCP server sent a message address that is not its own or contains a secret'))
       else done(null, Buffer.concat([Buffer.from(event, 'latin1'), bytes.subarray(cut)]))
     },
     flush(done) {

@@ -10,7 +10,7 @@ import type { Passage } from './passage.ts'
 export type ForwardedRequest = {
   http: HttpExchange
   caller: Caller
-  /** Access token of the connected account, if the upstream needs one. */
+  /** Access token of the connected account, if the upstream requires one. */
   token: string | undefined
   passage: Passage
   passthrough: CompiledPassthrough
@@ -21,10 +21,12 @@ export type ForwardedRequest = {
   publicPath: string
   /** Records that the upstream assigned this session id to the caller. */
   claimSession: (id: string) => void
-  /** Records where the client of this stream posts, for as long as it is open. */
+  /** Records the address to which the client of this stream posts, until the stream ends. */
   claimAddress: (address: PassedTarget) => void
 }
 
-/** Identifies the session of a request: the session id, or with HTTP+SSE the address for messages. */
+/**
+ * Returns the key of a request's session: the session id, or for HTTP+SSE the address for messages.
+ */
 export const sessionOf = ({ http, route, target }: Pick<ForwardedRequest, 'http' | 'route' | 'target'>) =>
   route.isSse ? `${target.suffix}${target.search}` : headerOf(http.headers, SESSION_HEADER)

@@ -1,4 +1,4 @@
-/** Headers of one connection (RFC 9110 §7.6.1), including those of older programs. */
+/** Headers that apply to one connection only (RFC 9110 §7.6.1), including obsolete ones. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -15,10 +15,16 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
 
 const isAlwaysHop = (name: string): boolean => HOP_BY_HOP.has(name)
 
-/** Never dropped, whatever `Connection` says: without its length, a body would be read as the next request. */
+/**
+ * Always forwarded, even if `Connection` names it: without its length, a body would be read as the
+ * next request.
+ */
 const NEVER_HOP = 'content-length'
 
-/** Returns a function that says whether a header must not be forwarded: always, or because `Connection` names it. */
+/**
+ * Returns a function that tells whether a header must not be forwarded, either in general or
+ * because `Connection` names it.
+ */
 export const createHopCheck = (connection: string | string[] | undefined): ((lowerCaseName: string) => boolean) => {
   if (connection === undefined || connection === 'keep-alive' || connection === 'close') return isAlwaysHop
   const named = new Set(

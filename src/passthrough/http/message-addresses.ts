@@ -2,7 +2,7 @@ import { createCounts } from '../../lib/worker/fair-queue.ts'
 import type { Caller } from '../../servers/access/access.ts'
 import type { PassedTarget } from '../route/target.ts'
 
-/** Maximum nesting of escapes; nobody needs more. */
+/** Maximum nesting of escapes. Legitimate clients need less. */
 const MAX_DECODINGS = 8
 
 const decode = (text: string): string => {
@@ -13,7 +13,7 @@ const decode = (text: string): string => {
   }
 }
 
-/** Reduces a path to a form in which spellings that an upstream may treat as equal are equal. */
+/** Normalizes a path, so that spellings that an upstream may treat as equal become equal. */
 const plainPath = (path: string): string => {
   let text = path
   for (let times = 0; times < MAX_DECODINGS && text.includes('%'); times++) text = decode(text)
@@ -25,19 +25,19 @@ const plainPath = (path: string): string => {
     .toLowerCase()
 }
 
-/** Stands for anonymous callers. */
+/** The user id for anonymous callers. */
 const ANONYMOUS = ''
 
-/** Key of a server, a sender and an address in any spelling. */
+/** Returns the key of a server, a user and an address, whatever its escapes. */
 const addressKey = (serverId: string, user: string, { suffix, search }: PassedTarget): string =>
   `${serverId} ${user} ${decode(suffix)} ${decode(search)}`
 
 const pathKey = (serverId: string, { suffix }: PassedTarget): string => `${serverId} path ${plainPath(suffix)}`
 
 /**
- * Tracks where the clients of open HTTP+SSE streams post. Only the address identifies a stream, so only the stream's
- * caller may post there. Because an upstream may accept other spellings of the address, everything else on the same
- * path is refused.
+ * Tracks the addresses to which the clients of open HTTP+SSE streams post. Only the address
+ * identifies a stream, so only the stream's caller may post to it. An upstream may accept other
+ * spellings of the address, so other requests to the same path are refused.
  */
 export const createMessageAddresses = () => {
   const streams = createCounts()
@@ -50,7 +50,7 @@ export const createMessageAddresses = () => {
         for (const key of keys) streams.add(key, -1)
       }
     },
-    /** Whether this caller may post there. */
+    /** Whether this caller may post to the address. */
     isAllowed: (serverId: string, target: PassedTarget, caller: Caller): boolean =>
       streams.of(pathKey(serverId, target)) === 0 ||
       [ANONYMOUS, caller?.userId ?? ANONYMOUS].some(user => streams.of(addressKey(serverId, user, target)) > 0),

@@ -12,7 +12,7 @@ import { passResponse } from './pass-response.ts'
 import { downRefusal, faultRefusal } from './refusals.ts'
 import { takeBody } from './request-body.ts'
 
-/** Maximum number of addresses tried per request, if they refuse the connection. */
+/** Maximum number of addresses tried per request if they refuse the connection. */
 const MAX_TRIES = 3
 
 export const createPassRequest =
@@ -30,19 +30,21 @@ export const createPassRequest =
     raw.on('close', () => {
       abort()
       slot?.release()
-      // Otherwise the rest of the body would precede the next request on this connection.
+      // Otherwise the rest of the body would be read as the next request on this connection.
       incoming.unpipe()
       incoming.resume()
     })
 
-    /** Responds with a refusal, or cuts the response off if it has started. */
+    /** Responds with a refusal, or cuts off the response if it has started. */
     const refuse = (reason: Refusal): void => {
       passage.error ??= reason.message
       if (raw.headersSent) raw.destroy()
       else writeRefusal(http, reason)
     }
 
-    /** An exception in an event listener would end the process. */
+    /**
+     * Runs `work` and responds to an exception, which would end the process in an event listener.
+     */
     const attempt = <T>(work: () => T): T | undefined => {
       try {
         return work()
@@ -95,7 +97,7 @@ export const createPassRequest =
         },
         onFault: fault => onFault(fault, taken),
       })
-      // The attempt may already have failed and been retried at another address.
+      // The attempt may already have failed and been repeated at another address.
       if (slot === taken) abort = cut
     }
     const onTooLong = (): void => {

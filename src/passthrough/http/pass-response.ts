@@ -14,7 +14,7 @@ import { buildResponseHeaders, readLocation } from './response-headers.ts'
 
 /** A valid reason phrase (RFC 9112 §4). */
 const REASON = /^[\t\x20-\x7e]{1,200}$/
-/** Time for the client to read the rest of a stream that has been ended. */
+/** Time for the client to read the rest after the stream has ended. */
 const END_GRACE_MS = 1_000
 
 type ForwardedResponse = ForwardedRequest & {
@@ -32,7 +32,7 @@ const isEventStream = ({ headers }: ResponseHead): boolean =>
 const holdsSecret = ({ passthrough, token }: ForwardedResponse, text: string): boolean =>
   passthrough.holdsSecret(text) || (token !== undefined && text.includes(token))
 
-/** Translates the address for messages into one of ours. */
+/** Translates the address for messages into an address of this server. */
 const toOurEndpoint =
   (forwarded: ForwardedResponse) =>
   (address: string): string | undefined => {
@@ -47,7 +47,10 @@ const toOurEndpoint =
     return `${publicPath}${ours}`
   }
 
-/** Starts a stream to the client and returns where the upstream's bytes are written. */
+/**
+ * Starts an event stream to the client. Returns the stream to which the upstream's bytes are
+ * written.
+ */
 const openStream = (forwarded: ForwardedResponse): Writable => {
   const { http, passage, route, abort } = forwarded
   const { raw, incoming } = http
@@ -58,7 +61,7 @@ const openStream = (forwarded: ForwardedResponse): Writable => {
     raw.destroy()
   })
   first?.pipe(raw)
-  // The client waits for the head, and the first event may take long.
+  // Clients wait for the head, and the first event may come much later.
   raw.flushHeaders()
   passage.markStream(() => {
     abort()
@@ -79,14 +82,17 @@ const sendHead = (head: ResponseHead, location: string | undefined, forwarded: F
   if (isEventStream(head)) return openStream(forwarded)
   setImmediate(() => {
     if (raw.writableEnded) return
-    // Without a length it may be a stream of another kind, whose client waits for the head.
+    // A response without a length may be another kind of stream, and clients wait for the head.
     if (headers['content-length'] === undefined && passage.responseBytes === 0) raw.flushHeaders()
     passage.markSlow(() => raw.destroy())
   })
   return raw
 }
 
-/** Handles the head of the upstream's response. Returns where the body goes, or undefined after refusing it. */
+/**
+ * Handles the head of the upstream's response. Returns where to write the body, or undefined if the
+ * response was refused.
+ */
 export const passResponse = (head: ResponseHead, forwarded: ForwardedResponse): Writable | undefined => {
   const { http, caller, token, passage, route, slot, upstreamUrl, publicPath, refuse } = forwarded
   const { status, headers } = head

@@ -11,12 +11,12 @@ import { createHopCheck } from './hop-by-hop.ts'
 import { credentialsRefusal, downRefusal, faultRefusal, isUnauthorized } from './refusals.ts'
 import { buildResponseHeaders, isPassedBack } from './response-headers.ts'
 
-/** Returns why a response that does not switch protocols must not reach the client. */
+/** Returns a refusal if a response that does not switch protocols must not reach the client. */
 const refusalOf = ({ status, headers }: ResponseHead): Refusal | undefined => {
   if (isUnauthorized(status)) return credentialsRefusal(status)
-  // The client would connect to an address of the upstream.
+  // The client would connect to the upstream's address.
   if (headers.location !== undefined) {
-    const why = 'The upstream redirected the WebSocket request, which is not supported. Use the URL it redirects to.'
+    const why = 'The MCP server redirected the WebSocket request, which is not supported. Use the URL it redirects to.'
     return refusal(502, ERROR.transport, why)
   }
   return undefined
@@ -45,10 +45,10 @@ const tunnel = (one: Socket, other: Socket): void => {
   }
 }
 
-/** Counts the bytes after the upgrade only. */
+/** Counts bytes sent after the upgrade. */
 const countBytes = ({ socket }: Upgrade, { passage }: ForwardedRequest): void => {
   const { bytesRead, bytesWritten } = socket
-  // Runs before the listener that records the passage.
+  // Runs before the listener that records the request.
   socket.prependOnceListener('close', () => {
     passage.requestBytes = socket.bytesRead - bytesRead
     passage.responseBytes = socket.bytesWritten - bytesWritten
@@ -57,7 +57,7 @@ const countBytes = ({ socket }: Upgrade, { passage }: ForwardedRequest): void =>
 
 export const createPassUpgrade =
   ({ proxy }: { proxy: ReverseProxy }) =>
-  /** Passes a WebSocket upgrade on, and then all data until one side closes. */
+  /** Passes on a WebSocket upgrade, and then all data until one side closes. */
   (upgrade: Upgrade, forwarded: ForwardedRequest): void => {
     const { http, passage, route, target } = forwarded
     const { incoming, socket, head: firstBytes } = upgrade
@@ -72,14 +72,15 @@ export const createPassUpgrade =
     }
     const { url } = slot.target
     socket.once('close', slot.release)
-    // It can be cut at any time: no response precedes the upgrade, and afterwards data is lost with either side anyway.
+    // The socket can be closed at any time: there is no response before the upgrade, and either
+    // side may close a WebSocket.
     passage.markStream(() => socket.destroy())
     countBytes(upgrade, forwarded)
     const noteStatus = (status: number): void => {
       passage.status = status
       slot.responded(status)
     }
-    // An upgrade has no body. With a length, the connection would wait for one and take it from the next request.
+    // An upgrade has no body. With a length, Node would take the next request for the body.
     const { 'content-length': _, ...headers } = forwarded.headers
     const abort = proxy.pass({
       url,

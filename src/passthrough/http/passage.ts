@@ -4,15 +4,20 @@ import type { StreamWatch, WatchAccess } from '../../mcp/streams/stream-access.t
 import type { CompiledPassthrough } from '../../runtime/call/compiled-passthrough.ts'
 import { UpstreamError } from '../../upstreams/connection/upstream-error.ts'
 
-/** The record of one passed request, from admission to its end, for the history. */
+/** The history record of a passed request, from admission to its end. */
 export type Passage = {
   status: number | undefined
   error: string | undefined
   requestBytes: number
   responseBytes: number
-  /** Marks the response as an endless stream. `end` ends it when the caller loses access or the server changes. */
+  /**
+   * Marks the response as an endless stream. `end` is called when the caller loses access or the
+   * server changes.
+   */
   markStream: (end: () => void) => void
-  /** Marks a slow response. `cut` ends it when the caller loses access or the server is gone. */
+  /**
+   * Marks a slow response. `cut` is called when the caller loses access or the server is deleted.
+   */
   markSlow: (cut: () => void) => void
 }
 
@@ -22,14 +27,14 @@ export type PassageParts = {
   /** The requested URL without its query. */
   url: string
   watchAccess: WatchAccess
-  /** Whether the process is stopping; running requests still get their responses. */
+  /** Whether the process is stopping. Running requests still get their responses. */
   isStopping: () => boolean
   /** Registers a function that runs when the request is over. */
   onEnd: (end: () => void) => void
 }
 
-/** Recorded if there was no response and nobody left to receive a refusal. */
-const CLIENT_LEFT = 'The client disconnected before the upstream responded.'
+/** Recorded if there was neither a response nor a client to receive a refusal. */
+const CLIENT_LEFT = 'The client disconnected before the MCP server responded.'
 
 export const startPassage = (parts: PassageParts): Passage => {
   const { request, passthrough, url } = parts
@@ -41,12 +46,15 @@ export const startPassage = (parts: PassageParts): Passage => {
   const release = mounted.holdOpen()
   let unsubscribe = (): void => {}
   let isDone = false
-  /** Only long responses subscribe to changes, because subscribing is expensive for short ones. */
+  /**
+   * Subscribes to changes of access. Only for long responses, because subscribing is too expensive
+   * for short ones.
+   */
   const watch = (whenAccessEnds: () => void, whenServiceEnds: () => void): void => {
     if (isDone) return
     const { checkAccess, beat } = parts.watchAccess(request, { beat: () => {} }, whenAccessEnds)
     const account = routeOf(passthrough)?.account
-    /** The connected account whose token the upstream received may be disconnected, too. */
+    /** Also checks that the account whose token was sent to the upstream is still connected. */
     const checkAll: StreamWatch['checkAccess'] = (policy, userId) => {
       checkAccess(policy, userId)
       if (account === undefined || (userId !== undefined && userId !== caller?.userId)) return
@@ -56,7 +64,7 @@ export const startPassage = (parts: PassageParts): Passage => {
     mounted.subscribe(subscriber)
     unsubscribe = () => mounted.unsubscribe(subscriber)
   }
-  /** Whether the server has been deleted, or its upstream has changed, since the request came. */
+  /** Whether the server was deleted or its upstream changed after the request arrived. */
   const isOver = (): boolean => mounted.isEnded || routeOf(mounted.router.server.passthrough) !== routeOf(passthrough)
 
   const passage: Passage = {
@@ -71,7 +79,7 @@ export const startPassage = (parts: PassageParts): Passage => {
     markSlow: cut => {
       const watchAgain = (): void => {
         if (mounted.isEnded && !parts.isStopping()) cut()
-        // A subscriber is not notified again after `end`.
+        // `end` removes the subscriber, so it must subscribe again.
         else watch(cut, () => queueMicrotask(watchAgain))
       }
       watchAgain()

@@ -21,11 +21,11 @@ export type PassthroughOptions = PassthroughChecks & {
   proxy: ReverseProxy
   baseUrl: string
   maxRequestBytes: number
-  /** The addresses of the request's client and proxies, in the form of X-Forwarded-For. */
+  /** Returns the value for X-Forwarded-For: the addresses of the client and the proxies. */
   forwardedFor: (incoming: HttpExchange['incoming']) => string
 }
 
-/** Methods that do not send a message. */
+/** Methods that do not send messages. */
 const READS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 export const createPassthrough = (options: PassthroughOptions): PassthroughHandler => {
@@ -79,7 +79,7 @@ export const createPassthrough = (options: PassthroughOptions): PassthroughHandl
     }
   }
 
-  /** Adds the access token of the connected account, if the upstream needs one. */
+  /** Adds the access token of the connected account, if the upstream requires one. */
   const authorize = (forwarded: ForwardedRequest, next: () => void): void => {
     const { http, caller, route, headers, passage } = forwarded
     if (route.account === undefined) {
@@ -94,7 +94,7 @@ export const createPassthrough = (options: PassthroughOptions): PassthroughHandl
     }
     const refuse = (error: unknown): void => {
       if (!(error instanceof UpstreamError)) report(error, 'could not get the access token of an upstream account')
-      const why = error instanceof UpstreamError ? error.message : 'The upstream is unavailable right now.'
+      const why = error instanceof UpstreamError ? error.message : 'The MCP server is unavailable right now.'
       passage.error = why
       if (!hasDisconnected(http)) writeRefusal(http, refusal(502, ERROR.transport, why))
     }

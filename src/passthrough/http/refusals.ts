@@ -4,30 +4,33 @@ import { type Refusal, refusal } from '../../mcp/rpc-response.ts'
 import type { ProxyFault } from '../proxy/reverse-proxy.ts'
 import type { PassthroughRoute } from '../route/passthroughs.ts'
 
-/** The upstream, or a proxy before it, rejects its credentials. */
+/** Statuses with which the upstream, or a proxy in front of it, rejects credentials. */
 const UNAUTHORIZED: ReadonlySet<number> = new Set([401, 407])
 
 export const isUnauthorized = (status: number): boolean => UNAUTHORIZED.has(status)
 
-/** Not a 401: the client would request a new token from our authorization server, which would not help. */
+/**
+ * Refuses with 502, not 401: after a 401 the client would request a new token from our
+ * authorization server, which would not help.
+ */
 export const credentialsRefusal = (status: number): Refusal =>
-  refusal(502, ERROR.transport, `The upstream responded with ${status}: it rejects the configured credentials`)
+  refusal(502, ERROR.transport, `The MCP server responded with ${status}: it rejects the configured credentials`)
 
 const STATUS_OF: Partial<Record<OutboundFault, number>> = { timeout: 504, connect_timeout: 504 }
 
-/** An address that is down is tried again after a second, when it may be back. */
+/** Tells the client to retry after a second, when an address that is down has been probed again. */
 const retrySoon = (why: string): Refusal => ({
   ...refusal(503, ERROR.transport, why),
   headers: ['retry-after', '1'],
 })
 
 export const faultRefusal = ({ error, isUnsent }: ProxyFault): Refusal => {
-  const why = `The upstream did not respond: ${error.message}`
+  const why = `The MCP server did not respond: ${error.message}`
   return isUnsent ? retrySoon(why) : refusal(STATUS_OF[error.fault] ?? 502, ERROR.transport, why)
 }
 
 export const downRefusal = ({ upstream, balancer }: PassthroughRoute): Refusal => {
   const why = balancer.whyDown()
-  const text = `The upstream "${upstream}" cannot be reached at any of its addresses`
+  const text = `The MCP server "${upstream}" cannot be reached at any of its addresses`
   return retrySoon(why === undefined ? text : `${text}: ${why}`)
 }

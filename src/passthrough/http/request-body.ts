@@ -1,12 +1,12 @@
 import { PassThrough, type Readable } from 'node:stream'
 import type { ForwardedRequest } from './forwarded-request.ts'
 
-/** Bodies up to this size are sent once complete, which costs a third of streaming them. */
+/** Bodies up to this size are sent in one piece, which costs a third of streaming them. */
 const MAX_WHOLE_BYTES = 64 * 1_024
 
 type Taking = {
   maxBytes: number
-  /** Called at most once, for a body without a declared length. */
+  /** Called at most once, and only for a body without a declared length. */
   onTooLong: () => void
 }
 
@@ -21,15 +21,15 @@ const takeWhole = ({ http, passage }: ForwardedRequest, next: (body: Buffer) => 
 
 const takeStream = ({ http, passage }: ForwardedRequest, { maxBytes, onTooLong }: Taking): Readable => {
   const { incoming } = http
-  // In between, because an error on the outgoing side would otherwise close the client's connection, which still gets a
-  // response.
+  // Piped through another stream: otherwise an error on the outgoing side would close the client's
+  // connection, which still has to receive a response.
   const outgoing = new PassThrough()
   const count = (chunk: Buffer): void => {
     passage.requestBytes += chunk.length
     if (passage.requestBytes <= maxBytes) return
     incoming.off('data', count)
     incoming.unpipe(outgoing)
-    // Keeps reading, because clients may not read the response until they have sent everything.
+    // Reads on, because clients may not read the response until they have sent everything.
     incoming.resume()
     onTooLong()
   }
@@ -37,7 +37,10 @@ const takeStream = ({ http, passage }: ForwardedRequest, { maxBytes, onTooLong }
   return incoming.pipe(outgoing)
 }
 
-/** Provides a request's body once it can be sent: as a buffer, a stream, or undefined if there is none. */
+/**
+ * Calls `next` when the body can be sent: with a buffer, a stream, or undefined if there is no
+ * body.
+ */
 export const takeBody = (
   forwarded: ForwardedRequest,
   taking: Taking,

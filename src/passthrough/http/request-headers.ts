@@ -3,7 +3,7 @@ import { createHopCheck } from './hop-by-hop.ts'
 
 export type HeaderParts = {
   headers: IncomingHttpHeaders
-  /** Headers of the upstream's configuration, by lower-case name. */
+  /** Headers from the upstream's configuration, by lower-case name. */
   configured: Readonly<Record<string, string>>
   /** Value for X-Forwarded-For. */
   forwardedFor: string
@@ -13,8 +13,8 @@ export type HeaderParts = {
 }
 
 /**
- * Headers that are not passed on: the caller's token and our cookies, headers about origin, path and host that only
- * proxies may set, and those that Node has handled.
+ * Headers that are not passed on: the caller's token and our cookies, headers about origin, path
+ * and host that only proxies may set, and headers that Node handles itself.
  */
 const NOT_PASSED_ON: ReadonlySet<string> = new Set([
   'authorization',
@@ -39,17 +39,20 @@ const NOT_PASSED_ON: ReadonlySet<string> = new Set([
 const OUR_KINDS = /^x-(?:forwarded|original)(?:-|$)/
 
 /**
- * We read these headers under these names only. In other spellings an upstream could read a value that we have not
- * checked.
+ * Headers whose values we check under this exact name. Other spellings are dropped, because an
+ * upstream could read an unchecked value from them.
  */
 const CHECKED_HERE: ReadonlySet<string> = new Set(['content-length', 'mcp-session-id'])
 
-/** Servers that expose headers as variables do not distinguish underscores from hyphens. */
+/**
+ * Returns a header's name with hyphens. Servers that expose headers as variables treat underscores
+ * and hyphens alike.
+ */
 const asRead = (name: string): string => (name.includes('_') ? name.replaceAll('_', '-') : name)
 
 const isOurs = (name: string): boolean => NOT_PASSED_ON.has(name) || OUR_KINDS.test(name)
 
-/** Builds the headers that tell the upstream our public origin. */
+/** Builds the headers that tell an upstream our public origin. */
 export const forwardedOrigin = (baseUrl: string) => {
   const { protocol, host, port } = new URL(baseUrl)
   return {
@@ -61,13 +64,16 @@ export const forwardedOrigin = (baseUrl: string) => {
 
 /** Our name in the Via header (RFC 9110 §7.6.3). */
 const PSEUDONYM = 'patchbay'
-/** Passing on to another Patchbay is allowed; loops are not. */
+/**
+ * Maximum number of Patchbays in a row. Passing requests to another Patchbay is allowed, loops are
+ * not.
+ */
 const MAX_PASSES = 5
 
-/** Whether the request has passed through so many Patchbays that it must be a loop. */
+/** Whether the request has passed through too many Patchbays, so that it must be in a loop. */
 export const isLoop = ({ via = '' }: IncomingHttpHeaders): boolean => via.split(PSEUDONYM).length > MAX_PASSES
 
-/** Builds the request headers for the upstream, except for Host. */
+/** Builds the request headers for the upstream, without Host. */
 export const buildPassedHeaders = ({ headers, configured, forwardedFor, origin, publicPath }: HeaderParts) => {
   const isHop = createHopCheck(headers.connection)
   const passed: Record<string, string | string[]> = {}

@@ -2,14 +2,14 @@ import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import type { PassedTarget } from '../route/target.ts'
 
 /**
- * Both forms of a request target that has a path (RFC 9112 §3.2). No backslash, because some programs treat it as a
- * slash.
+ * Both forms of a request target with a path (RFC 9112 §3.2). Backslashes are not allowed, because
+ * some programs treat them as slashes.
  */
 const TARGET = /^(?:https?:\/\/[^/?#\\]*)?\/s\/[0-9a-f-]{36}((?:\/[!-"$->@-[\]-~]*)?)((?:\?[!-"$-~]*)?)$/i
 
-/** Escapes that may hide a slash, a dot or another escape. */
+/** Escapes that may hide a slash, a backslash, a dot, a semicolon or another escape. */
 const ESCAPED = /%(?:2e|2f|5c|25|3b)/gi
-/** Maximum nesting of escapes; nobody needs more. */
+/** Maximum nesting of escapes. Legitimate clients need less. */
 const MAX_DECODINGS = 8
 
 const unfold = (path: string): string | undefined => {
@@ -28,7 +28,10 @@ const isDotSegment = (segment: string): boolean => {
   return name === '.' || name === '..'
 }
 
-/** Parses the target of a request. Refuses everything that could lead outside the upstream's path, in any encoding. */
+/**
+ * Parses the target of a request. Refuses targets that could lead outside the upstream's path, in
+ * any encoding.
+ */
 export const readPassedTarget = (url: string): Result<PassedTarget, string> => {
   const match = TARGET.exec(url)
   if (match === null) return failure('the request path contains invalid characters')

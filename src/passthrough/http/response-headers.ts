@@ -3,9 +3,9 @@ import { type PassthroughTarget, suffixOf } from '../route/target.ts'
 import { createHopCheck } from './hop-by-hop.ts'
 
 /**
- * Headers that an upstream may set for its own origin but not for ours: cookies and instructions to browsers, which
- * would affect the dashboard; authorization challenges; CORS, which is our decision; and instructions to reverse
- * proxies.
+ * Headers that an upstream may set for its own origin but not for ours: cookies and instructions to
+ * browsers, which would affect the dashboard; authorization challenges; CORS, which we decide; and
+ * instructions to reverse proxies.
  */
 const DROPPED: ReadonlySet<string> = new Set([
   'set-cookie',
@@ -38,21 +38,27 @@ const DROPPED: ReadonlySet<string> = new Set([
   'x-sendfile',
 ])
 
-/** Families of such headers: CORS, and instructions to reverse proxies and caches. */
+/** Prefixes of such headers: CORS, and instructions to reverse proxies and caches. */
 const DROPPED_PREFIXES =
   /^(?:access-control-|sec-session-|secure-session-|x-accel-(?!buffering$)|x-lighttpd-|x-litespeed-|x-reproxy-|.+-cdn-cache-control$)/
 
-/** An upstream's page is isolated from ours: nothing in it runs, and it cannot reach anything of ours. */
+/** Isolates an upstream's page from ours: it runs no scripts and has no access to our origin. */
 const CONFINED = ['content-security-policy', "sandbox; default-src 'none'", 'x-content-type-options', 'nosniff']
 
 const ADDRESSES: ReadonlySet<string> = new Set(['location', 'content-location'])
 
 export const isPassedBack = (name: string): boolean => !DROPPED.has(name) && !DROPPED_PREFIXES.test(name)
 
-/** Directives that let shared caches store a response even to a request with a token (RFC 9111 §3.5). */
+/**
+ * Directives that let shared caches store a response even if the request has a token (RFC 9111
+ * §3.5).
+ */
 const SHARED_CACHING = /(^|,)\s*(?:public|s-maxage\s*=\s*"?\w*"?)\s*(?=,|$)/gi
 
-/** Makes a response uncacheable for shared caches: the upstream does not know that access is restricted. */
+/**
+ * Forbids shared caches to store a response, because the upstream does not know that access is
+ * restricted.
+ */
 const toPrivate = (value: string): string => {
   const rest = value.replace(SHARED_CACHING, '').replace(/^\s*,\s*/, '')
   return rest.trim() === '' ? 'private' : `private, ${rest.trim()}`
@@ -62,7 +68,7 @@ export type AnswerParts = {
   /** As received, by lower-case name. */
   headers: Readonly<Record<string, string | string[]>>
   hasToken: boolean
-  /** Location for the client, if there is one and the client may know it. */
+  /** Location for the client, if there is one that the client may see. */
   location: string | undefined
 }
 
@@ -84,13 +90,13 @@ export const buildResponseHeaders = ({ headers, hasToken, location }: AnswerPart
 }
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
-/** Redirects after which a client repeats the request with its body. */
+/** Redirects for which the client sends the body again. */
 const REPEATING: ReadonlySet<number> = new Set([307, 308])
 
 export type RedirectParts = {
   status: number
   location: string | undefined
-  /** The requested upstream URL, and all addresses of that upstream. */
+  /** The requested URL of the upstream. `targets` are all its addresses. */
   upstreamUrl: string
   targets: readonly PassthroughTarget[]
   /** The server's public path. */
@@ -100,11 +106,12 @@ export type RedirectParts = {
 }
 
 const leak = (where: string): Result<never, string> =>
-  failure(`The upstream redirected ${where}; nothing is passed on.`)
+  failure(`The MCP server redirected ${where}, so its response is not passed on.`)
 
 /**
- * Translates the Location of a response. Targets within the upstream lead back through this server. Other targets are
- * allowed only if the client would not send a body or a token there. The error says why not.
+ * Translates the Location of a response. Targets within the upstream become URLs of this server.
+ * Other targets are allowed only if the client would not send them a body or a token. The error
+ * gives the reason.
  */
 export const readLocation = (parts: RedirectParts): Result<string | undefined, string> => {
   const { status, location, upstreamUrl, targets, publicPath, hasToken, holdsSecret } = parts
@@ -120,8 +127,8 @@ export const readLocation = (parts: RedirectParts): Result<string | undefined, s
     return holdsSecret(path) ? leak('to an address that contains a secret') : success(path)
   }
   if (!isRedirect) return success(undefined)
-  if (targets.some(({ url: { origin } }) => origin === url.origin)) return leak('out of its own path')
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') return leak('to an address other than http or https')
+  if (targets.some(({ url: { origin } }) => origin === url.origin)) return leak('outside its own path')
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return leak('to a URL that does not use http or https')
   if (hasToken || REPEATING.has(status))
     return leak('to another origin, which would receive data meant for this server')
   return holdsSecret(url.href) ? leak('to an address that contains a secret') : success(url.href)

@@ -3,21 +3,21 @@ import type { Caller } from '../../servers/access/access.ts'
 import { MAX_REMEMBERED_SESSIONS, sessionKey } from '../route/balancer.ts'
 import { MAX_BALANCED_SERVERS } from '../route/passthroughs.ts'
 
-/** Stands for anonymous callers. */
+/** The user id for anonymous callers. */
 const ANONYMOUS = ''
 
-// With `max`, the library would allocate 300 kB at once for each server.
+// With `max` instead of `maxSize`, the library would allocate 300 kB per server at once.
 const createOwners = () => new LRUCache<string, string>({ maxSize: MAX_REMEMBERED_SESSIONS, sizeCalculation: () => 1 })
 
 /**
- * Tracks to whom an upstream assigned which session id. The upstream does not see the caller, so for it anybody who
- * knows the id owns the session (Security Best Practices, "Session Hijacking"). Sessions of anonymous callers belong to
- * everybody, and so does an id that the upstream assigned to several callers.
+ * Tracks which caller received which session id from an upstream. The upstream does not see callers
+ * and accepts the id from anybody (Security Best Practices, "Session Hijacking"). Everybody may use
+ * the sessions of anonymous callers, and ids that the upstream assigned to several callers.
  */
 export const createSessionOwners = () => {
   const servers = new LRUCache<string, ReturnType<typeof createOwners>>({ max: MAX_BALANCED_SERVERS })
   return {
-    /** Only for ids that the caller did not send itself, because some upstreams echo the id of the request. */
+    /** Must not be called for an id that the caller sent itself, because some upstreams echo it. */
     claim: (serverId: string, id: string, caller: Caller): void => {
       const owners = servers.get(serverId) ?? createOwners()
       servers.set(serverId, owners)

@@ -7,44 +7,44 @@ import type { OutboundError } from '../../lib/outbound/outbound-request.ts'
 /** Why a request got no response. */
 export type ProxyFault = {
   error: OutboundError
-  /** Nothing was sent, so another address may be tried. */
+  /** Whether nothing was sent, so that another address may be tried. */
   isUnsent: boolean
 }
 
 export type ProxyRequest = {
-  /** Only scheme, host and port are used. */
+  /** Only its scheme, host and port are used. */
   url: URL
   method: string
   /** Path and query as sent. */
   path: string
-  /** All headers to send, by lower-case name. Those of the incoming request are not used. */
+  /** All headers to send, by lower-case name. */
   headers: Record<string, string | string[]>
-  /** The length is that of the headers; without one the body is sent in chunks. */
+  /** Its length must be in the headers, or else it is sent in chunks. */
   body: Buffer | Readable | undefined
   /** Timeout until the response begins. */
   headTimeoutMs: number
-  /** Receives the head and returns where the body is written, or undefined if it is not wanted. */
+  /** Receives the head. Returns the stream to which the body is written, or undefined to abort. */
   onHead: (head: ResponseHead) => Writable | undefined
-  /** Reports received bytes of the body. */
+  /** Receives the number of bytes of each part of the body. */
   onBytes: (count: number) => void
-  /** The response was cut off. */
+  /** Called if the response is cut off. */
   onBroken: (error: OutboundError) => void
   /** Called at most once, and never after the response has begun. */
   onFault: (fault: ProxyFault) => void
-  /** For a request to switch to the WebSocket protocol: receives the socket if the server agrees. */
+  /** Makes this a WebSocket upgrade request. Receives the socket if the server accepts it. */
   onWebSocket?: (head: ResponseHead, socket: Socket) => void
 }
 
-/** Statuses that a gateway sends when its own upstream is unavailable. */
+/** Statuses that a gateway sends if its own upstream is unavailable. */
 const GATEWAY_ERRORS: ReadonlySet<number> = new Set([502, 503, 504])
 export const isGatewayError = (status: number): boolean => GATEWAY_ERRORS.has(status)
 
 /**
- * Creates the reverse proxy: it streams requests and responses with backpressure. Callers decide which headers go out
- * and come back.
+ * Creates the reverse proxy, which streams requests and responses with backpressure. Callers decide
+ * which headers are passed on in each direction.
  */
 export const createReverseProxy = (options: Omit<DispatcherOptions, 'maxSockets'>) => {
-  // A stream occupies its connection. Their number is limited where requests come in.
+  // No `maxSockets`: streams occupy their connections, and admission limits their number.
   const { dispatch, close } = createDispatcher(options)
 
   /** Passes a request on. Returns a function that aborts it silently. */
@@ -110,7 +110,10 @@ export const createReverseProxy = (options: Omit<DispatcherOptions, 'maxSockets'
 
   return {
     pass,
-    /** Whether a server responds, with any status. Uses a safe method (RFC 9110 §9.3.7). */
+    /**
+     * Whether a server responds, with any status but a gateway's. Uses a safe method (RFC 9110
+     * §9.3.7).
+     */
     probe: (url: URL, timeoutMs: number): Promise<boolean> =>
       new Promise(resolve => {
         pass({

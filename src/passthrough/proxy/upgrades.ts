@@ -1,14 +1,20 @@
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 
-/** A request for a protocol upgrade. Until it is granted, it can be answered like any other request. */
+/**
+ * A request for a protocol upgrade. Until the upgrade, it can receive a response like any other
+ * request.
+ */
 export type Upgrade = {
   incoming: IncomingMessage
   raw: ServerResponse
   socket: Socket
   /** The first bytes of the new protocol, if any. */
   head: Buffer
-  /** Ignores the upgrade (RFC 9110 §7.8): the request is parsed again, with its body, and handled like any other. */
+  /**
+   * Ignores the upgrade (RFC 9110 §7.8): parses the request again, with its body, and handles it
+   * like any other.
+   */
   ignore: () => void
 }
 
@@ -21,7 +27,7 @@ const withoutUpgrade = (connection: string): string =>
     .filter(option => !UPGRADE_HEADERS.has(option.toLowerCase()))
     .join(', ')
 
-/** The original head of the request without the upgrade. */
+/** Rebuilds the head of the request, without the upgrade. */
 const buildHead = ({ method, url, httpVersion, rawHeaders }: IncomingMessage): Buffer => {
   const lines = [`${method} ${url} HTTP/${httpVersion}`]
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
@@ -39,7 +45,7 @@ export const listenForUpgrades = (server: Server, serve: (upgrade: Upgrade) => v
       socket.destroy()
       return
     }
-    // Its 'close' event follows and is handled.
+    // The 'close' event that follows is handled.
     const pass = (): void => {}
     socket.on('error', pass)
     const raw = new ServerResponse(incoming)

@@ -4,26 +4,32 @@ import type { UpstreamState } from '../../upstreams/upstream.ts'
 import { isGatewayError } from '../proxy/reverse-proxy.ts'
 import type { PassthroughTarget } from './target.ts'
 
-/** Maximum number of sessions per server whose address is remembered. The least recently used is dropped first. */
+/**
+ * Maximum number of sessions per server whose address is stored. The least recently used are
+ * dropped.
+ */
 export const MAX_REMEMBERED_SESSIONS = 10_000
-/** A session idle for this long may move to another address. Equals the idle timeout of our own sessions. */
+/**
+ * A session idle for this long may move to another address. The same as the idle timeout of our own
+ * sessions.
+ */
 const SESSION_IDLE_MS = 24 * 60 * 60 * 1_000
-/** Interval of probes of an address that is down, and so the delay until it is used again. */
+/** Interval at which an address that is down is probed. */
 const DOWN_CHECK_MS = 1_000
-/** Interval of probes of an address that is up, while there are others. */
+/** Interval at which an address that is up is probed, if there are several addresses. */
 const UP_CHECK_MS = 10_000
-/** Addresses that are up are probed only if the server was used within this time. */
+/** Addresses that are up are only probed if the server was used within this time. */
 const IN_USE_MS = 60_000
 const CHECK_TIMEOUT_MS = 2_000
-/** Consecutive requests without a response after which an address is probed at once. */
+/** After this number of consecutive failures, an address is probed at once. */
 const MAX_FAILURES = 3
 const MAX_SESSION_CHARACTERS = 64
 
-/** Key of an upstream's session. Long ids are hashed to bound its size. */
+/** Returns the key of an upstream's session. Long ids are hashed, which limits its size. */
 export const sessionKey = (session: string): string =>
   session.length <= MAX_SESSION_CHARACTERS ? session : hash('sha256', session, 'base64')
 
-/** Whether a server responds at an address. Never rejects. */
+/** Returns whether a server responds at an address. Never rejects. */
 export type Probe = (url: URL, timeoutMs: number) => Promise<boolean>
 
 type Member = {
@@ -36,20 +42,21 @@ type Member = {
   isChecking: boolean
 }
 
-/** A request's slot at an address, until the request is over. */
+/** A request that is open at an address. */
 export type Slot = {
   target: PassthroughTarget
-  /** The address responded. Statuses of gateways count as failures. */
+  /** Reports a response. Statuses of gateways count as failures. */
   responded: (status: number) => void
-  /** The address failed; `isGone` if it refused the connection. */
+  /** Reports a failure. `isGone` means that the address refused the connection. */
   failed: (why: string, isGone: boolean) => void
-  /** To be called once. */
+  /** Must be called once, when the request is over. */
   release: () => void
 }
 
 /**
- * Distributes requests over the addresses of an upstream: to the one with the fewest open requests, and all requests of
- * a session to the same one. An address that refuses connections is skipped, and probed until it responds again.
+ * Distributes requests over the addresses of an upstream. A request goes to the address with the
+ * fewest open requests, or to the address of its session. An address that refuses connections is
+ * skipped and probed until it responds.
  */
 export const createBalancer = (targets: readonly PassthroughTarget[], probe: Probe) => {
   const members: Member[] = targets.map(target => ({
@@ -61,7 +68,7 @@ export const createBalancer = (targets: readonly PassthroughTarget[], probe: Pro
     isChecking: false,
   }))
   const hasChoice = members.length > 1
-  // The cache allocates its memory at once, so it is created only if there is a choice.
+  // The cache allocates its memory at once, so it is only created for several addresses.
   const sessions = hasChoice
     ? new LRUCache<string, Member>({ max: MAX_REMEMBERED_SESSIONS, ttl: SESSION_IDLE_MS, updateAgeOnGet: true })
     : undefined
@@ -90,7 +97,7 @@ export const createBalancer = (targets: readonly PassthroughTarget[], probe: Pro
   const needsWatch = (): boolean =>
     members.some(({ down }) => down !== undefined) || (hasChoice && Date.now() - usedAt < IN_USE_MS)
 
-  /** Runs while there is an address to probe. */
+  /** Probes addresses at intervals, as long as any of them needs it. */
   const watch = (): void => {
     if (timer !== undefined || isClosed) return
     timer = setTimeout(() => {
@@ -109,7 +116,7 @@ export const createBalancer = (targets: readonly PassthroughTarget[], probe: Pro
     const failed: Slot['failed'] = (why, isGone) => {
       member.failures += 1
       if (isGone) member.down ??= { since: new Date(), why }
-      // A failed response may be the caller's doing, so the address is probed before it counts as down.
+      // The caller may have caused the failure, so the address is probed before it counts as down.
       else if (member.failures >= MAX_FAILURES) void check(member)
       watch()
     }
@@ -130,14 +137,14 @@ export const createBalancer = (targets: readonly PassthroughTarget[], probe: Pro
   const isFit = ({ down, target }: Member, tried: ReadonlySet<PassthroughTarget>): boolean =>
     down === undefined && !tried.has(target)
 
-  /** Returns the address with the fewest open requests; the first of several. */
+  /** Returns the address with the fewest open requests. Of several, the first. */
   const leastBusy = (tried: ReadonlySet<PassthroughTarget>): Member | undefined =>
     members.filter(member => isFit(member, tried)).toSorted((a, b) => a.open - b.open)[0]
 
   return {
     /**
-     * Returns a slot for a request, and its session if any. Undefined if no address is left. Addresses in `tried` are
-     * skipped.
+     * Takes a slot for a request of this session, if any. Skips the addresses in `tried`. Returns
+     * undefined if no address is left.
      */
     take: (session: string | undefined, tried: ReadonlySet<PassthroughTarget>): Slot | undefined => {
       usedAt = Date.now()
@@ -146,12 +153,12 @@ export const createBalancer = (targets: readonly PassthroughTarget[], probe: Pro
       const member = known !== undefined && isFit(known, tried) ? known : leastBusy(tried)
       return member && takePlace(member)
     },
-    /** Sends the session's requests to this address from now on. */
+    /** Directs the session's requests to this address from now on. */
     remember: (session: string, { target }: Slot): void => {
       const member = members.find(one => one.target === target)
       if (member !== undefined) sessions?.set(sessionKey(session), member)
     },
-    /** Why an address is down; the last one if there are several. */
+    /** Returns why an address is down. Of several, the last. */
     whyDown: (): string | undefined => members.findLast(({ down }) => down !== undefined)?.down?.why,
     targets,
     state: (): UpstreamState => {

@@ -8,36 +8,37 @@ import { createRouteAccount, type RouteAccount } from './route-account.ts'
 import { toTarget } from './target.ts'
 
 /**
- * How requests reach the upstream of a passthrough server. The same object as long as the configuration is the same.
+ * How requests reach the upstream of a passthrough server. The object stays the same until the
+ * configuration changes.
  */
 export type PassthroughRoute = {
   upstream: string
   balancer: Balancer
-  /** Sent with every request, overriding the caller's. Names in lower case. */
+  /** Sent with every request, in place of the caller's headers. Names in lower case. */
   headers: Readonly<Record<string, string>>
   /** Timeout until the response begins. */
   timeoutMs: number
-  /** Whether the upstream uses HTTP+SSE, where the first event names the address for messages. */
+  /** Whether the upstream uses HTTP+SSE. Its first event contains the address for messages. */
   isSse: boolean
   secrets: readonly string[]
-  /** For upstreams that require authorization. */
+  /** Undefined if the upstream requires no authorization. */
   account: RouteAccount | undefined
 }
 
-/** Maximum number of servers whose addresses are remembered. More than are mounted at once. */
+/** Maximum number of servers whose state is stored. Fewer are mounted at once. */
 export const MAX_BALANCED_SERVERS = 5_000
 
 type Held = { key: string; route: PassthroughRoute }
 
-/** Returns the only upstream of a passthrough server, or what is wrong with its upstreams. */
+/** Returns the only upstream of a passthrough server, or why it cannot be used. */
 const findOnly = (loaded: readonly LoadedUpstream[]): Result<LoadedUpstream, string> => {
   const [only, second] = loaded
-  if (only === undefined) return failure('This passthrough server has no upstream yet.')
-  if (second !== undefined) return failure('This passthrough server has more than one upstream. Remove all but one.')
+  if (only === undefined) return failure('This passthrough server has no MCP server to pass requests to yet.')
+  if (second !== undefined) return failure('This passthrough server has more than one MCP server. Remove all but one.')
   const { isEnabled, config, name } = only.upstream
-  if (!isEnabled) return failure(`The upstream "${name}" is disabled.`)
+  if (!isEnabled) return failure(`The MCP server "${name}" is disabled.`)
   if (config.transport === 'stdio')
-    return failure(`The upstream "${name}" is a command. A passthrough server needs an upstream with a URL.`)
+    return failure(`The MCP server "${name}" is a command. A passthrough server needs one with a URL.`)
   return success(only)
 }
 
@@ -47,7 +48,10 @@ export type PassthroughsParts = {
   bus: EventBus
 }
 
-/** Holds the state of upstream addresses, which survives other changes of their servers. */
+/**
+ * Holds the routes of passthrough servers, with the state of each address. They remain when
+ * anything but the upstream's configuration changes.
+ */
 export const createPassthroughs = ({ probe, accounts, bus }: PassthroughsParts) => {
   const ways = new LRUCache<string, Held>({ max: MAX_BALANCED_SERVERS, dispose: ({ route }) => route.balancer.close() })
   const unsubscribe = bus.subscribe('server_removed', async ({ serverId }) => {
@@ -57,13 +61,13 @@ export const createPassthroughs = ({ probe, accounts, bus }: PassthroughsParts) 
   const open = ({ upstream, resolved }: LoadedUpstream): Result<PassthroughRoute, string> => {
     if (!resolved.ok) return failure(resolved.error.message)
     const config = resolved.value
-    if (config.transport === 'stdio') return failure(`The upstream "${upstream.name}" is a command.`)
+    if (config.transport === 'stdio') return failure(`The MCP server "${upstream.name}" is a command.`)
     const { transport, url, urls = [] } = config
     const targets = [url, ...urls].flatMap(text => toTarget(text, transport) ?? [])
     const account = createRouteAccount({ upstreamId: upstream.id, config, accounts })
     if (account !== undefined && new Set(targets.map(({ url }) => url.origin)).size > 1) {
       return failure(
-        `All URLs of the upstream "${upstream.name}" must have the same origin, because its tokens are only sent to one.`,
+        `All URLs of the MCP server "${upstream.name}" must have the same origin, because its tokens are only sent to one.`,
       )
     }
     return success({
@@ -78,7 +82,10 @@ export const createPassthroughs = ({ probe, accounts, bus }: PassthroughsParts) 
   }
 
   return {
-    /** Returns the route of a server's requests, given all its upstreams. The error says what is missing. */
+    /**
+     * Returns the route for a server's requests. `loaded` are all its upstreams. The error says
+     * what is missing.
+     */
     routeOf: (serverId: string, loaded: readonly LoadedUpstream[]): Result<PassthroughRoute, string> => {
       const only = findOnly(loaded)
       if (!only.ok) {
@@ -94,11 +101,11 @@ export const createPassthroughs = ({ probe, accounts, bus }: PassthroughsParts) 
       else ways.delete(serverId)
       return route
     },
-    /** For servers that do not, or no longer, pass requests on. */
+    /** Drops the route of a server that is not a passthrough server, or no longer is. */
     forget: (serverId: string): void => {
       ways.delete(serverId)
     },
-    /** Undefined if no requests are passed on to it. */
+    /** Returns undefined if no requests are passed to the upstream. */
     stateOf: (upstream: Upstream): UpstreamState | undefined => {
       const route = ways.peek(upstream.serverId)?.route
       if (route === undefined) return undefined

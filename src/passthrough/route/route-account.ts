@@ -6,9 +6,12 @@ import { isPerCaller, type ResolvedConfig } from '../../upstreams/upstream.ts'
 
 /** The connected account of an upstream that requires authorization. */
 export type RouteAccount = {
-  /** Returns the token for a caller, who may be anonymous. Throws UpstreamError, which says what to do. */
+  /**
+   * Returns the token for a caller, who may be anonymous. Throws UpstreamError, whose message tells
+   * the caller what to do.
+   */
   getToken: (userId: string | undefined) => Promise<string>
-  /** Called after a token was rejected: refreshes it, so that the next request uses another one. Never rejects. */
+  /** Refreshes a rejected token, so that the next request uses another one. Never rejects. */
   renewSoon: (userId: string | undefined, refused: string) => void
   /** Throws AccountError if no valid account is connected. */
   assertConnected: (userId: string | undefined) => Promise<void>
@@ -20,7 +23,7 @@ type Parts = {
   accounts: Pick<AccountsOfConnections, 'authorizerOf' | 'assertConnected'>
 }
 
-/** Returns undefined if only the configured headers are sent. */
+/** Returns undefined if the upstream only needs the configured headers. */
 export const createRouteAccount = ({ upstreamId, config, accounts }: Parts): RouteAccount | undefined => {
   if (config.auth.type === 'none') return undefined
   const { url } = config
@@ -34,7 +37,7 @@ export const createRouteAccount = ({ upstreamId, config, accounts }: Parts): Rou
     getToken: async userId => authorizerOf(userId).getToken(url),
     renewSoon: (userId, refused) => {
       const renew = async (): Promise<unknown> => authorizerOf(userId).renewToken(url, refused)
-      // The next request reports what is wrong with the account.
+      // The next request reports the problem with the account.
       renew().catch(() => {})
     },
     assertConnected: async userId => accounts.assertConnected(upstreamId, holderOf(userId)),

@@ -1,19 +1,19 @@
 import type { RemoteConfig } from '../../upstreams/upstream.ts'
 
-/** An address that requests are passed on to. */
+/** An address to which requests are passed. */
 export type PassthroughTarget = {
   readonly url: URL
-  /** Prefix of every path: empty, or without a trailing slash. */
+  /** Prefix of every path. Empty, or without a trailing slash. */
   readonly base: string
   /** Path of the address itself. */
   readonly path: string
-  /** Its query, without the question mark, which is added to every request. */
+  /** Query of the address, without the question mark. Added to every request. */
   readonly query: string
 }
 
 /**
- * With HTTP+SSE the address is that of the stream, and messages go to a sibling path. So for that transport, paths are
- * resolved relative to the parent.
+ * Parses an address. With HTTP+SSE it is the address of the stream, and messages go to a sibling
+ * path, so paths are relative to its parent.
  */
 export const toTarget = (text: string, transport: RemoteConfig['transport']): PassthroughTarget | undefined => {
   const url = URL.parse(text)
@@ -23,17 +23,20 @@ export const toTarget = (text: string, transport: RemoteConfig['transport']): Pa
   return { url, base, path, query: url.search.slice(1) }
 }
 
-/** The part of a request's path after the server's own (empty, or starting with a slash), and the query with its `?`. */
+/**
+ * The part of a request's path after the server's path (empty, or with a leading slash), and the
+ * query including its `?`.
+ */
 export type PassedTarget = { suffix: string; search: string }
 
-/** Returns the path and query of a request at the target. */
+/** Returns the path and query of a passed request at this address. */
 export const pathAt = ({ base, path, query }: PassthroughTarget, { suffix, search }: PassedTarget): string => {
   const whole = suffix === '' ? path : `${base}${suffix}`
   if (query === '') return `${whole}${search}`
   return search.length > 1 ? `${whole}?${query}&${search.slice(1)}` : `${whole}?${query}`
 }
 
-/** Removes the configured query, which only the upstream may see, where the upstream repeats it. */
+/** Removes the configured query, which clients must not see, if the upstream repeats it. */
 const withoutOwn = (search: string, query: string): string => {
   if (query === '') return search
   const own = new Set(query.split('&'))
@@ -42,7 +45,10 @@ const withoutOwn = (search: string, query: string): string => {
   return rest.length === 0 ? '' : `?${rest.join('&')}`
 }
 
-/** Returns the suffix and query under which clients reach a URL of the target, or undefined if it is not one. */
+/**
+ * Returns the suffix and query under which clients reach a URL of this address. Undefined if the
+ * URL is elsewhere.
+ */
 export const suffixOf = (target: PassthroughTarget, url: URL): PassedTarget | undefined => {
   const { base, path, query } = target
   if (url.origin !== target.url.origin) return undefined

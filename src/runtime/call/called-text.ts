@@ -1,5 +1,5 @@
 import type { StoredExecution } from '../../history/executions.store.ts'
 
-/** Names the called tool, or the request that was passed on. */
+/** Returns the name of the called tool, or the method and path of a passed request. */
 export const calledText = ({ tool, request }: Pick<StoredExecution, 'tool' | 'request'>): string =>
   tool === '' && request !== undefined ? `${request.method} ${URL.parse(request.url)?.pathname ?? ''}` : tool

@@ -8,8 +8,8 @@ import type { CallContext, CompiledTool, ToolOutcome } from './compiled-tool.ts'
 import type { RefusedResult, UpstreamResult } from './tool-result.ts'
 
 /**
- * A resource, template or prompt of an upstream as lists show it. `name` is what clients request it by, such as its
- * URI.
+ * A resource, template or prompt of an upstream, as in lists. `name` is the name or URI by which
+ * clients request it.
  */
 export type OfferedItem = { name: string; json: JsonObject }
 
@@ -19,29 +19,35 @@ export type OfferLists = {
   prompts: readonly OfferedItem[]
 }
 
-/** A request to an upstream. `group` is the upstream named in the request, if the server is grouped. */
+/**
+ * A request to an upstream. `group` is the upstream that the client named, if the server is
+ * grouped.
+ */
 type Ask<Arguments extends readonly unknown[]> = (
   ...asked: [...Arguments, context: CallContext, group?: string]
 ) => Promise<UpstreamResult> | undefined
 
-/** Optional capabilities of a server's upstreams, which determine those of the server. */
+/** Optional capabilities of a server. Each is available if an upstream supports it. */
 export type OfferedCapabilities = { completions: boolean; logging: boolean; subscribe: boolean }
 
 /**
- * Resources and prompts of a server's upstreams. Requests return undefined if no upstream has what is named, and never
- * reject.
+ * Resources and prompts of a server's upstreams. Requests return undefined if no upstream has the
+ * named item, and never reject.
  */
 export type CompiledOffers = OfferLists & {
   /** The lists of each upstream, if the server is grouped. */
   groups?: ReadonlyMap<string, OfferLists> | undefined
   readResource: Ask<[uri: string]>
   getPrompt: Ask<[name: string, args: JsonObject | undefined]>
-  /** Takes the params of `completion/complete`. Also returns undefined if they name nothing. */
+  /**
+   * Takes the params of `completion/complete`. Returns undefined if they do not name an existing
+   * item.
+   */
   complete: Ask<[params: JsonObject]>
   capabilities: OfferedCapabilities
   /**
-   * `onUpdated` receives the URI that was updated, which may be a part of the resource. Returns undefined if no
-   * upstream has it.
+   * `onUpdated` receives the URI that was updated, which may be a part of the resource. Returns
+   * undefined if no upstream has the resource.
    */
   subscribe: (
     uri: string,
@@ -49,11 +55,11 @@ export type CompiledOffers = OfferLists & {
     group?: string,
   ) => Promise<{ stop: () => void } | RefusedResult> | undefined
   tellRootsChanged: (peer: SessionPeer) => void
-  /** Closes the connections that belong to one client. */
+  /** Closes the connections that were opened for one client. */
   closeOwn: (peer: SessionPeer) => void
   /**
-   * Subscribes to log messages from a level on, including those outside of calls. Returns a function that stops it.
-   * `origin` identifies the listener, as in the links of its calls.
+   * Subscribes to log messages of this level or above, including those outside calls. Returns a
+   * function that unsubscribes. `origin` identifies the listener, as in the links of its calls.
    */
   listenToLogs: (level: LogLevel, origin: object, listener: (params: JsonObject) => void) => () => void
 }
@@ -61,18 +67,20 @@ export type CompiledOffers = OfferLists & {
 /** An upstream whose catalogue is unknown. */
 export type MissingUpstream = { upstream: string; why: string }
 
-/** Items that clients request by name or URI. */
+/** Kinds of items that clients request by name or URI. */
 export type MissingKind = 'tools' | 'prompts' | 'resources'
 
-/** Tools that exist only for clients that can be asked for input. */
+/** Tools that upstreams offer only to clients that can be asked for input. */
 export type UnlistedTools = {
-  /** Returns a tool that an upstream may have under this name. Calling it shows whether it exists. */
+  /**
+   * Returns a tool that an upstream may have under this name. Only a call shows whether it exists.
+   */
   find: (name: string) => CompiledTool | undefined
-  /** Returns the tools known from this client's own connections. */
+  /** Returns the tools that are known from this client's own connections. */
   list: (peer: SessionPeer) => readonly CompiledTool[]
 }
 
-/** A server compiled from its rows: everything that calls need without reading the database. Never changes. */
+/** A server compiled from its rows, so that calls need not read the database. Immutable. */
 export type CompiledServer = {
   id: string
   name: string
@@ -80,26 +88,31 @@ export type CompiledServer = {
   access: AccessPolicy
   /** Sorted by name. */
   tools: readonly CompiledTool[]
-  /** Upstreams missing in the lists, with reasons. */
+  /** Upstreams that are missing in the lists, with reasons. */
   missing?: readonly MissingUpstream[] | undefined
-  /** Whether clients are told about failed upstreams, so that it must be rebuilt when that changes. */
+  /**
+   * Whether clients are told about failed upstreams. The server is then rebuilt when an upstream
+   * fails or recovers.
+   */
   tellsOutages?: boolean | undefined
-  /** The names of its groups, if it is grouped. */
+  /** The names of the groups, if the server is grouped. */
   groups?: readonly string[] | undefined
-  /** Returns the reason why a tool, prompt or resource is missing, if it is known. */
+  /** Returns why a tool, prompt or resource is missing, if known. */
   explainMissing?: ((kind: MissingKind, name: string) => string | undefined) | undefined
-  /** Only if the tools of upstreams are listed one by one and need no approval. */
+  /** Defined if upstream tools are listed one by one and do not need approval. */
   unlisted?: UnlistedTools | undefined
-  /** Only if the presentation depends on the cost of its tools. */
+  /** Defined if the presentation depends on the cost of the tools. */
   shownAs?: ShownAs | undefined
-  /** Only if it has upstreams. */
+  /** Defined if the server has upstreams with known catalogues. */
   offers?: CompiledOffers | undefined
-  /** Receives every outcome that is sent, with the signal of its call. */
+  /** Receives the outcome of every call that is sent, with the call's signal. */
   noteSent?: ((outcome: ToolOutcome, signal: StopSignal) => void) | undefined
-  /** Only if it is a passthrough server. */
+  /** Defined if it is a passthrough server. */
   passthrough?: CompiledPassthrough | undefined
 }
 
-/** A server compiled for each presentation. `shownAs` is the one that `auto` would choose. */
+/**
+ * A server compiled for each presentation. `shownAs` is the presentation that `auto` would choose.
+ */
 export type PresentedServers = Readonly<Record<'flat' | 'grouped' | 'search', CompiledServer>> &
   Pick<CompiledServer, 'shownAs'>

@@ -8,11 +8,11 @@ import type { ToolResult, UpstreamResult } from './tool-result.ts'
 
 export type CallContext = {
   readonly caller: Caller
-  /** The client's `name/version`, as it reports it. */
+  /** The client's `name/version`, as the client reports it. */
   readonly client: string | undefined
   /** Aborted when the caller disconnects or cancels. */
   readonly signal: StopSignal
-  /** For tools that may send their client messages: those of upstreams. */
+  /** For upstream tools, which may send messages to the client. */
   readonly link?: CallLink | undefined
 }
 
@@ -21,13 +21,17 @@ export type ToolOutcome<Result = ToolResult | UpstreamResult> = {
   result: Result
   /** For the ledger. Undefined if the call was not recorded. */
   cost?: CallCost | undefined
-  /** Content-Type of the API's response; undefined if the result was shaped, because it no longer describes it. */
+  /**
+   * Content-Type of the API's response. Undefined if the result was shaped, because the type may no
+   * longer apply.
+   */
   contentType?: string | undefined
 }
 
 /**
- * A tool of a mounted server. `call` resolves, sends, shapes and records, and never throws: made by `compile-tool.ts` for
- * an HTTP tool and by `compile-upstream-tools.ts` for one of an upstream, and wrapped by `results/budget` to cut results.
+ * A tool of a mounted server. `call` resolves arguments, sends the request, shapes and records the
+ * result, and never throws. `compile-tool.ts` creates HTTP tools and `compile-upstream-tools.ts`
+ * upstream tools. `results/budget` wraps both to cut results.
  */
 export type CompiledTool = {
   name: string
@@ -35,22 +39,28 @@ export type CompiledTool = {
   description: string | undefined
   inputSchema: JsonObject
   outputSchema: JsonObject | undefined
-  /** An upstream's own annotations for its tools. */
+  /** For an upstream tool, the annotations of the upstream. */
   annotations: ToolAnnotations | JsonObject | undefined
   /** Other declared members, such as icons and `_meta`, which are listed unchanged. */
   more?: JsonObject | undefined
   /**
-   * Whether the builder marked it as read-only, so that tokens with read scope may call it. The HTTP method and the
-   * upstream's annotations do not count. For a tool that calls others, the inner tool decides.
+   * Whether the builder marked the tool as read-only, so that tokens with only the read scope may
+   * call it. The HTTP method and the upstream's annotations do not count. If a tool calls other
+   * tools, the inner tool decides.
    */
   isReadOnly: boolean
-  /** For a tool that calls others: whether it calls a read-only one with these arguments. */
+  /**
+   * For a tool that calls other tools: whether the inner tool is read-only, given these arguments.
+   */
   isReadOnlyCall?: ((args: JsonValue | undefined) => boolean) | undefined
-  /** Whether it may send messages to its client while it runs, as upstream tools do. Its context then needs a link. */
+  /**
+   * Whether it may send messages to its client while it runs, as upstream tools do. Its context
+   * must then have a link.
+   */
   isLinked?: boolean | undefined
-  /** Returns a refusal only for those errors of upstreams whose codes clients understand. */
+  /** Returns a refusal only for errors of upstreams with codes that clients understand. */
   call: (args: JsonValue | undefined, context: CallContext) => Promise<ToolOutcome>
-  /** The call without a budget; undefined if `call` never cuts results. */
+  /** Like `call`, without a budget. Undefined if `call` never cuts results. */
   callWhole?: CompiledTool['call'] | undefined
 }
 

@@ -1,13 +1,16 @@
 import { removeHidden } from '../../upstreams/catalogue/hidden-text.ts'
 import type { ToolGroup } from './tool-group.ts'
 
-/** Maximum characters of all notes about groups, some 1,500 tokens. */
+/** Maximum total length of the notes about groups, about 1,500 tokens. */
 const MAX_NOTES_CHARS = 6_000
-/** Maximum characters of a group's description or error. */
+/** Maximum length of a group's description or error. */
 const MAX_NOTE_CHARS = 300
-/** Maximum characters of all group lines. Groups beyond it are named in the error for an unknown group. */
+/**
+ * Maximum total length of the group lines. The error for an unknown group names the groups beyond
+ * it.
+ */
 const MAX_LINES_CHARS = 20_000
-/** Maximum number of names in an error: as many as there can be upstreams. */
+/** Maximum number of names in an error, the same as the maximum number of upstreams. */
 const MAX_NAMES = 100
 /** Maximum length of a quoted name, which a model may have invented. */
 const MAX_QUOTED_CHARS = 100
@@ -27,7 +30,7 @@ const lineOf = ({ name, description, outage, tools }: ToolGroup, noteChars: numb
   return `- ${name} (${known}${state})${note === '' ? '' : `: ${note}`}`
 }
 
-/** Describes each group and its problems on one line, with a bounded total. */
+/** Describes each group on one line, including its failure. The total length is limited. */
 export const describeGroups = (groups: readonly ToolGroup[]): string => {
   if (groups.length === 0) return 'There are none yet.'
   const noteChars = Math.min(MAX_NOTE_CHARS, Math.floor(MAX_NOTES_CHARS / groups.length))
@@ -45,7 +48,7 @@ export const describeGroups = (groups: readonly ToolGroup[]): string => {
 
 export const quoteName = (name: string): string => `"${cutText(onOneLine(name), MAX_QUOTED_CHARS)}"`
 
-/** Lists the existing names. `of` begins the sentence, such as `The groups`. */
+/** Lists the existing names. `of` starts the sentence, such as `The groups`. */
 export const listNames = (of: string, names: readonly string[]): string => {
   if (names.length === 0) return `${of}: none.`
   const listed = names.slice(0, MAX_NAMES).map(name => JSON.stringify(name))

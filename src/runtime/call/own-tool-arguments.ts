@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import { listNames, quoteName } from './group-texts.ts'
 
-/** Returns the input schema of one of our own tools. */
+/** Builds the input schema of one of Patchbay's own tools. */
 export const objectSchema = (properties: JsonObject, required: string[]): JsonObject => ({
   type: 'object',
   properties,
@@ -16,7 +16,7 @@ export const TOOLS_OUTPUT: JsonObject = {
   required: ['tools'],
 }
 
-/** Checks the arguments of one of our own tools: an object with known members. */
+/** Checks that the arguments of such a tool are an object with known members only. */
 export const checkArguments = (given: JsonValue | undefined, known: readonly string[]): Result<JsonObject, string> => {
   if (!isJsonObject(given)) return failure('The arguments must be an object.')
   const unknown = Object.keys(given).find(key => !known.includes(key))
@@ -30,10 +30,10 @@ export const readText = (given: JsonObject, key: string, hint: string): Result<s
   return failure(`"${key}" is ${value === undefined ? 'missing' : 'not a string'}. ${hint}`)
 }
 
-/** Reads the arguments for the inner tool that one of our own tools calls. */
+/** Reads the arguments for the inner tool that such a tool calls. */
 export const readInnerArguments = (given: JsonObject, key: string): Result<JsonObject, string> => {
   const inner = given[key]
-  // Models send null for arguments that they leave out.
+  // Models send null for omitted arguments.
   if (inner === undefined || inner === null) return success({})
   return isJsonObject(inner) ? success(inner) : failure(`"${key}" must be an object with the arguments of the tool.`)
 }

@@ -7,10 +7,13 @@ export type ToolGroup = {
   description: string | undefined
   /** The current failure, if it is unavailable. */
   outage: string | undefined
-  /** Named as in the group. Undefined if they have never been fetched. */
+  /** Under their names in the group. Undefined if the tools have never been fetched. */
   tools: readonly CompiledTool[] | undefined
-  /** Extra tools, listed only for clients that accept requests from upstreams. Named like `tools`. */
+  /** More tools, only for clients that accept requests from upstreams. Named like `tools`. */
   unlisted?: UnlistedTools | undefined
-  /** Why it shows no tools at all. Such a group is not listed, but explained on request. */
+  /**
+   * Why the group has no tools at all. It is then not listed, and this error is returned for its
+   * name.
+   */
   off?: string | undefined
 }

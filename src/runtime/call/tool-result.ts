@@ -14,24 +14,25 @@ export type BlocksResult = {
 }
 
 /**
- * A result of one text block, as the original UTF-8: decoding and encoding a long text again would be expensive. With
- * `structuredAs`, the text is JSON and also the structured content under that name.
+ * A result with a single text block, as the original UTF-8, because decoding and encoding a long
+ * text would be expensive. If `structuredAs` is given, the text is JSON, and also the structured
+ * content under this key.
  */
 export type LongText = { utf8: Buffer; structuredAs?: string }
 
 export type ToolResult = BlocksResult | LongText
 
-/** The result of an upstream, unchanged. */
+/** An upstream's result, as received. */
 export type PassedResult = {
   passed: JsonObject
-  /** The same as JSON, if already serialized. */
+  /** The result as JSON, if already serialized. */
   json?: string
 }
 
 export const isLongText = (result: ToolResult | PassedResult): result is LongText => 'utf8' in result
 export const isPassed = (result: ToolResult | PassedResult): result is PassedResult => 'passed' in result
 
-/** An error of an upstream whose code clients understand, passed on as a JSON-RPC error. */
+/** An error of an upstream whose code clients understand. Sent as a JSON-RPC error. */
 export type RefusedResult = { refused: { code: number; message: string; data?: JsonObject } }
 export type UpstreamResult = PassedResult | RefusedResult
 
@@ -42,14 +43,17 @@ export const isErrorResult = (result: ToolResult | UpstreamResult): boolean =>
   isRefused(result) ||
   (isPassed(result) ? result.passed.isError === true : !isLongText(result) && result.isError === true)
 
-/** Returns the content blocks of a result, unchecked if it is an upstream's; none of a long text. */
+/**
+ * Returns the content blocks of a result. Those of an upstream are not validated. A long text has
+ * none.
+ */
 export const blocksOf = (result: ToolResult | PassedResult): readonly unknown[] => {
   if (isLongText(result)) return []
   const { content } = isPassed(result) ? result.passed : result
   return Array.isArray(content) ? content : []
 }
 
-/** Returns the first text of an error; undefined if the result is none. */
+/** Returns the first text of an error. Undefined if the result is not an error. */
 export const findErrorText = (result: ToolResult | UpstreamResult): string | undefined => {
   if (isRefused(result)) return result.refused.message
   if (!isErrorResult(result)) return undefined
@@ -62,9 +66,9 @@ export const errorResult = (text: string): BlocksResult => ({ content: [{ type: 
 /** Maximum length of an error about arguments. */
 const MAX_ERROR_CHARACTERS = 4_000
 
-/** Truncates an error about arguments to what a model reads. */
+/** Truncates an error about arguments, which a model reads. */
 export const boundError = (text: string): string =>
   (text.length > MAX_ERROR_CHARACTERS ? `${text.slice(0, MAX_ERROR_CHARACTERS)}…` : text).toWellFormed()
 
-/** The error that callers see for a fault of ours. */
+/** The error that callers see after an unexpected exception. */
 export const INTERNAL_FAULT = 'Patchbay failed to run this call. The reason is in the server log.'

@@ -8,7 +8,7 @@ import type { ToolGroup } from '../call/tool-group.ts'
 import { renderToolJson } from '../call/tool-json.ts'
 import { boundError, errorResult, type LongText } from '../call/tool-result.ts'
 
-/** What calls need; everything that describes a tool is in the prepared bytes. */
+/** The members that calls need. Lists are prepared bytes. */
 type GroupedTool = Pick<CompiledTool, 'call' | 'isReadOnly' | 'isReadOnlyCall'>
 
 type OpenGroup = {
@@ -44,7 +44,7 @@ const openGroup = ({ name, unlisted }: ToolGroup, tools: readonly CompiledTool[]
   json: { utf8: Buffer.from(`[${tools.map(tool => renderToolJson(tool)).join(',')}]`), structuredAs: 'tools' },
 })
 
-/** Finds tools by the names that a client sent. Errors are for the model and list the existing names. */
+/** Finds tools by the names that a client sent. Errors list the existing names, for the model. */
 const createFinder = (groups: readonly ToolGroup[]) => {
   const opened = new Map<string, OpenGroup>()
   const closed = new Map<string, string>()
@@ -75,7 +75,7 @@ const createFinder = (groups: readonly ToolGroup[]) => {
 }
 type Finder = ReturnType<typeof createFinder>
 
-/** Lists the tools of a group, including those only for this client. */
+/** Lists the tools of a group, including tools only for this client. */
 const listTools = ({ json, tools, unlisted }: OpenGroup, peer: Peer): LongText => {
   const more = peer?.kind === 'session' ? (unlisted?.list(peer) ?? []).filter(({ name }) => !tools.has(name)) : []
   if (more.length === 0) return json
@@ -145,7 +145,10 @@ const compileCall = (finder: Finder, groups: readonly ToolGroup[]): CompiledTool
   }
 }
 
-/** Compiles the two tools that replace those of all groups. The second returns the inner tool's result unchanged. */
+/**
+ * Compiles the two tools that replace the tools of all groups. `call_dynamic_tool` returns the inner tool's
+ * result unchanged.
+ */
 export const compileGroupedTools = (groups: readonly ToolGroup[]): CompiledTool[] => {
   const finder = createFinder(groups)
   const shown = groups.filter(({ off }) => off === undefined)

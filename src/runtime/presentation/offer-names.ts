@@ -6,18 +6,21 @@ import type { OfferedItem } from '../call/compiled-server.ts'
 
 export type OfferOwner = Pick<Upstream, 'id' | 'name'>
 
-/** `name` is the name for clients, `own` that of the upstream. */
+/** `name` is the name for clients, `own` the upstream's own name. */
 export type NamedOffer = { owner: OfferOwner; own: string; name: string }
 
 type Offer = NamedOffer & { json: JsonObject }
 
 export type OfferNaming = {
-  /** Whether upstream names distinguish offers of the same name. Otherwise the first one stays. */
+  /**
+   * Whether items of the same name are distinguished by the name of their upstream. Otherwise only
+   * the first is listed.
+   */
   isGrouped: boolean
   onSkipped: (item: string, reason: string) => void
 }
 
-/** Prefix of a URI or a prompt's name that names its upstream. */
+/** Returns the prefix that marks a URI or a prompt's name as an upstream's. */
 export const groupMark = ({ name }: OfferOwner): string => `${name}+`
 
 const KINDS = {
@@ -58,7 +61,7 @@ const nameOffers = (
     const holder = named.get(name)
     if (holder === undefined) named.set(name, { ...offer, name })
     else {
-      const why = `of the upstream "${owner.name}" is left out, because "${holder.owner.name}" has one with the same name`
+      const why = `of the MCP server "${owner.name}" is left out, because "${holder.owner.name}" has one with the same name`
       onSkipped(name, `${KINDS[kind].what} ${why}`)
     }
   }
@@ -86,7 +89,7 @@ export const nameAllOffers = (sources: readonly UpstreamSource[], naming: OfferN
   }
   return {
     lists: ofKinds(kind => toItems(kind, offers[kind])),
-    /** Keyed by upstream, on grouped servers only. */
+    /** By upstream. Only on grouped servers. */
     groupLists: naming.isGrouped ? new Map(sources.map(listGroup)) : undefined,
     names: ofKinds(kind => withoutJson(offers[kind])),
   }

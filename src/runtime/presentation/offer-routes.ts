@@ -2,13 +2,15 @@ import { mayMatch, toTemplateShape } from '../../results/shape/template-shape.ts
 import type { UpstreamSource } from '../../upstreams/catalogue/present-tools.ts'
 import { groupMark, type NamedOffer, type NamedOffers, type OfferOwner } from './offer-names.ts'
 
-/** The upstream that has what a client names, and its name there. */
+/** The upstream of an item that a client named, and the upstream's own name for it. */
 export type OfferRoute = Pick<NamedOffer, 'owner' | 'own'>
 
-/** Maximum number of templates that a URI is matched against. Others are listed only. */
+/**
+ * Maximum number of templates against which URIs are matched. Further templates are listed only.
+ */
 const MAX_TEMPLATES = 2_000
 
-/** Returns the upstreams whose resources may be read, by name. */
+/** Returns the upstreams whose resources can be read, by name. */
 export const listReaders = (sources: readonly UpstreamSource[]): ReadonlyMap<string, OfferOwner> =>
   new Map(
     sources.flatMap(({ upstream: { id, name, config }, stored }) =>
@@ -16,7 +18,7 @@ export const listReaders = (sources: readonly UpstreamSource[]): ReadonlyMap<str
     ),
   )
 
-/** Key of an upstream's item by its own name. */
+/** Returns the key of an upstream's item. */
 const keyOf = (ownerId: string, own: string): string => `${ownerId} ${own}`
 
 const indexNames = (offers: readonly NamedOffer[]) => ({
@@ -25,8 +27,8 @@ const indexNames = (offers: readonly NamedOffer[]) => ({
 })
 
 /**
- * Maps client-side names to upstreams and back. On a grouped server, `group` names an upstream, and items within it
- * also have their own names. Returns undefined if no upstream has the item.
+ * Maps names between clients and upstreams. On a grouped server, `group` names an upstream, within
+ * which the upstream's own names are also valid. Returns undefined if no upstream has the item.
  */
 export const routeOffers = (
   names: NamedOffers['names'],
@@ -65,8 +67,9 @@ export const routeOffers = (
 
   return {
     /**
-     * In this order: the upstream that lists it; the one named by its prefix, if it has it; one with a matching
-     * template; the one named by its prefix; the only one that may have unlisted resources.
+     * Tries in this order: the upstream that lists the URI; the upstream of the URI's prefix, if it
+     * has the resource; an upstream with a matching template; the upstream of the prefix; and the
+     * only upstream with readable resources, if there is just one.
      */
     findResource: (uri: string, group?: string): OfferRoute | undefined => {
       if (group !== undefined && isGrouped) return findWithin(group, uri)
@@ -76,7 +79,7 @@ export const routeOffers = (
       if (marked !== undefined && isOffered(marked)) return marked
       return findByTemplate(uri) ?? marked ?? (sole && { owner: sole, own: uri })
     },
-    /** Finds a template by its listed text, as completions name it. */
+    /** Finds a template by its text as listed, which completions send. */
     findTemplate: (uriTemplate: string, group?: string): OfferRoute | undefined =>
       group !== undefined && isGrouped
         ? findWithin(group, uriTemplate)
@@ -86,7 +89,10 @@ export const routeOffers = (
       if (group === undefined || !isGrouped || named?.owner.name === group) return named
       return names.prompts.find(({ owner, own }) => owner.name === group && own === name)
     },
-    /** Returns the client's URI of an upstream's resource, such as one that has changed. */
+    /**
+     * Returns the URI under which clients know an upstream's resource, such as one that has
+     * changed.
+     */
     uriFor: (ownerId: string, own: string): string => {
       const listed = resources.byOwn.get(keyOf(ownerId, own))
       if (listed !== undefined || !isGrouped) return listed?.name ?? own

@@ -10,11 +10,11 @@ import { compileUpstreamTool, type UpstreamToolParts } from '../compile-upstream
 import type { OpenedGlobals } from '../opened-globals.ts'
 import { compileUnlistedOf } from '../unlisted-tools.ts'
 
-/** Maximum per server, the same as for servers that are not grouped. */
+/** Maximum number of upstream tools per server, the same as for other presentations. */
 const MAX_UPSTREAM_TOOLS = 5_000
 
 type GroupParts = UpstreamToolParts & {
-  /** Whether unlisted tools may be called, although no builder has seen them. */
+  /** Whether unlisted tools may be called, which no builder has seen. */
   hasUnlisted: boolean
   /** The upstream's failure, with secrets masked. */
   outageOf: (upstream: Upstream) => string | undefined
@@ -22,8 +22,8 @@ type GroupParts = UpstreamToolParts & {
 }
 
 /**
- * Compiles tools under the upstream's names for them, with invisible characters removed. The history records the
- * server-wide unique names instead.
+ * Compiles the tools of an upstream under the upstream's own names, without invisible characters.
+ * The history records the names that are unique on the server.
  */
 const listInner = async (
   source: UpstreamSource,
@@ -37,18 +37,18 @@ const listInner = async (
     const { upstream } = source
     const tool = { ...compileUpstreamTool(upstream, item, globals, parts), name: removeHidden(item.name) }
     await pause()
-    const shown = `"${tool.name}" of the upstream "${upstream.name}"`
+    const shown = `"${tool.name}" of the MCP server "${upstream.name}"`
     if (tools.has(tool.name))
       parts.onSkipped(tool.name, `${shown} has the same name as another tool, apart from invisible characters`)
     else if (tools.size === room) {
-      parts.onSkipped(tool.name, `the upstreams of this server have more than ${MAX_UPSTREAM_TOOLS} tools in total`)
+      parts.onSkipped(tool.name, `the MCP servers of this server have more than ${MAX_UPSTREAM_TOOLS} tools in total`)
       break
     } else tools.set(tool.name, tool)
   }
   return [...tools.values()]
 }
 
-/** Makes each upstream a group under its name. */
+/** Makes each upstream a group with the upstream's name. */
 export const groupUpstreams = async (
   sources: readonly UpstreamSource[],
   absent: readonly Upstream[],
@@ -68,7 +68,7 @@ export const groupUpstreams = async (
       unlisted: parts.hasUnlisted ? compileUnlistedOf(source, 'own', globals, parts) : undefined,
       off: upstream.config.features.tools
         ? undefined
-        : `The feature "tools" of the upstream "${upstream.name}" is off, so its tools cannot be used`,
+        : `The feature "tools" of the MCP server "${upstream.name}" is off, so its tools cannot be used`,
     }
   })
   const unknown = absent.map(
@@ -83,8 +83,8 @@ export const groupUpstreams = async (
 }
 
 /**
- * Returns unique names, such as `Weather` and `Weather 2`: two toolkits may have the same title, or the name of an
- * upstream.
+ * Makes names unique, such as `Weather` and `Weather 2`, because two toolkits may have the same
+ * title, or a toolkit the name of an upstream.
  */
 const createNames = (taken: Iterable<string>) => {
   const names = new Set(taken)
@@ -98,7 +98,7 @@ const createNames = (taken: Iterable<string>) => {
 
 export type CompiledInstance = { instance: Instance; tool: CompiledTool }
 
-/** Makes each toolkit in use a group under its title. */
+/** Makes each toolkit with instances a group with the toolkit's title. */
 export const groupToolkits = (
   toolkits: ServerBlueprint['toolkits'],
   compiled: readonly CompiledInstance[],

@@ -1,12 +1,12 @@
 import type { MaskedRequest } from '../../history/execution-record.ts'
 
-/** Quotes for a POSIX shell. Inside single quotes only the quote itself is special. */
+/** Quotes a text for a POSIX shell. Within single quotes only the quote is special. */
 const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
-/** Returns the request as a curl command, with secrets masked as in the request. */
+/** Returns a request as a curl command. Secrets are masked as in the request. */
 export const toCurl = ({ method, url, headers, body }: MaskedRequest): string =>
   [
-    // Without globbing, braces and brackets in a URL are literal.
+    // Without globbing, curl treats braces and brackets in a URL literally.
     `curl --globoff -X ${quote(method)} ${quote(url)}`,
     ...headers.map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
     ...(body === undefined ? [] : [`--data-raw ${quote(body)}`]),

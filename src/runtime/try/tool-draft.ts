@@ -23,22 +23,25 @@ import { showTest, type ToolTest } from './tool-test.ts'
 export type ToolDraft = {
   definition: ToolDefinition
   /**
-   * The toolkit that contains it or will contain it. Undefined if a new toolkit is created for it; then the
-   * organization is given.
+   * The toolkit of the tool. Undefined if a new toolkit is to be created, in the organization
+   * below.
    */
   toolkitId: string | undefined
   organizationId: string | undefined
-  /** The saved tool that is being edited. A server that offers it provides its bindings. */
+  /**
+   * The saved tool that is being edited. If the server offers it, its bindings on the server are
+   * used.
+   */
   toolId: string | undefined
   /** The server whose globals and bindings are used, if any. */
   serverId: string | undefined
-  /** By parameter. Values of bound parameters are ignored. */
+  /** By parameter name. Values of bound parameters are ignored. */
   args: JsonObject
-  /** The stored response of a sent draft, for the preview of shaping. */
+  /** The stored response of a draft that was sent, for the preview of shaping. */
   sampleId: string | undefined
 }
 
-/** A draft as it would be called, with secrets masked. */
+/** A preview of a draft's call, with secrets masked. */
 export type DraftPreview = {
   compiled: CompiledDefinition
   bindings: Bindings
@@ -47,16 +50,22 @@ export type DraftPreview = {
   seen: { name: string; description: string | undefined; inputSchema: JsonObject }
   request: ToolTest['request']
   curl: string | undefined
-  /** The reason why the values do not make a request, if they do not. */
+  /** Why no request can be built from the values, if so. */
   problem: string | undefined
-  /** Undefined if there is no response for a preview. */
+  /** Undefined if there is no stored response. */
   shaping: ShapingPreview | undefined
 }
 
-/** The outcome of sending a draft. `sampleId` identifies its response, for the preview of shaping. */
+/**
+ * The result of sending a draft. `sampleId` identifies the stored response, for the preview of
+ * shaping.
+ */
 export type DraftTest = ToolTest & { sampleId: string | undefined }
 
-/** Binds given arguments to the caller. Other parameters use the server's global of the same name, if it exists. */
+/**
+ * Builds bindings for a test: parameters without an argument use the server's global of the same
+ * name, if it exists.
+ */
 export const bindingsByName = (names: readonly string[], args: JsonObject, globals: OpenedGlobals): Bindings =>
   Object.fromEntries(
     names.flatMap(name =>
@@ -78,13 +87,16 @@ export const createToolDrafts = (
   const { db, tools, http, limits, shaper, schemaChecks, onInternalError } = parts
   const samples = createResponseSamples()
 
-  /** Everybody who may save it may try it. */
+  /** Throws unless the actor may save the draft. Whoever may save it may try it. */
   const findOrganizationId = async (actor: Actor, draft: ToolDraft): Promise<string> => {
     if (draft.toolkitId === undefined) return organizationForNew(actor, draft.organizationId)
     return (await tools.getToolkitForTools(actor, draft.toolkitId)).organizationId
   }
 
-  /** Secrets stay within their organization, even if the actor belongs to several. */
+  /**
+   * The server must be in the toolkit's organization, so that secrets stay within it even if the
+   * actor belongs to several.
+   */
   const findWiring = async (actor: Actor, draft: ToolDraft): Promise<Wiring> => {
     const { serverId, toolId } = draft
     const organizationId = await findOrganizationId(actor, draft)
@@ -132,7 +144,8 @@ export const createToolDrafts = (
       if (!checked.ok) return undefined
       const compiled = checked.value
       const { bindings, findPlan, exposedArgs } = wire(actor, draft, compiled, wiring)
-      // A custom schema is only checked on sending and saving, because compiling it takes time.
+      // A custom schema is only checked when the draft is sent or saved, because compiling it takes
+      // time.
       const prepared = renderCall(findPlan(), exposedArgs)
       const request = prepared.ok ? maskRequest(prepared.value, wiring.globals.masker) : undefined
       return {
@@ -151,7 +164,7 @@ export const createToolDrafts = (
       }
     },
 
-    /** Sends a draft once, with the same checks as saving it, without recording it. */
+    /** Sends a draft once, after the same checks as for saving. The call is not recorded. */
     sendDraft: async (actor: Actor, draft: ToolDraft, signal: AbortSignal): Promise<DraftTest> => {
       const wiring = await findWiring(actor, draft)
       const compiled = tools.assertTool(draft.definition)

@@ -19,16 +19,19 @@ type UpstreamPreviewParts = Omit<UpstreamToolParts, 'limit' | 'shapingContext' |
     upstreamConnections: Pick<UpstreamConnections, 'findFor' | 'sync'>
   }
 
-/** A sample result from the builder, and how to shape it. */
+/** A sample result from the builder, and the shaping for it. */
 export type ResultToShape = {
   serverId: string
   text: string
   response: ResultShaping | undefined
-  /** The schema that clients see, if any. */
+  /** The output schema that clients see, if any. */
   outputSchema: JsonObject | undefined
 }
 
-/** Returns the error that clients would receive instead of the shaped result, if any. */
+/**
+ * Returns the error that clients would receive instead of the shaped result. Undefined if it
+ * matches the schema.
+ */
 const explainMismatch = async (
   made: string,
   outputSchema: JsonObject,
@@ -43,10 +46,13 @@ const explainMismatch = async (
   )
 }
 
-/** An upstream tool that a builder calls to see its result. */
+/** The call of an upstream tool by which a builder gets a sample result. */
 export type PreviewedTool = { upstream: Upstream; item: PresentedTool['item']; args: JsonObject; signal: AbortSignal }
 
-/** Returns the text that would be shaped. Each text is shaped separately, so the longest one is shown. */
+/**
+ * Returns the text to shape. If there are several, each would be shaped separately, and the longest
+ * is returned.
+ */
 const textToShape = (result: ToolResult | PassedResult): string => {
   const structured = isPassed(result) ? result.passed.structuredContent : undefined
   if (structured !== undefined) return JSON.stringify(structured)
@@ -54,9 +60,9 @@ const textToShape = (result: ToolResult | PassedResult): string => {
   return longest
 }
 
-/** Previews the shaping of upstream results with a sample. */
+/** Previews the shaping of upstream results on a sample. */
 export const createUpstreamPreviews = (parts: UpstreamPreviewParts) => ({
-  /** Calls the tool and returns its result before shaping, or why there is none. The call is recorded. */
+  /** Calls the tool and returns the result before shaping, or the error. The call is recorded. */
   callUpstreamTool: async (
     actor: Actor,
     { upstream, item, args, signal }: PreviewedTool,
