@@ -26,10 +26,7 @@ const MAX_MOUNTED = 5_000
 
 export type App = {
   http: HttpServer
-  /**
-   * Must be called before listening if an installation is served: loads what connected applications
-   * will need.
-   */
+  /** Must be called before listening if an installation is served: loads what connected applications will need. */
   prepare: () => Promise<void>
   /** Reports it as not ready, so that load balancers send no more requests. Everything still works. */
   announceStop: () => void

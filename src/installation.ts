@@ -13,8 +13,7 @@ import { listSealingKeyIds } from './servers/globals/globals.store.ts'
 import { listUpstreamSealingKeyIds } from './upstreams/oauth-client/clients.store.ts'
 
 /**
- * Token required to create the first account if Patchbay is reachable from other machines. The same
- * on every replica.
+ * Token required to create the first account if Patchbay is reachable from other machines. The same on every replica.
  */
 export const setupTokenOf = (settings: Settings, derived: readonly { key: Buffer }[]): string | undefined =>
   settings.listensOnLoopback ? undefined : derived[0]?.key.toString('hex').slice(0, 32)
@@ -36,8 +35,7 @@ export const migrateDatabase = (target: DatabaseTarget): Promise<readonly string
   migrate(target, MIGRATIONS_DIRECTORY)
 
 /**
- * Opens and migrates the database, and checks the master keys. Closes the database and throws if
- * the keys are wrong.
+ * Opens and migrates the database, and checks the master keys. Closes the database and throws if the keys are wrong.
  */
 export const openInstallation = async ({ database, masterKeys, dataDirectory }: Settings) => {
   // Checked first, so that an invalid key is reported before the database changes.

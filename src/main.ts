@@ -76,10 +76,7 @@ export type Installation = {
   announce: () => Promise<void>
 }
 
-/**
- * Serves until a stop signal, and then closes everything. Returns the exit code. Throws if it
- * cannot start.
- */
+/** Serves until a stop signal, and then closes everything. Returns the exit code. Throws if it cannot start. */
 export const serveInstallation = async ({ settings, services, logger, announce }: Installation): Promise<number> => {
   // Not registered earlier: waiting for another process's migration blocks the thread, and the
   // default handlers must be able to end the process.

@@ -46,20 +46,14 @@ import type { ConnectionLimits } from './upstreams/connection/shared-connection.
 import { upstreamsPlugin } from './upstreams/plugin.ts'
 import type { Upstream, UpstreamState } from './upstreams/upstream.ts'
 
-/**
- * The origins at which requests reach Patchbay itself: its public URL, and its port on this
- * machine.
- */
+/** The origins at which requests reach Patchbay itself: its public URL, and its port on this machine. */
 const ownOriginsOf = ({ baseUrl, port }: Settings): string[] => {
   const urls = [baseUrl, ...['127.0.0.1', 'localhost', '[::1]'].map(host => `http://${host}:${port}`)]
   return urls.map(url => new URL(url).origin)
 }
 
 export type ServiceOptions = {
-  /**
-   * Overrides the addresses from which client metadata documents may be fetched, for tests on
-   * loopback.
-   */
+  /** Overrides the addresses from which client metadata documents may be fetched, for tests on loopback. */
   documents?: Pick<HttpClientOptions, 'policy' | 'lookup'>
   /** Overrides times and sizes for connections to upstreams. */
   connectionLimits?: Partial<ConnectionLimits>
@@ -123,8 +117,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
     lifecycle,
   )
   const search = toolSearchPlugin({ settings, logger, embeddingLimits }, lifecycle)
-  // Closing the connections below cancels calls. This lets them be recorded before the recorder
-  // above closes.
+  // Closing the connections below cancels calls. This lets them be recorded before the recorder above closes.
   lifecycle.onClose(() => setImmediate())
 
   const upstreams = upstreamsPlugin(
@@ -179,10 +172,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
 
   const upkeep = createUpkeep({ chores: lifecycle.chores, logger })
   lifecycle.onClose(upkeep.close)
-  /**
-   * Returns the state of an upstream in this process: of its connection, or of its passthrough
-   * route.
-   */
+  /** Returns the state of an upstream in this process: of its connection, or of its passthrough route. */
   const upstreamStateOf = (upstream: Upstream): UpstreamState =>
     passthrough.passthroughs.stateOf(upstream) ?? upstreamConnections.stateOf(upstream)
 

@@ -1,7 +1,4 @@
-/**
- * All jobs of the worker pool. Jobs that process untrusted responses and expressions run in their
- * own processes.
- */
+/** All jobs of the worker pool. Jobs that process untrusted responses and expressions run in their own processes. */
 export const JOBS = {
   /** Counting a list of 2,000 tools takes a second. */
   'count-tokens': {

@@ -42,9 +42,8 @@ const NOT_READY: Refusal = {
 }
 
 /**
- * The first three steps for every request to a server: check Origin and Host, find the server,
- * check access. A step returns a promise only if it has to load something, because every call takes
- * this path.
+ * The first three steps for every request to a server: check Origin and Host, find the server, check access. A step
+ * returns a promise only if it has to load something, because every call takes this path.
  */
 export const createAdmission = ({ registry, origins, authorize, challenges, logger }: AdmissionOptions): Admit => {
   const checkOrigin = ({ headers }: HttpExchange): boolean =>

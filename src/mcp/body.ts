@@ -34,9 +34,7 @@ const checkMedia = ({ headers }: HttpExchange): Refusal | undefined => {
   return refusal(415, ERROR.transport, `Unsupported Content-Encoding: ${encoding}`)
 }
 
-/**
- * Reads the body and passes its bytes to `next`. Writes the refusal if the body is not acceptable.
- */
+/** Reads the body and passes its bytes to `next`. Writes the refusal if the body is not acceptable. */
 export const readBody = (
   http: HttpExchange,
   maxBytes: number,

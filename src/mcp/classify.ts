@@ -50,10 +50,7 @@ const unsupportedVersion = (requested: string): Refusal =>
     requested,
   })
 
-/**
- * Runs the last checks for a message that names a stateless version in its `_meta` or in the
- * header.
- */
+/** Runs the last checks for a message that names a stateless version in its `_meta` or in the header. */
 const toStateless = (
   message: RequestMessage | NotificationMessage,
   version: string,
@@ -65,9 +62,7 @@ const toStateless = (
   return version === STATELESS_VERSION ? success({ era: 'stateless', message }) : failure(unsupportedVersion(version))
 }
 
-/**
- * Checks a message whose `_meta` names a stateless version: first the envelope, then the headers.
- */
+/** Checks a message whose `_meta` names a stateless version: first the envelope, then the headers. */
 const classifyClaim = (
   message: RequestMessage | NotificationMessage,
   meta: JsonObject,

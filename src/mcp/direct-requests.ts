@@ -13,15 +13,11 @@ const COMMON: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'POST', 
 type Serve = (http: HttpExchange) => void
 type DirectHandlers = {
   /**
-   * Handles POSTs to `/s/:uuid`. Bypasses Fastify, whose routing and hooks cost as much as listing
-   * tools. Other spellings of the path, and requests during shutdown, take the Fastify route with
-   * the same handler.
+   * Handles POSTs to `/s/:uuid`. Bypasses Fastify, whose routing and hooks cost as much as listing tools. Other
+   * spellings of the path, and requests during shutdown, take the Fastify route with the same handler.
    */
   post: Serve
-  /**
-   * Handles methods that Fastify does not route, such as those of WebDAV. An upstream may support
-   * them.
-   */
+  /** Handles methods that Fastify does not route, such as those of WebDAV. An upstream may support them. */
   rareMethod: Serve
 }
 

@@ -11,10 +11,7 @@ export const headerOf = (headers: IncomingHttpHeaders, name: string): string | u
   return typeof value === 'string' ? value : undefined
 }
 
-/**
- * Refuses a header that differs from the body (2026-07-28, basic/transports, "Standard Request
- * Headers").
- */
+/** Refuses a header that differs from the body (2026-07-28, basic/transports, "Standard Request Headers"). */
 export const headerMismatch = (header: string, got: string, body: string): Refusal =>
   refusal(400, ERROR.headerMismatch, `Header mismatch: ${header} is ${got}, but the body has ${body}`, {
     mismatch: { header: got, body },
@@ -38,9 +35,7 @@ export const decodeHeaderText = (value: string): string | undefined => {
   return isUtf8(bytes) ? bytes.toString() : undefined
 }
 
-/**
- * Methods whose requests repeat a parameter in the Mcp-Name header, with the name of the parameter.
- */
+/** Methods whose requests repeat a parameter in the Mcp-Name header, with the name of the parameter. */
 const NAME_SOURCE: ReadonlyMap<string, string> = new Map([
   ['tools/call', 'name'],
   ['prompts/get', 'name'],
@@ -80,8 +75,7 @@ const accepts = (accept: string | undefined, mediaType: string): boolean => {
 }
 
 /**
- * Whether the client accepts event streams. MCP requires the Accept header, so a request
- * without one accepts nothing.
+ * Whether the client accepts event streams. MCP requires the Accept header, so a request without one accepts nothing.
  */
 export const acceptsEventStream = (headers: IncomingHttpHeaders): boolean =>
   accepts(headers.accept, 'text/event-stream')

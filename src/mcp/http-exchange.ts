@@ -31,10 +31,7 @@ export const writeHead = ({ raw, headers }: HttpExchange, status: number, fields
   raw.writeHead(status, headers.origin === undefined ? [...fields] : [...fields, ...corsFields(headers.origin)])
 }
 
-/**
- * Whether the client has disconnected. Checked directly, because 'close' may already have been
- * emitted.
- */
+/** Whether the client has disconnected. Checked directly, because 'close' may already have been emitted. */
 export const hasDisconnected = ({ raw }: HttpExchange): boolean => raw.destroyed || raw.socket?.destroyed === true
 
 /** Only responses larger than this get a stall timer. Smaller ones mostly fit into the network buffers. */
@@ -98,10 +95,7 @@ export const writeFault = (http: HttpExchange, error: unknown, report: ReportFau
   if (!http.raw.headersSent) writeRefusal(http, refusal(500, ERROR.internal, 'Internal error'))
 }
 
-/**
- * Responds with 202 to messages without a response: notifications, responses and cancelled
- * requests.
- */
+/** Responds with 202 to messages without a response: notifications, responses and cancelled requests. */
 export const writeAccepted = (http: HttpExchange): void => {
   writeHead(http, 202, ['content-length', '0'])
   http.raw.end()

@@ -105,10 +105,7 @@ export const createInProcessClient = ({ registry, limits, clientInfo, report }: 
     throw new AppError('payload_too_large', message)
   }
 
-  /**
-   * Throws `not_found` if the server does not exist. Requests throw `forbidden` if the user has no
-   * access.
-   */
+  /** Throws `not_found` if the server does not exist. Requests throw `forbidden` if the user has no access. */
   const connect = async (serverId: string, user: InProcessUser) => {
     const mounted = await find(serverId)
     const messages: ExchangedMessage[] = []

@@ -71,9 +71,6 @@ export const parseMessage = (value: JsonValue): Message | undefined => {
 /** JSON-RPC allows fractional ids, MCP does not. An error response may still repeat one. */
 const isAnyId = (value: unknown): value is RequestId => typeof value === 'string' || typeof value === 'number'
 
-/**
- * Returns the id for the response to this value, or null if it has no readable id (JSON-RPC 2.0
- * §5).
- */
+/** Returns the id for the response to this value, or null if it has no readable id (JSON-RPC 2.0 §5). */
 export const readableId = (value: JsonValue | undefined): RequestId | null =>
   isJsonObject(value) && typeof value.method === 'string' && isAnyId(value.id) ? value.id : null

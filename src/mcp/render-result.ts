@@ -6,10 +6,7 @@ import type { Json } from './rpc-response.ts'
 
 type Structured = { structuredContent?: unknown; content?: unknown }
 
-/**
- * Adds structured content that is not an object as text, for clients that only read text
- * (server/tools).
- */
+/** Adds structured content that is not an object as text, for clients that only read text (server/tools). */
 const withText = <R extends Structured>(result: R): R => {
   const { structuredContent, content } = result
   if (structuredContent === undefined || isJsonObject(structuredContent)) return result
@@ -18,9 +15,7 @@ const withText = <R extends Structured>(result: R): R => {
   return { ...result, content: [...blocks, { type: 'text', text: JSON.stringify(structuredContent) }] }
 }
 
-/**
- * Before 2026-07-28, structured content must be an object. Other values become its member `result`.
- */
+/** Before 2026-07-28, structured content must be an object. Other values become its member `result`. */
 const withObject = <R extends Structured>(result: R, isOutputWrapped: boolean): R => {
   const { structuredContent } = result
   const isWrapped = structuredContent !== undefined && (isOutputWrapped || !isJsonObject(structuredContent))

@@ -13,9 +13,7 @@ export type PendingReply = RunningCall & {
   channel: PostChannel
 }
 
-/**
- * The calls of a batch, whose responses are sent together. Undefined if no response is to be sent.
- */
+/** The calls of a batch, whose responses are sent together. Undefined if no response is to be sent. */
 export type BatchReply = { responses: Promise<RpcResponse | undefined>; cancel: () => void }
 
 /**

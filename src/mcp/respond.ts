@@ -29,9 +29,7 @@ export const findTool = (router: Router, params: JsonObject | undefined): Routed
   const tool = router.tools.get(name)
   return tool ?? invalidParams(router.server.explainMissing?.('tools', name) ?? `Unknown tool: ${name}`)
 }
-/**
- * Calls a tool. A tool's own error is a result, so that the model can read it and correct the call.
- */
+/** Calls a tool. A tool's own error is a result, so that the model can read it and correct the call. */
 export const callTool = async (
   router: Router,
   { tool, isOutputWrapped }: RoutedTool,
@@ -93,10 +91,7 @@ const respondNotFound = (
   return undefined
 }
 
-/**
- * Refuses an unknown method. Only the stateless era uses an HTTP status for it (2026-07-28,
- * basic/transports).
- */
+/** Refuses an unknown method. Only the stateless era uses an HTTP status for it (2026-07-28, basic/transports). */
 const respondUnknown = ({ id, method }: RequestMessage, era: Era): RpcResponse =>
   errorResponse(id, refusal(era === 'stateless' ? 404 : 200, ERROR.methodNotFound, `Method not found: ${method}`))
 

@@ -107,8 +107,7 @@ export const mcpRoutes =
 
     // A child logger per request would be expensive and is never used.
     app.setChildLoggerFactory(parent => parent)
-    // Bodies are read after the access checks, so that nobody without access can make us buffer
-    // one.
+    // Bodies are read after the access checks, so that nobody without access can make us buffer one.
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', (_request, _payload, done) => done(null))
 
@@ -143,9 +142,7 @@ export const mcpRoutes =
         serve(exchangeOf(request, reply), handle)
     /** Handles paths below a server's URL, which only passthrough servers have. */
     const passOn = (http: HttpExchange): void => serve(http, respondNotFound, notFound)
-    /**
-     * Responds to CORS preflight requests. Passthrough servers pass on all other OPTIONS requests.
-     */
+    /** Responds to CORS preflight requests. Passthrough servers pass on all other OPTIONS requests. */
     const preflight =
       (methods?: string) =>
       (request: FastifyRequest<ServerParams>, reply: FastifyReply): void => {

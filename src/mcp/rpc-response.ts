@@ -10,9 +10,7 @@ export type RpcResponse = Json & { status: number; headers: readonly string[] | 
 
 const NOTHING: readonly Buffer[] = []
 
-/**
- * An error instead of a result. `status` and `headers` apply if the response has not started yet.
- */
+/** An error instead of a result. `status` and `headers` apply if the response has not started yet. */
 export type Refusal = {
   status: number
   code: number
@@ -52,9 +50,8 @@ export const resultResponse = (id: RequestId, result: string, headers?: readonly
 })
 
 /**
- * Wraps a result that is rendered as bytes, such as a page of a list. The bytes include the closing
- * brace of the envelope, `{"jsonrpc":…,"result":{"tools":[…]}}`, so that nothing has to be appended
- * to them.
+ * Wraps a result that is rendered as bytes, such as a page of a list. The bytes include the closing brace of the
+ * envelope, `{"jsonrpc":…,"result":{"tools":[…]}}`, so that nothing has to be appended to them.
  */
 export const bytesResponse = (id: RequestId, { head, rest }: Json): RpcResponse => ({
   status: 200,

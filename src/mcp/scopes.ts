@@ -17,8 +17,7 @@ const READING: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Returns the scope that a request needs, or undefined if any token will do. An unknown tool counts
- * as one that writes.
+ * Returns the scope that a request needs, or undefined if any token will do. An unknown tool counts as one that writes.
  */
 const scopeFor = (
   { tools }: Router,

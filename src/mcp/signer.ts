@@ -1,15 +1,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { JsonValue } from '../lib/kernel/json.ts'
 
-/**
- * A signing key. The first of several keys signs, all of them verify. `id` must not contain a dot.
- */
+/** A signing key. The first of several keys signs, all of them verify. `id` must not contain a dot. */
 export type SigningKey = { id: string; key: Buffer }
 
 /**
- * Signs JSON that clients store for us, as `keyId.content.signature` in visible ASCII. Clients can
- * read the content. The signature covers `prefix`, so that a text signed for one purpose is not
- * valid for another.
+ * Signs JSON that clients store for us, as `keyId.content.signature` in visible ASCII. Clients can read the content.
+ * The signature covers `prefix`, so that a text signed for one purpose is not valid for another.
  */
 export const createSigner = (keys: readonly SigningKey[], prefix: string, maxCharacters: number) => {
   const [first] = keys

@@ -25,9 +25,7 @@ export type AdapterParts = EngineParts & {
 
 const oneText = z.string().optional().catch(undefined)
 
-/**
- * The fields of the library's payloads that link an artifact to its grant, user, client and server.
- */
+/** The fields of the library's payloads that link an artifact to its grant, user, client and server. */
 const Owned = z.object({
   grantId: oneText,
   uid: oneText,
@@ -80,9 +78,7 @@ const toArtifact = (
   }
 }
 
-/**
- * Stores an artifact, unless its grant has been revoked in the meantime by this or another process.
- */
+/** Stores an artifact, unless its grant has been revoked in the meantime by this or another process. */
 const putUnderGrant = async (tx: Transaction, artifact: Artifact): Promise<void> => {
   const { grantId, clientId } = artifact
   const grant = grantId === undefined ? undefined : await findArtifact(tx, 'Grant', grantId)
@@ -95,9 +91,8 @@ const putUnderGrant = async (tx: Transaction, artifact: Artifact): Promise<void>
 const EXCHANGE_MS = 5_000
 
 /**
- * Implements the library's storage in our database. Stores handles only as SHA-256 hashes. Users
- * and servers are columns, so that artifacts are deleted with them. Announces when a token is no
- * longer valid.
+ * Implements the library's storage in our database. Stores handles only as SHA-256 hashes. Users and servers are
+ * columns, so that artifacts are deleted with them. Announces when a token is no longer valid.
  */
 export const createAdapterFactory = (parts: AdapterParts): AdapterFactory => {
   const { db, changes, refreshGraceMs, baseUrl } = parts

@@ -21,9 +21,8 @@ const NO_MODE = 'unsupported'
 const isOurs = (scope: string): boolean => MCP_SCOPES.some(known => known === scope)
 
 /**
- * Returns the requested scopes that are supported (RFC 6749 §3.3). A request without scopes gets
- * all of them, because many clients never send any. The library rejects a request with only unknown
- * scopes.
+ * Returns the requested scopes that are supported (RFC 6749 §3.3). A request without scopes gets all of them, because
+ * many clients never send any. The library rejects a request with only unknown scopes.
  */
 const readScope = (asked: string | undefined): string => {
   const words = (asked ?? '').split(' ').filter(word => word !== '' && !OF_OTHERS.has(word))
@@ -44,10 +43,7 @@ const canonicalResource = (asked: string | string[], { canonicalize }: Resources
   return more.length === 0 ? first : [first, ...more]
 }
 
-/**
- * Normalizes an authorization request for the library. Repeated parameters remain, and the library
- * rejects them.
- */
+/** Normalizes an authorization request for the library. Repeated parameters remain, and the library rejects them. */
 export const normalizeRequest = (query: Query, resources: Resources): Query => {
   const normal: Query = { ...query }
   for (const name of OPENID_PARAMETERS) delete normal[name]

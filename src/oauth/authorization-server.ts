@@ -10,10 +10,7 @@ import { createResources } from './resources.ts'
 
 export type AuthorizationServerParts = Omit<EngineParts, 'resources' | 'pendingAuthorizations'>
 
-/**
- * Creates the OAuth 2.1 authorization server: the engine, and the parts that its pages and
- * endpoints share.
- */
+/** Creates the OAuth 2.1 authorization server: the engine, and the parts that its pages and endpoints share. */
 export const createAuthorizationServer = (parts: AuthorizationServerParts) => {
   const { db, changes, sealing, counters, baseUrl } = parts
   const resources = createResources(baseUrl)
@@ -21,9 +18,7 @@ export const createAuthorizationServer = (parts: AuthorizationServerParts) => {
   const loadEngine = createEngineLoader({ ...parts, resources, pendingAuthorizations })
   return {
     loadEngine,
-    /**
-     * Loads the engine at start-up if any artifact is stored. Loading it later would block calls.
-     */
+    /** Loads the engine at start-up if any artifact is stored. Loading it later would block calls. */
     prepare: async (): Promise<void> => {
       if (await hasArtifacts(db)) await loadEngine()
     },

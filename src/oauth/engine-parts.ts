@@ -18,8 +18,7 @@ export type EngineParts = {
   /** Fetches client metadata documents, from public addresses only. */
   documents: Pick<HttpClient, 'send'>
   /**
-   * How long a used refresh token remains valid, because several processes of one client may share
-   * it. 0 to disable.
+   * How long a used refresh token remains valid, because several processes of one client may share it. 0 to disable.
    */
   refreshGraceMs: number
   resources: Resources

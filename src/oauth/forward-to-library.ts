@@ -5,8 +5,7 @@ import type { EngineParts } from './engine-parts.ts'
 export type LoadEngine = () => Promise<Engine>
 
 /**
- * Loads the engine on first use. Its library takes a third of a second and 20 MB, and many
- * installations never need it.
+ * Loads the engine on first use. Its library takes a third of a second and 20 MB, and many installations never need it.
  */
 export const createEngineLoader = (parts: EngineParts): LoadEngine => {
   let loading: Promise<Engine> | undefined

@@ -1,8 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 
-/**
- * The outcome of a request to the authorization endpoint, if the library left the response to us.
- */
+/** The outcome of a request to the authorization endpoint, if the library left the response to us. */
 export type AuthorizationOutcome =
   | { kind: 'error'; status: number; error: string; description: string }
   /** The user must sign in, and then return to the request with these `parameters`. */

@@ -26,8 +26,7 @@ export type OAuthNeeds = {
 }
 
 /**
- * Builds the services for tokens, grants and clients. The authorization server itself is built with
- * the HTTP server.
+ * Builds the services for tokens, grants and clients. The authorization server itself is built with the HTTP server.
  */
 export const oauthPlugin = (needs: OAuthNeeds, lifecycle: Lifecycle) => {
   const { db, changes, bus, sealing, logger, settings, ownOrigins, documents } = needs

@@ -27,8 +27,7 @@ const LIFETIMES = {
   AccessToken: HOUR,
   RefreshToken: 30 * DAY,
   Interaction: 30 * MINUTE,
-  // Follows the dashboard's session, and three redirects renew it. Must not be shorter than an
-  // interaction.
+  // Follows the dashboard's session, and three redirects renew it. Must not be shorter than an interaction.
   Session: HOUR,
 } as const
 
@@ -46,9 +45,7 @@ export type ProviderParts = EngineParts & {
   cookieKeys: readonly string[]
 }
 
-/**
- * Aborts the request. The page of the authorization endpoint then redirects the browser to sign in.
- */
+/** Aborts the request. The page of the authorization endpoint then redirects the browser to sign in. */
 export class SignInNeeded extends errors.OIDCProviderError {
   override readonly name = 'SignInNeeded'
   override allow_redirect = false
@@ -136,8 +133,7 @@ const buildConfiguration = (parts: ProviderParts): Configuration => {
       jwks: '/oauth/jwks',
     },
     clientAuthMethods: [...AUTH_METHODS],
-    // A client without metadata may be a program on a user's machine. Native clients always require
-    // consent.
+    // A client without metadata may be a program on a user's machine. Native clients always require consent.
     clientDefaults: {
       application_type: 'native',
       token_endpoint_auth_method: 'none',

@@ -4,10 +4,7 @@ import { networkOf } from '../lib/http/network.ts'
 import { AppError } from '../lib/kernel/errors.ts'
 
 const WINDOW_MS = 60_000
-/**
- * Maximum number of requests per address and minute. Even clients of many users behind one address
- * send far fewer.
- */
+/** Maximum number of requests per address and minute. Even clients of many users behind one address send far fewer. */
 const MAX_REQUESTS = 1_000
 
 /**

@@ -27,8 +27,7 @@ const generateSigningKey = (kid: string): SigningKey => {
 }
 
 /**
- * Returns the signing keys, newest first, and creates one at the first start. The newest key signs;
- * all are published.
+ * Returns the signing keys, newest first, and creates one at the first start. The newest key signs; all are published.
  */
 export const loadSigningKeys = async (db: Database, sealing: Sealing): Promise<SigningKey[]> =>
   transact(db, async tx => {

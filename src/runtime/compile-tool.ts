@@ -60,8 +60,7 @@ export const planCall = (
 ): CallPlan => {
   const { createCheck } = shapingContext.schemaChecks
   const resolution = planResolution(compiled, bindings, globals.values)
-  // Bindings are checked when they are saved. They are checked again here, because the URL may have
-  // been edited since.
+  // Bindings are checked when they are saved. They are checked again here, because the URL may have been edited since.
   const risk = findSecretAtRisk(compiled, tool, bindings, key => globals.secretKeys.has(key))
   return {
     resolution: risk === undefined ? resolution : { ...resolution, problem: explainSecretAtRisk(risk) },

@@ -50,10 +50,7 @@ const findCompleted = ({ ref }: JsonObject, routes: OfferRoutes, group: string |
   return route && { owner: route.owner, ref: { ...ref, uri: route.own } }
 }
 
-/**
- * Compiles the resources, templates and prompts of upstreams. Returns undefined if there are no
- * upstreams.
- */
+/** Compiles the resources, templates and prompts of upstreams. Returns undefined if there are no upstreams. */
 export const compileUpstreamOffers = (
   sources: readonly UpstreamSource[],
   { masker: globalMasker }: OpenedGlobals,

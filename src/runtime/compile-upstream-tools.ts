@@ -76,9 +76,7 @@ const failed = (why: string): FreshPassedResult => ({ result: errorResult(why), 
 const isRepeated = ({ link }: CallContext): boolean =>
   link?.peer?.kind === 'stateless' && (link.peer.requestState !== undefined || link.peer.inputResponses !== undefined)
 
-/**
- * Keys of the trace context, which differs in every request and must not be part of a cache key.
- */
+/** Keys of the trace context, which differs in every request and must not be part of a cache key. */
 const TRACE: ReadonlySet<string> = new Set(['traceparent', 'tracestate', 'baggage'])
 
 /**
@@ -93,10 +91,7 @@ const cacheKeyOf = (args: JsonObject, { link }: CallContext): JsonValue => [
 /** Key in the `_meta` of a result. Its value tells where the caller connects an account. */
 const META_CONNECT = 'patchbay/connect'
 
-/**
- * Returns the result for a caller who has to connect an account first: as text, and in `_meta` for
- * programs.
- */
+/** Returns the result for a caller who has to connect an account first: as text, and in `_meta` for programs. */
 const connectResult = (text: string, { name }: Pick<Upstream, 'name'>, url: string): PassedResult => ({
   passed: { content: [{ type: 'text', text }], isError: true, _meta: { [META_CONNECT]: { upstream: name, url } } },
 })
@@ -192,10 +187,7 @@ const compileOne = (
   }
 }
 
-/**
- * Compiles an upstream tool under its name on the server, which is unique and is also used in the
- * history.
- */
+/** Compiles an upstream tool under its name on the server, which is unique and is also used in the history. */
 export const compileUpstreamTool = (
   upstream: Upstream,
   item: CatalogueItem,

@@ -29,10 +29,7 @@ const maskLink = (link: CallLink, masker: Masker): CallLink =>
         peer: maskPeer(link.peer, masker),
       }
 
-/**
- * Runs a request to an upstream. If there is a link, the upstream's log messages go to the client
- * meanwhile.
- */
+/** Runs a request to an upstream. If there is a link, the upstream's log messages go to the client meanwhile. */
 export const withLink = async <T>(
   link: CallLink | undefined,
   upstreamId: string,

@@ -9,8 +9,7 @@ import { listGlobals } from '../servers/globals/globals.store.ts'
 import type { Global } from '../servers/server.ts'
 
 /**
- * A server's globals, with secrets opened. `version` changes with each change of a global, and does
- * not reveal values.
+ * A server's globals, with secrets opened. `version` changes with each change of a global, and does not reveal values.
  */
 export type OpenedGlobals = {
   /** By key, in plaintext. */

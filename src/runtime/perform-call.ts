@@ -51,8 +51,7 @@ export type CallOutcome = {
  * arguments against a schema.
  */
 export const renderCall = (plan: CallPlan, args: JsonValue | undefined): Result<RenderedRequest, string> => {
-  // The error is not masked. It contains only names and declarations, and masking would confirm a
-  // guessed secret.
+  // The error is not masked. It contains only names and declarations, and masking would confirm a guessed secret.
   const values = resolveCall(plan.resolution, args)
   if (!values.ok) return values
   const rendered = plan.template.render(values.value)

@@ -8,10 +8,7 @@ import type { CompiledDefinition } from '../tools/tool-definition.ts'
 import { boundError } from './call/tool-result.ts'
 import type { OpenedGlobals } from './opened-globals.ts'
 
-/**
- * Where the parameters of an instance get their values. Values that are not from the model are
- * constants.
- */
+/** Where the parameters of an instance get their values. Values that are not from the model are constants. */
 export type ResolutionPlan = {
   constants: readonly (readonly [name: string, value: JsonValue])[]
   exposed: ReadonlyMap<string, CheckedParameter>

@@ -7,8 +7,7 @@ import { compileUpstreamTool, type UpstreamToolParts } from './compile-upstream-
 import type { OpenedGlobals } from './opened-globals.ts'
 
 /**
- * Maximum length of a name. The newest protocol version allows 128 characters for tools, and
- * prefixes are much shorter.
+ * Maximum length of a name. The newest protocol version allows 128 characters for tools, and prefixes are much shorter.
  */
 const MAX_NAME_CHARS = 200
 

@@ -6,10 +6,7 @@ import type { ContextRules } from './context-rules.ts'
 export const ACCESS_TIERS = ['public', 'organization', 'private'] as const
 export type AccessTier = (typeof ACCESS_TIERS)[number]
 
-/**
- * How clients see a server's tools. `auto` is flat or search, depending on how many tokens the list
- * costs.
- */
+/** How clients see a server's tools. `auto` is flat or search, depending on how many tokens the list costs. */
 export const PRESENTATIONS = ['flat', 'grouped', 'search', 'auto', 'passthrough'] as const
 export type Presentation = (typeof PRESENTATIONS)[number]
 

@@ -20,10 +20,7 @@ export type ServerServiceParts = { db: Database; changes: Changes }
 
 const serverNotFound = () => new AppError('not_found', 'Server not found.')
 
-/**
- * Returns the server if the actor has this permission. Throws `not_found` if it belongs to another
- * organization.
- */
+/** Returns the server if the actor has this permission. Throws `not_found` if it belongs to another organization. */
 export const getServerFor = async (
   tx: Transaction,
   actor: Actor,
@@ -35,10 +32,7 @@ export const getServerFor = async (
   return server
 }
 
-/**
- * Throws unless the actor owns the server or manages its organization. Changes of access and
- * removals need this.
- */
+/** Throws unless the actor owns the server or manages its organization. Changes of access and removals need this. */
 export const assertOwnOrManaged = (actor: Actor, { ownerId, organizationId }: Server): void => {
   if (ownerId !== actor.userId) assertMay(actor, organizationId, 'manage')
 }

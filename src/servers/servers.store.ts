@@ -103,10 +103,7 @@ export const updateServer = async (
     }),
   )
 
-/**
- * Hides a server from everybody, and deletes its globals, instances and toolkit uses, but not its
- * history.
- */
+/** Hides a server from everybody, and deletes its globals, instances and toolkit uses, but not its history. */
 export const markAsRemoved = async (tx: Transaction, id: string): Promise<void> => {
   await tx.server.update({ where: { id }, data: { removedAt: new Date() } })
   const ofServer = { where: { serverId: id } }

@@ -11,10 +11,7 @@ export const parseHttpUrl = (text: string): URL | undefined => {
   return url === null || url.username !== '' || url.password !== '' ? undefined : url
 }
 
-/**
- * Whether the host part of an absolute URL contains an `@`. Parsers drop an empty user, so this
- * reads the text.
- */
+/** Whether the host part of an absolute URL contains an `@`. Parsers drop an empty user, so this reads the text. */
 const hasUserInfo = (text: string): boolean => /^[^:]*:\/\/[^/?#]*@/.test(text)
 
 /** Uses a loop, because `/\/+$/` takes quadratic time on hostile input. */

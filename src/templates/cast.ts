@@ -5,15 +5,13 @@ import { parseHttpUrl } from './base-url.ts'
 import type { ParameterType } from './template.ts'
 
 /**
- * The expected and the received value in words, for `must be …, got …`. Never contains the value,
- * which may be secret.
+ * The expected and the received value in words, for `must be …, got …`. Never contains the value, which may be secret.
  */
 export type Mismatch = { expected: string; got: string }
 
 /**
- * Where a value comes from: JSON from the caller, or text (a default, a global or a fixed value).
- * The source only matters for `json` parameters, where text is parsed, but a string from the caller
- * stays a string.
+ * Where a value comes from: JSON from the caller, or text (a default, a global or a fixed value). The source only
+ * matters for `json` parameters, where text is parsed, but a string from the caller stays a string.
  */
 export type ValueSource = 'caller' | 'text'
 
@@ -37,10 +35,7 @@ const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
 type Cast = (value: JsonValue) => JsonValue | undefined
 
-/**
- * Parses a number in JSON syntax. Ignores blanks around it. Returns undefined if it would lose
- * digits.
- */
+/** Parses a number in JSON syntax. Ignores blanks around it. Returns undefined if it would lose digits. */
 const numberOf = (value: JsonValue): number | undefined => {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined
   if (typeof value !== 'string') return undefined

@@ -56,10 +56,7 @@ const readBody = (body: string | undefined, headers: readonly HeaderField[]): Bo
   return planBody(body, contentType?.places.length === 0 ? contentType.holed : undefined)
 }
 
-/**
- * The Content-Type must be fixed, because it decides the kind of the body and so how values are
- * encoded.
- */
+/** The Content-Type must be fixed, because it decides the kind of the body and so how values are encoded. */
 const checkContentType = (headers: readonly HeaderField[]): readonly TemplateError[] => {
   const header = headers.find(isContentType)
   const [place] = header?.scan.places ?? []
@@ -159,10 +156,7 @@ export const compileTemplate = (template: RequestTemplate): Result<CompiledTempl
   })
 }
 
-/**
- * Returns the parameters whose values are not allowed in one of their positions, and why. Ignores
- * missing values.
- */
+/** Returns the parameters whose values are not allowed in one of their positions, and why. Ignores missing values. */
 export const refusedValues = (template: RequestTemplate, values: Values): readonly RenderError[] => {
   const { url, headers, body } = readFields(template)
   const refusals = [url, ...headers, ...(body === undefined ? [] : [body])].flatMap(({ scan, plan }) =>

@@ -13,10 +13,7 @@ export const MAX_PLACES = 1_000
 export const MAX_TEMPLATE_ERRORS = 100
 /** Longest URL or header value after rendering, in characters; servers reject longer ones. */
 export const MAX_RENDERED_LINE_CHARS = 65_536
-/**
- * Longest body after rendering, in characters. Limited because a template can repeat a value many
- * times.
- */
+/** Longest body after rendering, in characters. Limited because a template can repeat a value many times. */
 export const MAX_RENDERED_BODY_CHARS = 16_777_216
 /** Longest parameter name in characters; model providers limit property names to this. */
 export const MAX_PARAMETER_NAME_CHARS = 64

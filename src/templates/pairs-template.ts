@@ -8,10 +8,7 @@ export type PairsText = { holed: string; places: readonly ScannedPlace[]; firstP
 /** Matches text that ends with an unfinished percent escape, which a value could complete. */
 const OPEN_ESCAPE = /%[0-9A-Fa-f]?$/
 
-/**
- * Reports unfinished percent escapes before a placeholder, whose value would complete them to
- * another character.
- */
+/** Reports unfinished percent escapes before a placeholder, whose value would complete them to another character. */
 export const checkEscapes = ({ holed, places, firstPlace }: PairsText): readonly Fault[] =>
   holed
     .split(HOLE)

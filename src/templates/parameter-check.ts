@@ -24,10 +24,7 @@ export type ParameterMeta = {
   example?: JsonValue | undefined
   minimum?: number | undefined
   maximum?: number | undefined
-  /**
-   * Matches anywhere in the text (JSON Schema 2020-12 §6.3.3). Must be valid in both RE2 and
-   * ECMAScript.
-   */
+  /** Matches anywhere in the text (JSON Schema 2020-12 §6.3.3). Must be valid in both RE2 and ECMAScript. */
   pattern?: string | undefined
 }
 
@@ -109,8 +106,7 @@ const refusePattern = (type: ParameterType, pattern: string): string | undefined
     return `the pattern cannot be used: ${here} (look-around and back-references are not supported)`
   if (instructions > MAX_PATTERN_INSTRUCTIONS)
     return `the pattern is too complex: with its repetitions expanded it has ${instructions} instructions, and the limit is ${MAX_PATTERN_INSTRUCTIONS}`
-  // Clients compile the pattern from the input schema. JSON Schema requires ECMA-262 with the flag
-  // u.
+  // Clients compile the pattern from the input schema. JSON Schema requires ECMA-262 with the flag u.
   const there = compiles(() => new RegExp(pattern, 'u'))
   return there === undefined ? undefined : `clients cannot compile the pattern: ${there}`
 }

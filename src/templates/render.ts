@@ -30,10 +30,7 @@ export const line = (holed: string, firstPlace: number, partOf: (place: number) 
   )
 }
 
-/**
- * Joins the parts that are defined, between `open` and `close`. Returns `whenEmpty` if there are
- * none.
- */
+/** Joins the parts that are defined, between `open` and `close`. Returns `whenEmpty` if there are none. */
 export const joined = (
   parts: readonly Part[],
   frame: { open: string; separator: string; close: string; whenEmpty: string },

@@ -47,10 +47,7 @@ const toLongText = (texts: readonly string[]): ToolResult => ({
   structuredAs: 'tools',
 })
 
-/**
- * Renders as many of the found tools as fit the budget, best first, and lists the names of the
- * others.
- */
+/** Renders as many of the found tools as fit the budget, best first, and lists the names of the others. */
 export const renderFoundTools = async (found: readonly Described[], budget: FoundBudget): Promise<ToolResult> => {
   const texts = found.map(renderFound)
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)

@@ -23,10 +23,7 @@ type PresentedServer = Pick<
   'organizationId' | 'presentation' | 'pinnedTools' | 'maxFlatTokens' | 'maxResponseTokens'
 >
 
-/**
- * Patchbay's own tools that continue from cut results. They are always listed, because any result
- * may be cut.
- */
+/** Patchbay's own tools that continue from cut results. They are always listed, because any result may be cut. */
 const isAlwaysShown = ({ name }: CompiledTool): boolean => name.startsWith(RESERVED_TOOL_PREFIX)
 
 const OWN_NAMES: ReadonlySet<string> = new Set([FIND_TOOLS, CALL_TOOL])

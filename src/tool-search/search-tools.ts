@@ -146,9 +146,8 @@ const compileCall = (tools: readonly CompiledTool[], search: ToolSearch, parts: 
 }
 
 /**
- * Compiles the two tools that replace all others: one finds tools, the other calls them and returns
- * their results. `findable` are the tools that a search can find, and `hiddenCount` is the number
- * of them that are not listed.
+ * Compiles the two tools that replace all others: one finds tools, the other calls them and returns their results.
+ * `findable` are the tools that a search can find, and `hiddenCount` is the number of them that are not listed.
  */
 export const compileSearchTools = (
   tools: readonly CompiledTool[],

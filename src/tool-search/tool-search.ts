@@ -52,10 +52,7 @@ export const createToolSearch = (tools: readonly Found[], { finder, embeddings, 
   const meanings = embeddings?.prepare(tools)
   const findByAll = meanings === undefined ? findByWords : findByBoth(findByWords, meanings)
 
-  /**
-   * Finds tools that an upstream offers to this client only. They are few, so each search indexes
-   * them.
-   */
+  /** Finds tools that an upstream offers to this client only. They are few, so each search indexes them. */
   const findOwn = async (query: string, limit: number, { link }: CallContext): Promise<Found[]> => {
     const own = link?.peer?.kind === 'session' ? (unlisted?.list(link.peer) ?? []) : []
     if (own.length === 0) return []

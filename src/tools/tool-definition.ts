@@ -46,9 +46,7 @@ const schemaErrors = (definition: ToolDefinition, compiled: CompiledDefinition |
   ]
 }
 
-/**
- * Reports defaults that cannot be sent. Compiling the template already checks the defaults in it.
- */
+/** Reports defaults that cannot be sent. Compiling the template already checks the defaults in it. */
 const defaultErrors = (definition: ToolDefinition, { parameters }: CompiledDefinition): FieldError[] => {
   const defaults = parameters.flatMap(({ parameter: { name, default: value }, meta }) =>
     meta.default === undefined || value === undefined ? [] : [[name, value] as const],
@@ -60,10 +58,7 @@ const defaultErrors = (definition: ToolDefinition, { parameters }: CompiledDefin
   }))
 }
 
-/**
- * Only the result of a tool that the builder marked read-only may be cached, because a cached call
- * has no effects.
- */
+/** Only the result of a tool that the builder marked read-only may be cached, because a cached call has no effects. */
 const cacheErrors = ({ cacheSeconds, annotations }: ToolDefinition): FieldError[] =>
   cacheSeconds === undefined || annotations?.readOnlyHint === true
     ? []
@@ -85,9 +80,7 @@ export const checkDefinition = (definition: ToolDefinition): Result<CompiledDefi
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
-/**
- * Throws `invalid_request` if the definition is too large. Runs before any part of it is compiled.
- */
+/** Throws `invalid_request` if the definition is too large. Runs before any part of it is compiled. */
 export const assertDefinitionSize = (definition: ToolDefinition): void => {
   const { inputSchema, outputSchema } = definition
   const schemas = Object.entries({ inputSchema, outputSchema })

@@ -39,9 +39,7 @@ export const createToolLint = ({
     return lintSimilarTool(tool, others)
   }
 
-  /**
-   * Lints a tool, saved or not, as the model would see it. The caller checks access to the toolkit.
-   */
+  /** Lints a tool, saved or not, as the model would see it. The caller checks access to the toolkit. */
   const lintShown = async (tool: ShownTool, place: ToolPlace): Promise<ToolLint> => {
     const { name, description, inputSchema } = tool
     const tokens = await count(JSON.stringify({ name, description, inputSchema }))

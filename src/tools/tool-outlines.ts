@@ -8,9 +8,7 @@ type Row = Version & { definition: unknown }
 
 export type ParameterHead = { name: string; type: ParameterType }
 
-/**
- * The part of a tool that lists show. `parameters` is undefined if the template does not compile.
- */
+/** The part of a tool that lists show. `parameters` is undefined if the template does not compile. */
 export type ToolOutline = {
   method: string
   /** In template order. */
@@ -32,10 +30,7 @@ const readOutline = ({ definition }: Row): ToolOutline => {
   return { method: template.method, parameters }
 }
 
-/**
- * Caches the outline of each version of a tool, because compiling 2,000 templates takes too long
- * for a page.
- */
+/** Caches the outline of each version of a tool, because compiling 2,000 templates takes too long for a page. */
 export const createToolOutlines = () => {
   const known = new LRUCache<string, ToolOutline>({ maxSize: MAX_CACHED, sizeCalculation: () => 1 })
   const find = (tool: Version): ToolOutline | undefined => known.get(keyOf(tool))

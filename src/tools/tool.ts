@@ -32,17 +32,11 @@ export const ToolDocument = z.object({
   body: z.string().optional(),
   timeoutMs: z.int().optional(),
   parameters: z.record(z.string(), StoredParameter),
-  /**
-   * Replaces the schema derived from the parameters, to express what types, enums and limits
-   * cannot.
-   */
+  /** Replaces the schema derived from the parameters, to express what types, enums and limits cannot. */
   inputSchema: z.record(z.string(), z.json()).optional(),
   outputSchema: z.record(z.string(), z.json()).optional(),
   annotations: ToolAnnotations.optional(),
-  /**
-   * Origins that a secret may be sent to if a parameter decides the origin. If set, the tool calls
-   * no other origin.
-   */
+  /** Origins that a secret may be sent to if a parameter decides the origin. If set, the tool calls no other origin. */
   allowedOrigins: z.array(z.string()).optional(),
   /** Changes made to the tool's results before they are sent. */
   response: StoredResponse.optional(),

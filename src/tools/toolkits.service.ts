@@ -40,10 +40,7 @@ export const assertUnused = async (
   throw new AppError('conflict', `This ${what} is in use by ${names}. Remove it there first.`)
 }
 
-/**
- * Returns a hash of the fields that people edit in the toolkit itself. It does not change with the
- * toolkit's tools.
- */
+/** Returns a hash of the fields that people edit in the toolkit itself. It does not change with the toolkit's tools. */
 export const toolkitVersion = ({
   title,
   description,

@@ -105,10 +105,7 @@ export const createToolService = ({
         .catch(rethrowTaken('toolkit', 'a tool', definition.name))
     },
 
-    /**
-     * Returns the tool with the same name and content. For a form that is sent twice, this is the
-     * saved tool.
-     */
+    /** Returns the tool with the same name and content. For a form that is sent twice, this is the saved tool. */
     findSameTool: async (actor: Actor, toolkitId: string, definition: ToolDefinition): Promise<Tool | undefined> => {
       await getToolkitForChange(db, actor, toolkitId)
       const found = await store.findToolByName(db, toolkitId, definition.name)
@@ -162,9 +159,7 @@ export const createToolService = ({
       return store.listTools(db, toolkitId, page)
     },
 
-    /**
-     * Throws `conflict` with the path `version` if the tool has changed since `ifUnchangedSince`.
-     */
+    /** Throws `conflict` with the path `version` if the tool has changed since `ifUnchangedSince`. */
     updateTool: (actor: Actor, id: string, patch: ToolPatch, { ifUnchangedSince }: Unchanged = {}): Promise<Tool> =>
       changes
         .commit(async (tx, announce) => {

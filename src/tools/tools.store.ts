@@ -60,9 +60,8 @@ export const removeTool = async (tx: Transaction, id: string): Promise<void> => 
 }
 
 /**
- * Writes a tool. With `isHeld`, only if the stored version is still the one that was read;
- * otherwise returns undefined. Each version gets a later time than the previous one, so that no two
- * have the same.
+ * Writes a tool. With `isHeld`, only if the stored version is still the one that was read; otherwise returns undefined.
+ * Each version gets a later time than the previous one, so that no two have the same.
  */
 export const updateVersion = async (
   tx: Transaction,

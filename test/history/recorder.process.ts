@@ -1,7 +1,6 @@
-// Records calls of a server until it is killed, or until its standard input ends: then it closes and exits.
-// Arguments: the database's URL, the server's id, records per 10 ms, and the size of the queue.
-// Prints lines: `old <id>` once a record is 250 ms old, `failed`, `works`, `missing` if records are lost,
-// and `closed <recorded> <stored> <missing>`.
+// Records calls of a server until it is killed, or until its standard input ends: then it closes and exits. Arguments:
+// the database's URL, the server's id, records per 10 ms, and the size of the queue. Prints lines: `old <id>` once a
+// record is 250 ms old, `failed`, `works`, `missing` if records are lost, and `closed <recorded> <stored> <missing>`.
 import { createRecorder } from '../../src/history/recorder.ts'
 import { parseDatabaseUrl } from '../../src/lib/db/target.ts'
 import { buildExecution } from './execution.ts'

@@ -13,9 +13,7 @@ const STATIC = fc.constantFrom('', 'a', 'b-', '.', 'v1.', '_', '~', 'x y', 'ü',
 
 const decoded = (text: string): string => decodeURIComponent(text)
 
-/**
- * Builds `text{{p0}}text…`, numbering parameters from `from` on. The meaning is the decoded text.
- */
+/** Builds `text{{p0}}text…`, numbering parameters from `from` on. The meaning is the decoded text. */
 const writtenWith = (texts: readonly string[], from: number): Written => ({
   source: texts.map((text, index) => (index === 0 ? text : `{{p${from + index - 1}}}${text}`)).join(''),
   meaning: values =>

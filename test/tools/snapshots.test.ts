@@ -35,10 +35,7 @@ describe.each(databasesOfRun)('a public toolkit of another organization on $kind
 
   const tool = (name: string, path = name) => ({ name, method: 'GET', url: `${fake.origin}/${path}/{{town}}` })
 
-  /**
-   * Creates a toolkit of Ada's with two tools. Bob's server uses it and has one instance, of the
-   * first tool.
-   */
+  /** Creates a toolkit of Ada's with two tools. Bob's server uses it and has one instance, of the first tool. */
   const share = async () => {
     const toolkit = await ada.create('/toolkits', { title: 'Weather', visibility: 'public' })
     const forecast = await ada.create(`/toolkits/${toolkit.id}/tools`, tool('forecast'))

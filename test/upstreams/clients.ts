@@ -35,9 +35,7 @@ type LogLevel = 'debug' | 'info' | 'warning' | 'error'
 type CallOptions = { signal?: AbortSignal; onprogress?: (progress: object) => void }
 type Answer = Record<string, unknown>
 
-/**
- * The common interface of the clients of both SDK generations and eras, as far as the tests use it.
- */
+/** The common interface of the clients of both SDK generations and eras, as far as the tests use it. */
 export type AnyClient = {
   callTool: (name: string, args?: Record<string, unknown>, options?: CallOptions) => Promise<Answer>
   request: (method: string, params?: Record<string, unknown>) => Promise<Answer>

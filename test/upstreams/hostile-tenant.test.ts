@@ -18,10 +18,7 @@ const dearSchema = (patterns: number): object => ({
 const SHORT = 'fixture-secret'
 /** Begins with the other secret. */
 const LONG = `${SHORT}-of-the-account`
-/**
- * Places the secret across the end of the allowed characters, so that a cut would leave only its
- * beginning.
- */
+/** Places the secret across the end of the allowed characters, so that a cut would leave only its beginning. */
 const atTheCut = (chars: number): string => `${'x'.repeat(chars - 20)} ${LONG}`
 
 const patchbay = runPatchbay()

@@ -56,8 +56,7 @@ export const leavingLink = (page: Page): string => {
 }
 
 /**
- * Starts connecting on the upstream's page. Returns the page that names the destination, or the
- * reason for a failure.
+ * Starts connecting on the upstream's page. Returns the page that names the destination, or the reason for a failure.
  */
 export const startConnecting = async (visitor: Visitor, upstreamId: string): Promise<Page> => {
   const path = `/connect/${upstreamId}`

@@ -142,8 +142,7 @@ describe('an upstream over HTTP', () => {
       api.tellChanged()
       return told.length
     }
-    // Retries until the notification arrives, because the API receives the listen request before
-    // the stream is open.
+    // Retries until the notification arrives, because the API receives the listen request before the stream is open.
     await expect.poll(tell).toBeGreaterThan(0)
     for (const socket of api.open) socket.destroy()
     // Changes during an interruption are announced after it.

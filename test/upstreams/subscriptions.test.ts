@@ -11,10 +11,7 @@ const world = runAttached()
 const { patchbay, connect, makeServer } = world
 const LATE = { late: commandOf('listens-late') }
 const OLD = { talks: commandOf('talks-old') }
-/**
- * One server for each SDK generation, for tests that are not affected by other clients'
- * subscriptions.
- */
+/** One server for each SDK generation, for tests that are not affected by other clients' subscriptions. */
 const servers = during(async () => ({
   'talks-old': (await makeServer({ ...OLD, plain: commandOf('sdk-old') })).serverId,
   'talks-new': (await makeServer({ talks: commandOf('talks-new'), plain: commandOf('sdk-old') })).serverId,

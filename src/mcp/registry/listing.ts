@@ -70,10 +70,9 @@ const readRows = (member: string, page: Buffer, key: ItemKey): Row[] => {
 }
 
 /**
- * A list as pages of rendered bytes; nothing else stays in memory. `items` must be sorted by name
- * (by code unit). `member` is the result's key for the items, `key` an item's key for its name. A
- * cursor contains the name of the previous page's last item, so it stays valid after the list
- * changes: the page is then built on demand.
+ * A list as pages of rendered bytes; nothing else stays in memory. `items` must be sorted by name (by code unit).
+ * `member` is the result's key for the items, `key` an item's key for its name. A cursor contains the name of the
+ * previous page's last item, so it stays valid after the list changes: the page is then built on demand.
  */
 export const createListing = (member: string, items: readonly ListItem[], key: ItemKey = 'name') => {
   const pages: Page[] = []

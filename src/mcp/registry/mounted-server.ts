@@ -10,10 +10,7 @@ import type { Router } from './router.ts'
 export type Subscriber = {
   /** A list has changed. */
   listChanged: (kind: ListKind) => void
-  /**
-   * Ends streams whose callers no longer have access. With `userId`, checks only this user's
-   * streams.
-   */
+  /** Ends streams whose callers no longer have access. With `userId`, checks only this user's streams. */
   checkAccess: (policy: AccessPolicy, userId?: string) => void
   /** Called at intervals: keeps streams alive and drops finished ones. */
   beat: () => void
@@ -21,10 +18,7 @@ export type Subscriber = {
   end: () => void
 }
 
-/**
- * A token can be revoked without a change of the server, so access is checked again after this many
- * beats.
- */
+/** A token can be revoked without a change of the server, so access is checked again after this many beats. */
 const BEATS_PER_ACCESS_CHECK = 4
 
 const METHODS: Readonly<Record<ListKind, readonly string[]>> = {
@@ -111,10 +105,7 @@ export const createMountedServer = (serverId: string, first: Router) => {
         onClose()
       })
     },
-    /**
-     * Counts another open response, such as that of a passed request. Returns the function that
-     * releases it.
-     */
+    /** Counts another open response, such as that of a passed request. Returns the function that releases it. */
     holdOpen,
     /** Checks access again for the callers of open streams, or for one user only. */
     checkAccess: (userId: string | undefined): void => {

@@ -28,18 +28,13 @@ export type RegistryOptions = {
 /** Interval of keep-alive comments. Proxies close silent connections after 60 s. */
 const BEAT_INTERVAL_MS = 15_000
 
-/**
- * Maximum number of concurrent builds. Building a large server blocks the thread that serves calls.
- */
+/** Maximum number of concurrent builds. Building a large server blocks the thread that serves calls. */
 const BUILDS_AT_ONCE = 2
 
 /** Delay after an outage. Upstreams often fail together, and then one rebuild is enough. */
 const OUTAGE_MS = 250
 
-/**
- * A server that was not found or failed to mount is not looked up again for this long. Protects the
- * database.
- */
+/** A server that was not found or failed to mount is not looked up again for this long. Protects the database. */
 const NEGATIVE_TTL_MS = 2_000
 /** Limits the memory, because anybody can send unknown ids. */
 const MAX_NEGATIVES = 1_000
@@ -54,10 +49,7 @@ type Build = { hasStarted: boolean }
 
 type Slot = {
   mounted: MountedServer | undefined
-  /**
-   * The latest requested build and its result, until it is done. A server has one running build at
-   * a time.
-   */
+  /** The latest requested build and its result, until it is done. A server has one running build at a time. */
   newest: Build | undefined
   building: Promise<MountedServer | undefined> | undefined
   lastUsedAt: number
@@ -95,8 +87,7 @@ export const createMcpRegistry = ({
   const apply = (serverId: string, slot: Slot, own: Build, router: Router | undefined): void => {
     if (slot.isReleased) return
     if (router === undefined) {
-      // The server may have been created after this build read the database. Then the next build
-      // finds it.
+      // The server may have been created after this build read the database. Then the next build finds it.
       if (slot.newest !== own) return
       release(serverId)
       missing.set(serverId, true)
@@ -128,10 +119,7 @@ export const createMcpRegistry = ({
     return builds.execute(() => run(serverId, slot, own))
   }
 
-  /**
-   * Returns a build that starts after this call. A build that has not started yet is shared by all
-   * who ask for one.
-   */
+  /** Returns a build that starts after this call. A build that has not started yet is shared by all who ask for one. */
   const build = (serverId: string, slot: Slot, ready?: Promise<void>): Promise<MountedServer | undefined> => {
     if (slot.newest?.hasStarted === false && slot.building !== undefined) return slot.building
     const before = ready ?? slot.building
@@ -202,9 +190,8 @@ export const createMcpRegistry = ({
 
   return {
     /**
-     * Returns a mounted server, mounting it if necessary, or undefined if it does not exist.
-     * Synchronous if it is mounted. Rejects if mounting fails, and with RecentFailure for a short
-     * time afterwards.
+     * Returns a mounted server, mounting it if necessary, or undefined if it does not exist. Synchronous if it is
+     * mounted. Rejects if mounting fails, and with RecentFailure for a short time afterwards.
      */
     find: (serverId: string): MountedServer | undefined | Promise<MountedServer | undefined> => {
       const slot = slots.get(serverId)
@@ -217,8 +204,7 @@ export const createMcpRegistry = ({
       return slot.mounted ?? slot.building
     },
     /**
-     * Resolves when the server runs in its state at the time of the call or later. Does nothing if
-     * it is not mounted.
+     * Resolves when the server runs in its state at the time of the call or later. Does nothing if it is not mounted.
      */
     refresh,
     /**

@@ -32,9 +32,7 @@ export type RoutedTool = {
 
 /** Lists must not be cached by clients, so that changes are visible at once. */
 const LIST_TTL_MS = 0
-/**
- * Name, capabilities and instructions change only with Patchbay's version or the server's settings.
- */
+/** Name, capabilities and instructions change only with Patchbay's version or the server's settings. */
 const DISCOVER_TTL_MS = 60_000
 
 const CAPABILITIES = { tools: { listChanged: true }, resources: {}, prompts: {} } as const satisfies JsonObject

@@ -4,10 +4,7 @@ import { renderToolJson } from '../../runtime/call/tool-json.ts'
 import type { Era } from './listing.ts'
 import { wrapOutputSchema } from './output-wrap.ts'
 
-/**
- * Versions of the session era require an object as structured content, so other schemas are wrapped
- * in one.
- */
+/** Versions of the session era require an object as structured content, so other schemas are wrapped in one. */
 export const hasWrappedOutput = ({ outputSchema }: CompiledTool): boolean =>
   outputSchema !== undefined && outputSchema.type !== 'object'
 

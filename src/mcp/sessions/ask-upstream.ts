@@ -29,15 +29,10 @@ const send = ({ offers }: Router, { method, params }: RequestMessage, call: Call
   return offers?.getPrompt(params.name, args, call, groupOf(params))
 }
 
-/**
- * Caching hints, which the stateless era requires for a read resource, if the upstream sends none.
- */
+/** Caching hints, which the stateless era requires for a read resource, if the upstream sends none. */
 const NOT_CACHED = { ttlMs: 0, cacheScope: 'private' } as const
 
-/**
- * The session era's error code for an unknown resource (server/resources). The stateless era uses
- * invalid params.
- */
+/** The session era's error code for an unknown resource (server/resources). The stateless era uses invalid params. */
 const RESOURCE_NOT_FOUND = -32_002
 const codeFor = (code: number, era: Era): number =>
   era === 'stateless' && code === RESOURCE_NOT_FOUND ? ERROR.invalidParams : code

@@ -44,9 +44,7 @@ export type HttpSseOptions = {
   report: ReportFault
 }
 
-/**
- * A connection, which is also the session: it exists only in this process and ends with its stream.
- */
+/** A connection, which is also the session: it exists only in this process and ends with its stream. */
 type Connection = {
   stream: EventStream
   session: Session

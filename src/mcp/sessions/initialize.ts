@@ -8,9 +8,7 @@ import { ASKABLE_NAMES } from './session-peer.ts'
 /** The parameters of initialize (basic/lifecycle, "Initialization"). */
 type InitializeParams = Pick<SessionClaims, 'version' | 'client' | 'capabilities'>
 
-/**
- * Known client capabilities. All others are dropped, because clients may send any number of them.
- */
+/** Known client capabilities. All others are dropped, because clients may send any number of them. */
 const CAPABILITIES: readonly string[] = ['experimental', 'tasks', ...ASKABLE_NAMES]
 
 /** Whether the client declares a capability, such as `sampling`, or a part of one, such as `sampling.tools`. */

@@ -8,8 +8,7 @@ const EVERY_MS = 5_000
 
 /**
  * Sends `notifications/progress` at intervals while a request runs, if the client asked for it
- * (basic/utilities/progress). Returns a function that stops it, or undefined if the client did not
- * ask.
+ * (basic/utilities/progress). Returns a function that stops it, or undefined if the client did not ask.
  */
 export const startProgress = (request: RequestMessage, send: (json: string) => void): (() => void) | undefined => {
   const token = metaOf(request.params)?.progressToken

@@ -76,10 +76,7 @@ const startSubscribing = (request: SessionRequest): RpcResponse | RunningCall | 
   return response instanceof Promise ? track(session, call, response) : response
 }
 
-/**
- * Serves one request of a session, over any transport. Returns the response, or a call that can be
- * cancelled.
- */
+/** Serves one request of a session, over any transport. Returns the response, or a call that can be cancelled. */
 export const serveRequest = (request: SessionRequest): RpcResponse | RunningCall => {
   const { router, session, message } = request
   switch (message.method) {

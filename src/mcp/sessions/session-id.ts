@@ -27,10 +27,7 @@ export type SessionClaims = z.infer<typeof SessionClaims>
 
 /** Longer ids are rejected unread. Ours are far shorter. */
 const MAX_ID_CHARACTERS = 2_048
-/**
- * Maximum length of our ids. Clients send the id in a header of every request, and it is stored
- * with its session.
- */
+/** Maximum length of our ids. Clients send the id in a header of every request, and it is stored with its session. */
 const MAX_ISSUED_CHARACTERS = 1_024
 
 export const createSessionIds = (keys: readonly SigningKey[]) => {

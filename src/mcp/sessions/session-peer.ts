@@ -28,10 +28,7 @@ export const ASKABLE_NAMES: readonly string[] = ASKABLES.flatMap(name => [
   ...ASKABLE[name].map(detail => `${name}.${detail}`),
 ])
 
-/**
- * Returns the capabilities with these names, or undefined if none of them allows requests to the
- * client.
- */
+/** Returns the capabilities with these names, or undefined if none of them allows requests to the client. */
 export const askableOf = (names: readonly string[]): JsonObject | undefined => {
   const found = ASKABLES.filter(name => names.includes(name))
   if (found.length === 0) return undefined
@@ -43,10 +40,7 @@ export const askableOf = (names: readonly string[]): JsonObject | undefined => {
   )
 }
 
-/**
- * The client's error response, or the reason why the request was not sent. The upstream receives
- * the code.
- */
+/** The client's error response, or the reason why the request was not sent. The upstream receives the code. */
 class AskError extends Error {
   override readonly name = 'AskError'
   readonly code: number

@@ -30,10 +30,7 @@ export type SessionPostsOptions = {
 export const isInitialize = (message: Message): message is RequestMessage =>
   message.kind === 'request' && message.method === 'initialize'
 
-/**
- * Maximum total size of the responses of a batch. A batch may have a hundred, each as large as a
- * page of a list.
- */
+/** Maximum total size of the responses of a batch. A batch may have a hundred, each as large as a page of a list. */
 const MAX_BATCH_RESPONSE_BYTES = 8 * 1_024 * 1_024
 
 const tooMuch = refusal(
@@ -42,10 +39,7 @@ const tooMuch = refusal(
   `The responses of this batch exceed ${MAX_BATCH_RESPONSE_BYTES} bytes in total: send this request by itself`,
 )
 
-/**
- * Renders the responses. Responses over the total limit are replaced by errors. `ids` are the
- * request ids.
- */
+/** Renders the responses. Responses over the total limit are replaced by errors. `ids` are the request ids. */
 const batchTexts = (ids: readonly RequestId[], responses: readonly (RpcResponse | undefined)[]): string[] => {
   let bytes = 0
   return responses.flatMap((response, index) => {
@@ -83,10 +77,7 @@ export const createSessionPosts = ({ sessions, streams, maxSessionsPerServer, re
     return { ...started, request: message, channel }
   },
 
-  /**
-   * Handles a batch and sends its responses together. Cancelled requests have none (2025-03-26,
-   * basic/transports).
-   */
+  /** Handles a batch and sends its responses together. Cancelled requests have none (2025-03-26, basic/transports). */
   dispatchBatch: (
     { mounted: { router }, caller }: ServerRequest,
     session: Session,

@@ -28,10 +28,7 @@ export const checkVersion = ({ headers }: HttpExchange): Refusal | undefined => 
 /** The same response for unknown ids, ended sessions and other callers' sessions. */
 export const SESSION_NOT_FOUND = refusal(404, ERROR.sessionNotFound, 'Session not found')
 
-/**
- * Returns the session that the request names, or a refusal. Only the caller who started a session
- * may use it.
- */
+/** Returns the session that the request names, or a refusal. Only the caller who started a session may use it. */
 export const findSession = (
   sessions: Sessions,
   { http, mounted: { serverId }, caller }: ServerRequest,

@@ -57,10 +57,7 @@ const notify = (session: Session, json: string): void => {
   else session.notify(json)
 }
 
-/**
- * Subscribes to upstreams' log messages of this level or above, including those outside the
- * session's requests.
- */
+/** Subscribes to upstreams' log messages of this level or above, including those outside the session's requests. */
 export const listenToLogs = ({ offers }: Router, session: Session, level: LogLevel): void => {
   if (offers?.capabilities.logging !== true) return
   const upstreams = upstreamsOf(session)

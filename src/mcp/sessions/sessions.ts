@@ -45,10 +45,7 @@ export type SessionsOptions = {
   maxPerServer: number
 }
 
-/**
- * At the limit, sessions unused for this long are evicted. Their clients can resume them if there
- * is room.
- */
+/** At the limit, sessions unused for this long are evicted. Their clients can resume them if there is room. */
 const RECLAIM_AFTER_MS = 10 * 60 * 1_000
 /** Number of sweeps per idle timeout. */
 const SWEEPS_PER_IDLE_TIME = 24
@@ -56,17 +53,13 @@ const MAX_SWEEP_INTERVAL_MS = 60 * 60 * 1_000
 
 type ServerSessions = {
   living: Map<string, Session>
-  /**
-   * Times at which clients ended sessions, by id, oldest first. An ended id never becomes valid
-   * again.
-   */
+  /** Times at which clients ended sessions, by id, oldest first. An ended id never becomes valid again. */
   ended: Map<string, number>
 }
 
 /**
- * Holds the sessions of this process by id. An unknown id is accepted if its session may still be
- * in use: it was created within the idle timeout, or this process has run for less than that time
- * and may have missed its use.
+ * Holds the sessions of this process by id. An unknown id is accepted if its session may still be in use: it was
+ * created within the idle timeout, or this process has run for less than that time and may have missed its use.
  */
 export const createSessions = ({ ids, now, idleMs, maxPerServer }: SessionsOptions) => {
   const startedAt = now()

@@ -7,8 +7,7 @@ import type { Refusal } from '../rpc-response.ts'
 const DECIMAL = /^-?\d+(\.\d+)?$/
 
 /**
- * Checks that parameters with a declared header are repeated in it. Headers of parameters without a
- * value are ignored.
+ * Checks that parameters with a declared header are repeated in it. Headers of parameters without a value are ignored.
  */
 export const checkParamHeaders = (
   declared: readonly ParamHeader[],

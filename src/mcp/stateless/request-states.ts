@@ -13,18 +13,15 @@ export const hashRequest = (parts: readonly (JsonValue | undefined)[]): string =
   hash('sha256', JSON.stringify(parts), 'base64url')
 
 /**
- * Creates the `requestState` of results that ask the client for input (2026-07-28, basic). It is
- * signed, bound to caller and request, and expires. It contains the upstream's own state, which the
- * client may read.
+ * Creates the `requestState` of results that ask the client for input (2026-07-28, basic). It is signed, bound to
+ * caller and request, and expires. It contains the upstream's own state, which the client may read.
  */
 export const createRequestStates = (keys: readonly SigningKey[], now: () => number) => {
   const signer = createSigner(keys, 'state.', MAX_STATE_CHARACTERS)
   return {
     issue: (binding: string, { upstream, held }: RequestState): string =>
       signer.sign({ binding, upstream, held, until: now() + MAX_AGE_MS }),
-    /**
-     * Returns undefined if the state is expired or was not issued to this caller for this request.
-     */
+    /** Returns undefined if the state is expired or was not issued to this caller for this request. */
     verify: (binding: string, signed: string): RequestState | undefined => {
       const state = signer.verify(signed)
       if (!isJsonObject(state) || state.binding !== binding) return undefined

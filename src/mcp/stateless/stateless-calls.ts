@@ -40,10 +40,7 @@ const startCall = (
 
 /** Starts the calls of the stateless era. */
 export const createStatelessCalls = (states: RequestStates, report: ReportFault) => {
-  /**
-   * Builds the link from the request, which states the log level and the capabilities of its
-   * client.
-   */
+  /** Builds the link from the request, which states the log level and the capabilities of its client. */
   const linkFor = (
     { mounted, caller }: ServerRequest,
     message: RequestMessage,

@@ -73,10 +73,9 @@ export type CheckRoom = (mounted: MountedServer) => Refusal | undefined
 
 /**
  * Serves `subscriptions/listen`, the only long-lived stream of the stateless era (2026-07-28,
- * basic/utilities/subscriptions). Acknowledges the supported part of the filter, tags every message
- * with the request's id, and sends a result if the server ends the stream. Every server sends
- * changes of tools. Servers with upstreams also send changes of prompts and resources, and updates
- * of resources.
+ * basic/utilities/subscriptions). Acknowledges the supported part of the filter, tags every message with the request's
+ * id, and sends a result if the server ends the stream. Every server sends changes of tools. Servers with upstreams
+ * also send changes of prompts and resources, and updates of resources.
  */
 export const createListen = (checkRoom: CheckRoom, watchAccess: WatchAccess) => {
   const open = (request: ServerRequest, { id }: RequestMessage, filter: Filter, resources: Resources): void => {

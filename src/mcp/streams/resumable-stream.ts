@@ -15,9 +15,8 @@ const PROCESS = randomBytes(3).toString('hex')
 export type StreamConnection = StreamWatch & { stream: EventStream }
 
 /**
- * A logical stream of a session, which outlives its connections and numbers its events. A stream of
- * kind `notices` carries notifications, one of kind `response` the progress and response of one
- * request.
+ * A logical stream of a session, which outlives its connections and numbers its events. A stream of kind `notices`
+ * carries notifications, one of kind `response` the progress and response of one request.
  */
 export const createResumableStream = (number: number, kind: 'notices' | 'response') => {
   let connection: StreamConnection | undefined
@@ -66,10 +65,7 @@ export const createResumableStream = (number: number, kind: 'notices' | 'respons
       connection = undefined
       brokenAt = stream.isDelivered && isFinished ? Number.NEGATIVE_INFINITY : at
     },
-    /**
-     * Whether the stream can be dropped, because the client has received everything or can no
-     * longer resume.
-     */
+    /** Whether the stream can be dropped, because the client has received everything or can no longer resume. */
     isOver: (at: number): boolean => connection === undefined && at - brokenAt > RESUME_WITHIN_MS,
     /**
      * Formats an event with only an id, so that the client can resume before the first message

@@ -16,10 +16,7 @@ const namesStateless = ({ headers }: HttpExchange): boolean => {
   return version !== undefined && isStatelessVersion(version)
 }
 
-/**
- * Handles GET and DELETE of `/s/:uuid`, which open a session's notification stream and end the
- * session.
- */
+/** Handles GET and DELETE of `/s/:uuid`, which open a session's notification stream and end the session. */
 export const createSessionHttp = ({ sessions, streams, checkRoom }: SessionHttpOptions) => {
   const get = (request: ServerRequest): Refusal | undefined => {
     const { http, mounted } = request

@@ -11,8 +11,7 @@ export type StreamWatch = {
 }
 
 /**
- * Checks access to streams again when the policy changes, because streams outlive the access check
- * of their request.
+ * Checks access to streams again when the policy changes, because streams outlive the access check of their request.
  */
 export const createWatchAccess =
   (authorize: Authorize, now: () => number) =>

@@ -16,8 +16,7 @@ const DOCUMENT_TIMEOUT_MS = 2_500
 /** Maximum number of fetches per network and window. Cached documents do not count. */
 const MAX_FETCHES = 60
 /**
- * The limit for documents that were valid before. Hosted clients refresh the tokens of many users
- * from few addresses.
+ * The limit for documents that were valid before. Hosted clients refresh the tokens of many users from few addresses.
  */
 const MAX_KNOWN_FETCHES = 1_000
 const FETCHES_WINDOW_MS = 60 * 60 * 1_000
@@ -31,10 +30,7 @@ const CACHE_MS = 24 * 60 * 60 * 1_000
 /** Statuses of responses that cannot have a body (Fetch §2.2.6). */
 const BODYLESS: ReadonlySet<number> = new Set([204, 205, 304])
 
-/**
- * Members that the library receives. Some others would make it fetch more for each request of the
- * client.
- */
+/** Members that the library receives. Some others would make it fetch more for each request of the client. */
 const MEMBERS_READ: ReadonlySet<string> = new Set([
   'client_id',
   'client_name',
@@ -88,18 +84,14 @@ const toResponse = (url: string, { status, headers, body }: OutboundResponse): R
  */
 type FetchContext = { ip: string; req: IncomingMessage } | undefined
 
-/**
- * Checks that a document has a name, as MCP requires, and redirect URIs that are allowed for all
- * clients.
- */
+/** Checks that a document has a name, as MCP requires, and redirect URIs that are allowed for all clients. */
 const allowClient = async (_ctx: unknown, { clientName, redirectUris = [] }: Client): Promise<boolean> =>
   clientName !== undefined && redirectUris.length > 0 && checkRedirectUris(redirectUris).ok
 
 /**
- * Fetches client metadata documents for the library, and decides which may be fetched and accepted.
- * Follows no redirects and only connects to public addresses, even if tools may reach others. If a
- * document's host fails, the last valid document is used (RFC 9111 §4.2.4), so that connected
- * clients keep working.
+ * Fetches client metadata documents for the library, and decides which may be fetched and accepted. Follows no
+ * redirects and only connects to public addresses, even if tools may reach others. If a document's host fails, the last
+ * valid document is used (RFC 9111 §4.2.4), so that connected clients keep working.
  */
 export const createClientDocuments = ({ send }: Pick<HttpClient, 'send'>, counters: Counters) => {
   const lastValid = new LRUCache<string, OutboundResponse>({ max: MAX_CACHED, ttl: CACHE_MS })

@@ -59,8 +59,7 @@ export type ClientEndpointsParts = {
 }
 
 /**
- * Allows requests from pages of any origin, because no endpoint here uses cookies (Fetch §3.2.5:
- * without credentials).
+ * Allows requests from pages of any origin, because no endpoint here uses cookies (Fetch §3.2.5: without credentials).
  */
 const openToAllOrigins = (reply: FastifyReply, methods: string): FastifyReply =>
   reply

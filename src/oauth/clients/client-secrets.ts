@@ -13,10 +13,7 @@ const contextOf = ({ organizationId = '', clientId }: Owner): SealContext => ({
 
 const SECRET_BYTES = 32
 
-/**
- * Creates a secret and its sealed form. Returns none for a public client, which cannot keep a
- * secret.
- */
+/** Creates a secret and its sealed form. Returns none for a public client, which cannot keep a secret. */
 export const makeClientSecret = (
   sealing: Pick<Sealing, 'seal'>,
   owner: Owner,

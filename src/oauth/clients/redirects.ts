@@ -9,8 +9,7 @@ const UNAMBIGUOUS = /^[\x21-\x5b\x5d-\x7e]+$/
 /** Also matches empty user info, which is not visible in a parsed URL. */
 const USER_INFO = /^[^:]+:\/\/[^/?]*@/
 /**
- * Requires exactly two slashes. Parsers also accept fewer or more, but then disagree about the host
- * and the user name.
+ * Requires exactly two slashes. Parsers also accept fewer or more, but then disagree about the host and the user name.
  */
 const WEB_START = /^https?:\/\/[^/?]/i
 /**
@@ -20,10 +19,7 @@ const WEB_START = /^https?:\/\/[^/?]/i
 const HOST = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/
 const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 
-/**
- * Schemes that browsers handle themselves or pass to programs with the user's rights. No app owns
- * them.
- */
+/** Schemes that browsers handle themselves or pass to programs with the user's rights. No app owns them. */
 const NOT_OF_APPS: ReadonlySet<string> = new Set(
   'about blob chrome content data file filesystem ftp intent jar javascript livescript mailto mhtml ms-msdt res search-ms sms tel vbscript view-source ws wss'.split(
     ' ',

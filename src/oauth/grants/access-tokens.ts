@@ -33,9 +33,8 @@ export type OAuthTokensParts = {
 }
 
 /**
- * Verifies access tokens of the authorization server. Each token is valid for one server until it
- * expires or is revoked. Results are cached for a few seconds. The cache is cleared when the user's
- * access changes.
+ * Verifies access tokens of the authorization server. Each token is valid for one server until it expires or is
+ * revoked. Results are cached for a few seconds. The cache is cleared when the user's access changes.
  */
 export const createOAuthTokens = ({ db, bus, logger, baseUrl, now = Date.now }: OAuthTokensParts) =>
   createTokenVerifier<TokenHolder>({

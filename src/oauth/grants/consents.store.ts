@@ -45,10 +45,7 @@ export const putGrant = async (
   return { grantId, isChanged: granted !== before }
 }
 
-/**
- * Removes a grant and everything issued under it. Returns the grant, or undefined if it did not
- * exist.
- */
+/** Removes a grant and everything issued under it. Returns the grant, or undefined if it did not exist. */
 export const removeGrantWithTokens = async (tx: Transaction, grantId: string) => {
   const grant = await tx.oAuthArtifact.findFirst({
     where: { id: grantId, kind: KIND },

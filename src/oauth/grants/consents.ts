@@ -25,9 +25,7 @@ export type ConsentParts = { changes: Changes; resources: Resources }
 
 /** Stores users' consents. */
 export const createConsents = ({ changes, resources }: ConsentParts) => ({
-  /**
-   * Returns the id of the grant. Undefined if the server does not exist or the user may not use it.
-   */
+  /** Returns the id of the grant. Undefined if the server does not exist or the user may not use it. */
   give: (actor: Actor, { clientId, clientName, serverId, scopes }: Consent): Promise<string | undefined> =>
     changes.commit(async tx => {
       const server = await findResourceServer(tx, serverId)

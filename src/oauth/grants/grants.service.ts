@@ -43,10 +43,7 @@ export const createGrantService = ({ db, changes }: GrantServiceParts) => {
       return listGrants(db, { serverId }, page)
     },
 
-    /**
-     * Removes the actor's own grant, or anybody's grant for a server that the actor owns or
-     * manages.
-     */
+    /** Removes the actor's own grant, or anybody's grant for a server that the actor owns or manages. */
     removeGrant: (actor: Actor, id: string): Promise<void> => remove(actor, id, organizationIdsOf(actor)),
 
     /** Lists the clients that act on behalf of the actor. */

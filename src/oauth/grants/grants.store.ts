@@ -8,8 +8,7 @@ import { type AccessPolicy, policyOf } from '../../servers/access/access.ts'
 import { type ServerRow, toServer, WITH_USERS } from '../../servers/servers.store.ts'
 
 /**
- * A user's permission for a client to use a server on their behalf. Ends when it is revoked,
- * together with its tokens.
+ * A user's permission for a client to use a server on their behalf. Ends when it is revoked, together with its tokens.
  */
 export type Grant = {
   id: string
@@ -98,10 +97,7 @@ export const findGrant = async (
   return row === null ? undefined : (await toGrants(tx, [row]))[0]
 }
 
-/**
- * Records that a grant was used. Does nothing if the grant has been removed, or if a use was
- * recorded recently.
- */
+/** Records that a grant was used. Does nothing if the grant has been removed, or if a use was recorded recently. */
 export const noteGrantUse = async (tx: Transaction, id: string, usedAt: Date): Promise<void> => {
   const before = new Date(usedAt.getTime() - NOTE_USE_EVERY_MS)
   await tx.oAuthArtifact.updateMany({

@@ -18,8 +18,7 @@ export const createRevokeGrant = (changes: Changes) => {
         const grant = await removeGrantWithTokens(tx, grantId)
         if (grant === undefined) return
         const { userId, clientId, server } = grant
-        // For `grant.removed` the client acts for the user. For `grant.misused` the holder of the
-        // token is unknown.
+        // For `grant.removed` the client acts for the user. For `grant.misused` the holder of the token is unknown.
         const actor: AuditActor = {
           ...(reason === 'grant.removed' && userId !== null && { userId }),
           ...(address !== undefined && { address }),

@@ -24,9 +24,8 @@ export const removeIdleClients = (
 }
 
 /**
- * Reads the next `limit` grants created before `madeBefore` and removes those without other
- * artifacts. Pages by hash, starting after `afterHash`, because that is the order of the index over
- * all grants.
+ * Reads the next `limit` grants created before `madeBefore` and removes those without other artifacts. Pages by hash,
+ * starting after `afterHash`, because that is the order of the index over all grants.
  */
 export const removeSpentGrants = async (
   tx: Transaction,

@@ -26,23 +26,16 @@ const checkScope = ({ http, caller }: ServerRequest, challenges: Challenges): Re
   )
 }
 
-/**
- * Whether the body has a Content-Length or is chunked. Other transfer codings are not decoded (RFC
- * 9112 §6.1).
- */
+/** Whether the body has a Content-Length or is chunked. Other transfer codings are not decoded (RFC 9112 §6.1). */
 const isFramingKnown = ({ headers }: HttpExchange): boolean =>
   headers['transfer-encoding'] === undefined || headers['transfer-encoding'].toLowerCase() === 'chunked'
 
-/**
- * Methods whose response repeats the request (RFC 9110 §9.3.8), including headers that are only for
- * the upstream.
- */
+/** Methods whose response repeats the request (RFC 9110 §9.3.8), including headers that are only for the upstream. */
 const ECHO_METHODS: ReadonlySet<string | undefined> = new Set(['TRACE', 'TRACK'])
 
 /**
- * Request destinations whose response becomes part of the page (fetch standard, "destination"). Our
- * own pages trust scripts and styles of their origin, and must not load any from an upstream
- * through us.
+ * Request destinations whose response becomes part of the page (fetch standard, "destination"). Our own pages trust
+ * scripts and styles of their origin, and must not load any from an upstream through us.
  */
 const PARTS_OF_PAGES: ReadonlySet<string> = new Set([
   'audioworklet',

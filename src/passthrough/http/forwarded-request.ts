@@ -25,8 +25,6 @@ export type ForwardedRequest = {
   claimAddress: (address: PassedTarget) => void
 }
 
-/**
- * Returns the key of a request's session: the session id, or for HTTP+SSE the address for messages.
- */
+/** Returns the key of a request's session: the session id, or for HTTP+SSE the address for messages. */
 export const sessionOf = ({ http, route, target }: Pick<ForwardedRequest, 'http' | 'route' | 'target'>) =>
   route.isSse ? `${target.suffix}${target.search}` : headerOf(http.headers, SESSION_HEADER)

@@ -42,9 +42,7 @@ export const createPassRequest =
       else writeRefusal(http, reason)
     }
 
-    /**
-     * Runs `work` and responds to an exception, which would end the process in an event listener.
-     */
+    /** Runs `work` and responds to an exception, which would end the process in an event listener. */
     const attempt = <T>(work: () => T): T | undefined => {
       try {
         return work()

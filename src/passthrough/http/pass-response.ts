@@ -47,10 +47,7 @@ const toOurEndpoint =
     return `${publicPath}${ours}`
   }
 
-/**
- * Starts an event stream to the client. Returns the stream to which the upstream's bytes are
- * written.
- */
+/** Starts an event stream to the client. Returns the stream to which the upstream's bytes are written. */
 const openStream = (forwarded: ForwardedResponse): Writable => {
   const { http, passage, route, abort } = forwarded
   const { raw, incoming } = http

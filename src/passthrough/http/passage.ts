@@ -10,14 +10,9 @@ export type Passage = {
   error: string | undefined
   requestBytes: number
   responseBytes: number
-  /**
-   * Marks the response as an endless stream. `end` is called when the caller loses access or the
-   * server changes.
-   */
+  /** Marks the response as an endless stream. `end` is called when the caller loses access or the server changes. */
   markStream: (end: () => void) => void
-  /**
-   * Marks a slow response. `cut` is called when the caller loses access or the server is deleted.
-   */
+  /** Marks a slow response. `cut` is called when the caller loses access or the server is deleted. */
   markSlow: (cut: () => void) => void
 }
 
@@ -46,10 +41,7 @@ export const startPassage = (parts: PassageParts): Passage => {
   const release = mounted.holdOpen()
   let unsubscribe = (): void => {}
   let isDone = false
-  /**
-   * Subscribes to changes of access. Only for long responses, because subscribing is too expensive
-   * for short ones.
-   */
+  /** Subscribes to changes of access. Only for long responses, because subscribing is too expensive for short ones. */
   const watch = (whenAccessEnds: () => void, whenServiceEnds: () => void): void => {
     if (isDone) return
     const { checkAccess, beat } = parts.watchAccess(request, { beat: () => {} }, whenAccessEnds)

@@ -37,10 +37,7 @@ const takeStream = ({ http, passage }: ForwardedRequest, { maxBytes, onTooLong }
   return incoming.pipe(outgoing)
 }
 
-/**
- * Calls `next` when the body can be sent: with a buffer, a stream, or undefined if there is no
- * body.
- */
+/** Calls `next` when the body can be sent: with a buffer, a stream, or undefined if there is no body. */
 export const takeBody = (
   forwarded: ForwardedRequest,
   taking: Taking,

@@ -45,8 +45,7 @@ const OUR_KINDS = /^x-(?:forwarded|original)(?:-|$)/
 const CHECKED_HERE: ReadonlySet<string> = new Set(['content-length', 'mcp-session-id'])
 
 /**
- * Returns a header's name with hyphens. Servers that expose headers as variables treat underscores
- * and hyphens alike.
+ * Returns a header's name with hyphens. Servers that expose headers as variables treat underscores and hyphens alike.
  */
 const asRead = (name: string): string => (name.includes('_') ? name.replaceAll('_', '-') : name)
 
@@ -64,10 +63,7 @@ export const forwardedOrigin = (baseUrl: string) => {
 
 /** Our name in the Via header (RFC 9110 §7.6.3). */
 const PSEUDONYM = 'patchbay'
-/**
- * Maximum number of Patchbays in a row. Passing requests to another Patchbay is allowed, loops are
- * not.
- */
+/** Maximum number of Patchbays in a row. Passing requests to another Patchbay is allowed, loops are not. */
 const MAX_PASSES = 5
 
 /** Whether the request has passed through too many Patchbays, so that it must be in a loop. */

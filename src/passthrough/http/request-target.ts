@@ -28,10 +28,7 @@ const isDotSegment = (segment: string): boolean => {
   return name === '.' || name === '..'
 }
 
-/**
- * Parses the target of a request. Refuses targets that could lead outside the upstream's path, in
- * any encoding.
- */
+/** Parses the target of a request. Refuses targets that could lead outside the upstream's path, in any encoding. */
 export const readPassedTarget = (url: string): Result<PassedTarget, string> => {
   const match = TARGET.exec(url)
   if (match === null) return failure('the request path contains invalid characters')

@@ -3,9 +3,8 @@ import { type PassthroughTarget, suffixOf } from '../route/target.ts'
 import { createHopCheck } from './hop-by-hop.ts'
 
 /**
- * Headers that an upstream may set for its own origin but not for ours: cookies and instructions to
- * browsers, which would affect the dashboard; authorization challenges; CORS, which we decide; and
- * instructions to reverse proxies.
+ * Headers that an upstream may set for its own origin but not for ours: cookies and instructions to browsers, which
+ * would affect the dashboard; authorization challenges; CORS, which we decide; and instructions to reverse proxies.
  */
 const DROPPED: ReadonlySet<string> = new Set([
   'set-cookie',
@@ -49,16 +48,10 @@ const ADDRESSES: ReadonlySet<string> = new Set(['location', 'content-location'])
 
 export const isPassedBack = (name: string): boolean => !DROPPED.has(name) && !DROPPED_PREFIXES.test(name)
 
-/**
- * Directives that let shared caches store a response even if the request has a token (RFC 9111
- * §3.5).
- */
+/** Directives that let shared caches store a response even if the request has a token (RFC 9111 §3.5). */
 const SHARED_CACHING = /(^|,)\s*(?:public|s-maxage\s*=\s*"?\w*"?)\s*(?=,|$)/gi
 
-/**
- * Forbids shared caches to store a response, because the upstream does not know that access is
- * restricted.
- */
+/** Forbids shared caches to store a response, because the upstream does not know that access is restricted. */
 const toPrivate = (value: string): string => {
   const rest = value.replace(SHARED_CACHING, '').replace(/^\s*,\s*/, '')
   return rest.trim() === '' ? 'private' : `private, ${rest.trim()}`
@@ -109,9 +102,8 @@ const leak = (where: string): Result<never, string> =>
   failure(`The MCP server redirected ${where}, so its response is not passed on.`)
 
 /**
- * Translates the Location of a response. Targets within the upstream become URLs of this server.
- * Other targets are allowed only if the client would not send them a body or a token. The error
- * gives the reason.
+ * Translates the Location of a response. Targets within the upstream become URLs of this server. Other targets are
+ * allowed only if the client would not send them a body or a token. The error gives the reason.
  */
 export const readLocation = (parts: RedirectParts): Result<string | undefined, string> => {
   const { status, location, upstreamUrl, targets, publicPath, hasToken, holdsSecret } = parts

@@ -110,10 +110,7 @@ export const createReverseProxy = (options: Omit<DispatcherOptions, 'maxSockets'
 
   return {
     pass,
-    /**
-     * Whether a server responds, with any status but a gateway's. Uses a safe method (RFC 9110
-     * §9.3.7).
-     */
+    /** Whether a server responds, with any status but a gateway's. Uses a safe method (RFC 9110 §9.3.7). */
     probe: (url: URL, timeoutMs: number): Promise<boolean> =>
       new Promise(resolve => {
         pass({

@@ -1,20 +1,14 @@
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 
-/**
- * A request for a protocol upgrade. Until the upgrade, it can receive a response like any other
- * request.
- */
+/** A request for a protocol upgrade. Until the upgrade, it can receive a response like any other request. */
 export type Upgrade = {
   incoming: IncomingMessage
   raw: ServerResponse
   socket: Socket
   /** The first bytes of the new protocol, if any. */
   head: Buffer
-  /**
-   * Ignores the upgrade (RFC 9110 §7.8): parses the request again, with its body, and handles it
-   * like any other.
-   */
+  /** Ignores the upgrade (RFC 9110 §7.8): parses the request again, with its body, and handles it like any other. */
   ignore: () => void
 }
 

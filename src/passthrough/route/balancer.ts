@@ -4,15 +4,9 @@ import type { UpstreamState } from '../../upstreams/upstream.ts'
 import { isGatewayError } from '../proxy/reverse-proxy.ts'
 import type { PassthroughTarget } from './target.ts'
 
-/**
- * Maximum number of sessions per server whose address is stored. The least recently used are
- * dropped.
- */
+/** Maximum number of sessions per server whose address is stored. The least recently used are dropped. */
 export const MAX_REMEMBERED_SESSIONS = 10_000
-/**
- * A session idle for this long may move to another address. The same as the idle timeout of our own
- * sessions.
- */
+/** A session idle for this long may move to another address. The same as the idle timeout of our own sessions. */
 const SESSION_IDLE_MS = 24 * 60 * 60 * 1_000
 /** Interval at which an address that is down is probed. */
 const DOWN_CHECK_MS = 1_000
@@ -54,9 +48,8 @@ export type Slot = {
 }
 
 /**
- * Distributes requests over the addresses of an upstream. A request goes to the address with the
- * fewest open requests, or to the address of its session. An address that refuses connections is
- * skipped and probed until it responds.
+ * Distributes requests over the addresses of an upstream. A request goes to the address with the fewest open requests,
+ * or to the address of its session. An address that refuses connections is skipped and probed until it responds.
  */
 export const createBalancer = (targets: readonly PassthroughTarget[], probe: Probe) => {
   const members: Member[] = targets.map(target => ({

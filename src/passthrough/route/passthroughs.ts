@@ -8,8 +8,7 @@ import { createRouteAccount, type RouteAccount } from './route-account.ts'
 import { toTarget } from './target.ts'
 
 /**
- * How requests reach the upstream of a passthrough server. The object stays the same until the
- * configuration changes.
+ * How requests reach the upstream of a passthrough server. The object stays the same until the configuration changes.
  */
 export type PassthroughRoute = {
   upstream: string
@@ -82,10 +81,7 @@ export const createPassthroughs = ({ probe, accounts, bus }: PassthroughsParts) 
   }
 
   return {
-    /**
-     * Returns the route for a server's requests. `loaded` are all its upstreams. The error says
-     * what is missing.
-     */
+    /** Returns the route for a server's requests. `loaded` are all its upstreams. The error says what is missing. */
     routeOf: (serverId: string, loaded: readonly LoadedUpstream[]): Result<PassthroughRoute, string> => {
       const only = findOnly(loaded)
       if (!only.ok) {

@@ -45,10 +45,7 @@ const withoutOwn = (search: string, query: string): string => {
   return rest.length === 0 ? '' : `?${rest.join('&')}`
 }
 
-/**
- * Returns the suffix and query under which clients reach a URL of this address. Undefined if the
- * URL is elsewhere.
- */
+/** Returns the suffix and query under which clients reach a URL of this address. Undefined if the URL is elsewhere. */
 export const suffixOf = (target: PassthroughTarget, url: URL): PassedTarget | undefined => {
   const { base, path, query } = target
   if (url.origin !== target.url.origin) return undefined

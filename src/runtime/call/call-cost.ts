@@ -15,9 +15,7 @@ export type Measure = { tokens: number; texts: readonly string[]; scale?: number
 /** Data for counting the tokens of a call in the ledger, besides the result that was sent. */
 export type CallCost = {
   executionId: string
-  /**
-   * Undefined if the caller may have invented the name. Such calls are not counted for any tool.
-   */
+  /** Undefined if the caller may have invented the name. Such calls are not counted for any tool. */
   tool?: NamedTool | undefined
   /**
    * The result before anything was left out, or a function that computes it if the result is sent.

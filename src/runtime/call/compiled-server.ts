@@ -8,8 +8,7 @@ import type { CallContext, CompiledTool, ToolOutcome } from './compiled-tool.ts'
 import type { RefusedResult, UpstreamResult } from './tool-result.ts'
 
 /**
- * A resource, template or prompt of an upstream, as in lists. `name` is the name or URI by which
- * clients request it.
+ * A resource, template or prompt of an upstream, as in lists. `name` is the name or URI by which clients request it.
  */
 export type OfferedItem = { name: string; json: JsonObject }
 
@@ -19,10 +18,7 @@ export type OfferLists = {
   prompts: readonly OfferedItem[]
 }
 
-/**
- * A request to an upstream. `group` is the upstream that the client named, if the server is
- * grouped.
- */
+/** A request to an upstream. `group` is the upstream that the client named, if the server is grouped. */
 type Ask<Arguments extends readonly unknown[]> = (
   ...asked: [...Arguments, context: CallContext, group?: string]
 ) => Promise<UpstreamResult> | undefined
@@ -39,10 +35,7 @@ export type CompiledOffers = OfferLists & {
   groups?: ReadonlyMap<string, OfferLists> | undefined
   readResource: Ask<[uri: string]>
   getPrompt: Ask<[name: string, args: JsonObject | undefined]>
-  /**
-   * Takes the params of `completion/complete`. Returns undefined if they do not name an existing
-   * item.
-   */
+  /** Takes the params of `completion/complete`. Returns undefined if they do not name an existing item. */
   complete: Ask<[params: JsonObject]>
   capabilities: OfferedCapabilities
   /**
@@ -72,9 +65,7 @@ export type MissingKind = 'tools' | 'prompts' | 'resources'
 
 /** Tools that upstreams offer only to clients that can be asked for input. */
 export type UnlistedTools = {
-  /**
-   * Returns a tool that an upstream may have under this name. Only a call shows whether it exists.
-   */
+  /** Returns a tool that an upstream may have under this name. Only a call shows whether it exists. */
   find: (name: string) => CompiledTool | undefined
   /** Returns the tools that are known from this client's own connections. */
   list: (peer: SessionPeer) => readonly CompiledTool[]
@@ -90,10 +81,7 @@ export type CompiledServer = {
   tools: readonly CompiledTool[]
   /** Upstreams that are missing in the lists, with reasons. */
   missing?: readonly MissingUpstream[] | undefined
-  /**
-   * Whether clients are told about failed upstreams. The server is then rebuilt when an upstream
-   * fails or recovers.
-   */
+  /** Whether clients are told about failed upstreams. The server is then rebuilt when an upstream fails or recovers. */
   tellsOutages?: boolean | undefined
   /** The names of the groups, if the server is grouped. */
   groups?: readonly string[] | undefined
@@ -111,8 +99,6 @@ export type CompiledServer = {
   passthrough?: CompiledPassthrough | undefined
 }
 
-/**
- * A server compiled for each presentation. `shownAs` is the presentation that `auto` would choose.
- */
+/** A server compiled for each presentation. `shownAs` is the presentation that `auto` would choose. */
 export type PresentedServers = Readonly<Record<'flat' | 'grouped' | 'search', CompiledServer>> &
   Pick<CompiledServer, 'shownAs'>

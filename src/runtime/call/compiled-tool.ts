@@ -21,10 +21,7 @@ export type ToolOutcome<Result = ToolResult | UpstreamResult> = {
   result: Result
   /** For the ledger. Undefined if the call was not recorded. */
   cost?: CallCost | undefined
-  /**
-   * Content-Type of the API's response. Undefined if the result was shaped, because the type may no
-   * longer apply.
-   */
+  /** Content-Type of the API's response. Undefined if the result was shaped, because the type may no longer apply. */
   contentType?: string | undefined
 }
 
@@ -44,18 +41,14 @@ export type CompiledTool = {
   /** Other declared members, such as icons and `_meta`, which are listed unchanged. */
   more?: JsonObject | undefined
   /**
-   * Whether the builder marked the tool as read-only, so that tokens with only the read scope may
-   * call it. The HTTP method and the upstream's annotations do not count. If a tool calls other
-   * tools, the inner tool decides.
+   * Whether the builder marked the tool as read-only, so that tokens with only the read scope may call it. The HTTP
+   * method and the upstream's annotations do not count. If a tool calls other tools, the inner tool decides.
    */
   isReadOnly: boolean
-  /**
-   * For a tool that calls other tools: whether the inner tool is read-only, given these arguments.
-   */
+  /** For a tool that calls other tools: whether the inner tool is read-only, given these arguments. */
   isReadOnlyCall?: ((args: JsonValue | undefined) => boolean) | undefined
   /**
-   * Whether it may send messages to its client while it runs, as upstream tools do. Its context
-   * must then have a link.
+   * Whether it may send messages to its client while it runs, as upstream tools do. Its context must then have a link.
    */
   isLinked?: boolean | undefined
   /** Returns a refusal only for errors of upstreams with codes that clients understand. */

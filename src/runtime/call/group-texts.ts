@@ -5,10 +5,7 @@ import type { ToolGroup } from './tool-group.ts'
 const MAX_NOTES_CHARS = 6_000
 /** Maximum length of a group's description or error. */
 const MAX_NOTE_CHARS = 300
-/**
- * Maximum total length of the group lines. The error for an unknown group names the groups beyond
- * it.
- */
+/** Maximum total length of the group lines. The error for an unknown group names the groups beyond it. */
 const MAX_LINES_CHARS = 20_000
 /** Maximum number of names in an error, the same as the maximum number of upstreams. */
 const MAX_NAMES = 100

@@ -11,9 +11,6 @@ export type ToolGroup = {
   tools: readonly CompiledTool[] | undefined
   /** More tools, only for clients that accept requests from upstreams. Named like `tools`. */
   unlisted?: UnlistedTools | undefined
-  /**
-   * Why the group has no tools at all. It is then not listed, and this error is returned for its
-   * name.
-   */
+  /** Why the group has no tools at all. It is then not listed, and this error is returned for its name. */
   off?: string | undefined
 }

@@ -14,9 +14,8 @@ export type BlocksResult = {
 }
 
 /**
- * A result with a single text block, as the original UTF-8, because decoding and encoding a long
- * text would be expensive. If `structuredAs` is given, the text is JSON, and also the structured
- * content under this key.
+ * A result with a single text block, as the original UTF-8, because decoding and encoding a long text would be
+ * expensive. If `structuredAs` is given, the text is JSON, and also the structured content under this key.
  */
 export type LongText = { utf8: Buffer; structuredAs?: string }
 
@@ -43,10 +42,7 @@ export const isErrorResult = (result: ToolResult | UpstreamResult): boolean =>
   isRefused(result) ||
   (isPassed(result) ? result.passed.isError === true : !isLongText(result) && result.isError === true)
 
-/**
- * Returns the content blocks of a result. Those of an upstream are not validated. A long text has
- * none.
- */
+/** Returns the content blocks of a result. Those of an upstream are not validated. A long text has none. */
 export const blocksOf = (result: ToolResult | PassedResult): readonly unknown[] => {
   if (isLongText(result)) return []
   const { content } = isPassed(result) ? result.passed : result

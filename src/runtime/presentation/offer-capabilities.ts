@@ -3,10 +3,7 @@ import type { UpstreamSource } from '../../upstreams/catalogue/present-tools.ts'
 import { isPerCaller } from '../../upstreams/upstream.ts'
 import type { OfferedCapabilities } from '../call/compiled-server.ts'
 
-/**
- * Whether an upstream supports resource subscriptions. They require a connection that all callers
- * share.
- */
+/** Whether an upstream supports resource subscriptions. They require a connection that all callers share. */
 export const canSubscribe = ({ upstream, stored }: UpstreamSource): boolean => {
   const { resources } = stored.catalogue.capabilities
   if (isPerCaller(upstream.config)) return false

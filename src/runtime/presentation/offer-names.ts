@@ -13,8 +13,7 @@ type Offer = NamedOffer & { json: JsonObject }
 
 export type OfferNaming = {
   /**
-   * Whether items of the same name are distinguished by the name of their upstream. Otherwise only
-   * the first is listed.
+   * Whether items of the same name are distinguished by the name of their upstream. Otherwise only the first is listed.
    */
   isGrouped: boolean
   onSkipped: (item: string, reason: string) => void

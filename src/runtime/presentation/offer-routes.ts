@@ -5,9 +5,7 @@ import { groupMark, type NamedOffer, type NamedOffers, type OfferOwner } from '.
 /** The upstream of an item that a client named, and the upstream's own name for it. */
 export type OfferRoute = Pick<NamedOffer, 'owner' | 'own'>
 
-/**
- * Maximum number of templates against which URIs are matched. Further templates are listed only.
- */
+/** Maximum number of templates against which URIs are matched. Further templates are listed only. */
 const MAX_TEMPLATES = 2_000
 
 /** Returns the upstreams whose resources can be read, by name. */
@@ -89,10 +87,7 @@ export const routeOffers = (
       if (group === undefined || !isGrouped || named?.owner.name === group) return named
       return names.prompts.find(({ owner, own }) => owner.name === group && own === name)
     },
-    /**
-     * Returns the URI under which clients know an upstream's resource, such as one that has
-     * changed.
-     */
+    /** Returns the URI under which clients know an upstream's resource, such as one that has changed. */
     uriFor: (ownerId: string, own: string): string => {
       const listed = resources.byOwn.get(keyOf(ownerId, own))
       if (listed !== undefined || !isGrouped) return listed?.name ?? own

@@ -22,16 +22,10 @@ import { showTest, type ToolTest } from './tool-test.ts'
 /** A tool that is being edited, and the values to try it with. */
 export type ToolDraft = {
   definition: ToolDefinition
-  /**
-   * The toolkit of the tool. Undefined if a new toolkit is to be created, in the organization
-   * below.
-   */
+  /** The toolkit of the tool. Undefined if a new toolkit is to be created, in the organization below. */
   toolkitId: string | undefined
   organizationId: string | undefined
-  /**
-   * The saved tool that is being edited. If the server offers it, its bindings on the server are
-   * used.
-   */
+  /** The saved tool that is being edited. If the server offers it, its bindings on the server are used. */
   toolId: string | undefined
   /** The server whose globals and bindings are used, if any. */
   serverId: string | undefined
@@ -56,15 +50,11 @@ export type DraftPreview = {
   shaping: ShapingPreview | undefined
 }
 
-/**
- * The result of sending a draft. `sampleId` identifies the stored response, for the preview of
- * shaping.
- */
+/** The result of sending a draft. `sampleId` identifies the stored response, for the preview of shaping. */
 export type DraftTest = ToolTest & { sampleId: string | undefined }
 
 /**
- * Builds bindings for a test: parameters without an argument use the server's global of the same
- * name, if it exists.
+ * Builds bindings for a test: parameters without an argument use the server's global of the same name, if it exists.
  */
 export const bindingsByName = (names: readonly string[], args: JsonObject, globals: OpenedGlobals): Bindings =>
   Object.fromEntries(
@@ -144,8 +134,7 @@ export const createToolDrafts = (
       if (!checked.ok) return undefined
       const compiled = checked.value
       const { bindings, findPlan, exposedArgs } = wire(actor, draft, compiled, wiring)
-      // A custom schema is only checked when the draft is sent or saved, because compiling it takes
-      // time.
+      // A custom schema is only checked when the draft is sent or saved, because compiling it takes time.
       const prepared = renderCall(findPlan(), exposedArgs)
       const request = prepared.ok ? maskRequest(prepared.value, wiring.globals.masker) : undefined
       return {

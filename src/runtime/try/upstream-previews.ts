@@ -28,10 +28,7 @@ export type ResultToShape = {
   outputSchema: JsonObject | undefined
 }
 
-/**
- * Returns the error that clients would receive instead of the shaped result. Undefined if it
- * matches the schema.
- */
+/** Returns the error that clients would receive instead of the shaped result. Undefined if it matches the schema. */
 const explainMismatch = async (
   made: string,
   outputSchema: JsonObject,
@@ -49,10 +46,7 @@ const explainMismatch = async (
 /** The call of an upstream tool by which a builder gets a sample result. */
 export type PreviewedTool = { upstream: Upstream; item: PresentedTool['item']; args: JsonObject; signal: AbortSignal }
 
-/**
- * Returns the text to shape. If there are several, each would be shaped separately, and the longest
- * is returned.
- */
+/** Returns the text to shape. If there are several, each would be shaped separately, and the longest is returned. */
 const textToShape = (result: ToolResult | PassedResult): string => {
   const structured = isPassed(result) ? result.passed.structuredContent : undefined
   if (structured !== undefined) return JSON.stringify(structured)

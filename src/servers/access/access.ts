@@ -97,10 +97,7 @@ export const createServerAccess =
     return principal instanceof Promise ? principal.then(found => judge(policy, found)) : judge(policy, principal)
   }
 
-/**
- * The same check for a user without a token, for example one signed in to a page. An undefined user
- * is anonymous.
- */
+/** The same check for a user without a token, for example one signed in to a page. An undefined user is anonymous. */
 export const checkUserAccess = (
   policy: AccessPolicy,
   user: Pick<McpPrincipal, 'userId' | 'organizationIds'> | undefined,

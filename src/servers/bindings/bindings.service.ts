@@ -28,10 +28,7 @@ export type GlobalUses = { tools: readonly ToolUse[]; upstreams: readonly { id: 
 
 /** Bindings changed at once; more would delay other changes for seconds. */
 const MAX_SOCKETS_AT_ONCE = 10_000
-/**
- * Most bytes of fixed values written at once, as each binding stores its own copy. About the size
- * of a request.
- */
+/** Most bytes of fixed values written at once, as each binding stores its own copy. About the size of a request. */
 const MAX_REWIRED_BYTES = 4 * 1_024 * 1_024
 
 const assertNotTooMany = (sockets: number, wanted: WantedBinding): void => {

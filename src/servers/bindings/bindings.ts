@@ -42,8 +42,7 @@ export const globalKeysOf = (parameter: string, binding: Binding): ReadonlySet<s
       return ''
     }
     fillReferences(binding.value, note)
-    // JSON text may escape braces. A call parses it, so it is parsed here too, whatever the
-    // parameter's type.
+    // JSON text may escape braces. A call parses it, so it is parsed here too, whatever the parameter's type.
     const parsed = typeof binding.value === 'string' ? parseJson(binding.value, MAX_JSON_DEPTH) : undefined
     if (parsed?.ok) fillReferences(parsed.value, note)
   }

@@ -13,10 +13,7 @@ export type Socket = {
   parameter: string
   type: ParameterType
   source: SocketSource
-  /**
-   * The fixed value or the key of the global. Empty if the value comes from the model. Never the
-   * value of a secret.
-   */
+  /** The fixed value or the key of the global. Empty if the value comes from the model. Never the value of a secret. */
   text: string
   /** Keys of globals that it reads but that do not exist. */
   missing: readonly string[]

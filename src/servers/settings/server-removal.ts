@@ -10,9 +10,8 @@ export type ServerRemovalParts = {
 }
 
 /**
- * Finishes the removal of a server: deletes its history, which may take long, and then its row.
- * Until then the row is marked as removed, so nobody can see or call the server. If the process
- * ends meanwhile, a later one continues.
+ * Finishes the removal of a server: deletes its history, which may take long, and then its row. Until then the row is
+ * marked as removed, so nobody can see or call the server. If the process ends meanwhile, a later one continues.
  */
 export const createServerRemoval = ({ db, endAccountsOf, logger }: ServerRemovalParts) => {
   const stopping = new AbortController()

@@ -6,10 +6,7 @@ export const listDirectlyUsedToolkitIds = async (tx: Transaction, serverId: stri
   return (await tx.toolkitUse.findMany({ where, select: { toolkitId: true } })).map(({ toolkitId }) => toolkitId)
 }
 
-/**
- * Points a server's instances to the copies of their tools in a snapshot. One statement moves all
- * of them.
- */
+/** Points a server's instances to the copies of their tools in a snapshot. One statement moves all of them. */
 export const moveInstancesToCopies = async (
   tx: Transaction,
   serverId: string,

@@ -124,9 +124,8 @@ const toUsed = async (
 
 export const createToolkitUseService = ({ db, changes }: ServerServiceParts) => ({
   /**
-   * Adds a toolkit. For another organization's toolkit, takes a snapshot or accepts the pending
-   * update. Throws `conflict` if the toolkit has changed since `version`, or if the update would
-   * send a secret to another origin.
+   * Adds a toolkit. For another organization's toolkit, takes a snapshot or accepts the pending update. Throws
+   * `conflict` if the toolkit has changed since `version`, or if the update would send a secret to another origin.
    */
   useToolkit: (actor: Actor, serverId: string, toolkitId: string, version?: string): Promise<void> =>
     changes.commit(async (tx, announce) => {

@@ -48,9 +48,8 @@ export const listServerIdsUsing = async (tx: Transaction, toolkitId: string): Pr
   (await tx.toolkitUse.findMany({ where: { toolkitId }, select: { serverId: true } })).map(row => row.serverId)
 
 /**
- * Finds the tool, or its copy in a snapshot of the server. After a transfer, the server may hold a
- * snapshot of a toolkit of its own organization. It then gets new tools only by accepting the
- * update.
+ * Finds the tool, or its copy in a snapshot of the server. After a transfer, the server may hold a snapshot of a
+ * toolkit of its own organization. It then gets new tools only by accepting the update.
  */
 export const findToolForServer = async (
   tx: Transaction,

@@ -50,9 +50,7 @@ export const assertRoomForTools = async (
   )
 }
 
-/**
- * Changes an instance in the caller's transaction and returns it. The caller announces the change.
- */
+/** Changes an instance in the caller's transaction and returns it. The caller announces the change. */
 export const changeInstance = async (
   tx: Transaction,
   actor: Actor,

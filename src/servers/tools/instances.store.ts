@@ -30,10 +30,7 @@ const toInstance = ({
   tool: toTool(tool),
 })
 
-/**
- * A fixed value of null is stored without a value. The source distinguishes it from a binding that
- * has none.
- */
+/** A fixed value of null is stored without a value. The source distinguishes it from a binding that has none. */
 export const toStoredBinding = (parameter: string, binding: Binding) => {
   const { source, value } = toBindingFields(binding)
   return { parameter, source, ...(value === undefined || value === null ? {} : { value }) }

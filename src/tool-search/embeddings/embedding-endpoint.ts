@@ -16,10 +16,7 @@ export type EmbeddingSettings = {
   key: string | undefined
 }
 
-/**
- * The endpoint returned no usable embeddings. `message` contains no part of the URL, the key or the
- * response.
- */
+/** The endpoint returned no usable embeddings. `message` contains no part of the URL, the key or the response. */
 export class EmbeddingError extends Error {
   override readonly name = 'EmbeddingError'
 }

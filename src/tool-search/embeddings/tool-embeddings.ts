@@ -21,10 +21,7 @@ export const NEAREST_TOOLS = 30
 export type EmbeddingLimits = {
   /** Timeout of a query's embedding, which a search waits for. */
   queryMs: number
-  /**
-   * Time without requests after a failure, and before embedding tools again that did not fit the
-   * cache.
-   */
+  /** Time without requests after a failure, and before embedding tools again that did not fit the cache. */
   pauseMs: number
 }
 const USUAL_LIMITS: EmbeddingLimits = { queryMs: 500, pauseMs: 10_000 }

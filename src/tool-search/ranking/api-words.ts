@@ -2,9 +2,8 @@
 type RelatedWord = { word: string; weight: number }
 
 /**
- * Synonyms in the language of APIs, one group per line. Words after `>` also find those before it,
- * but not the other way round. A general English dictionary does not improve the results
- * (docs/adr/0012).
+ * Synonyms in the language of APIs, one group per line. Words after `>` also find those before it, but not the other
+ * way round. A general English dictionary does not improve the results (docs/adr/0012).
  */
 const GROUPS = `
 get list show read fetch retrieve view return > see look find display check tell inspect browse know open

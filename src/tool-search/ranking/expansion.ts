@@ -68,10 +68,7 @@ const API_WEIGHT = 0.8
 const FORM_WEIGHT = 0.9
 /** Weight of an abbreviation or its long form. */
 const SHORT_WEIGHT = 0.95
-/**
- * Factor for synonyms if tools contain the word itself, which then is usually the one that is
- * meant.
- */
+/** Factor for synonyms if tools contain the word itself, which then is usually the one that is meant. */
 const OWN_EFFECT = 0.7
 const MAX_MEANINGS = 60
 

@@ -6,8 +6,7 @@ import type { WordMeaning } from './expansion.ts'
 export type Candidate = { tool: number; score: number; called: ReadonlySet<string> }
 
 /**
- * How many of the best tools are considered. Independent of the limit, so that the first results do
- * not depend on it.
+ * How many of the best tools are considered. Independent of the limit, so that the first results do not depend on it.
  */
 const CANDIDATES = 30
 /** Share of common words from which two tools count as variants of one, such as for users and for teams. */
@@ -22,9 +21,8 @@ const shareOf = (a: ReadonlySet<string>, b: ReadonlySet<string>): number => {
 }
 
 /**
- * Returns the best tools, but not only variants of one tool. If a query does not use the words of
- * the tools, several kinds of tools are more likely to include the right one. `ranked` starts with
- * the best.
+ * Returns the best tools, but not only variants of one tool. If a query does not use the words of the tools, several
+ * kinds of tools are more likely to include the right one. `ranked` starts with the best.
  */
 export const spreadOut = (ranked: readonly Candidate[], limit: number): number[] => {
   const left = ranked.map(candidate => ({ ...candidate }))

@@ -123,10 +123,7 @@ const isSwapped = (one: string, other: string): boolean => {
   return one[at] === other[at + 1] && one[at + 1] === other[at] && one.slice(at + 2) === other.slice(at + 2)
 }
 
-/**
- * Builds a full-text index of tools. Yields to the event loop. `apiWordsNear` returns related
- * words.
- */
+/** Builds a full-text index of tools. Yields to the event loop. `apiWordsNear` returns related words. */
 const buildToolIndex = async (tools: readonly ToolText[], apiWordsNear: ApiWords): Promise<ToolIndex> => {
   const toStem = createStems()
   const counted: Counted[] = []

@@ -25,9 +25,8 @@ const MAX_VALUES = 30
 const MAX_DEPTH = 3
 
 /**
- * Matches URLs and code in a text, but not the text of a link. Each alternative stops where the
- * next could begin, so that matching takes linear time: the texts are untrusted and are read on the
- * event loop.
+ * Matches URLs and code in a text, but not the text of a link. Each alternative stops where the next could begin, so
+ * that matching takes linear time: the texts are untrusted and are read on the event loop.
  */
 const NOISE = /https?:\/\/\S+|\]\([^()]*\)|`[^`/{]*[/{][^`]*`/g
 

@@ -13,9 +13,8 @@ const isNewestDialect = ({ $schema }: JsonObject): boolean =>
 let ajv: Ajv2020 | undefined
 
 /**
- * Describes the first violation of the JSON Schema 2020-12 meta-schema. Returns undefined if there
- * is none. Takes linear time and does not compile the schema, which may come from an untrusted
- * server.
+ * Describes the first violation of the JSON Schema 2020-12 meta-schema. Returns undefined if there is none. Takes
+ * linear time and does not compile the schema, which may come from an untrusted server.
  */
 const explainInvalidSchema = ({ $schema: _dialect, ...schema }: JsonObject): string | undefined => {
   ajv ??= new Ajv2020({ strict: false, validateFormats: false, logger: false })

@@ -2,9 +2,7 @@ import { createPause } from '../../lib/worker/pause.ts'
 import type { Finding, ShownTool } from './finding.ts'
 import { splitWords } from './split-words.ts'
 
-/**
- * Share of common words, among all words of two tools, from which a model may confuse the tools.
- */
+/** Share of common words, among all words of two tools, from which a model may confuse the tools. */
 const MIN_SIMILARITY = 0.8
 /** Most pairs to compare. Ordinary catalogues need far fewer. */
 const MAX_COMPARED = 300_000
@@ -53,10 +51,7 @@ const indexAll = (tools: readonly ToolText[]): IndexedText[] => {
 /** Tools by each of their rarest words. */
 type Seen = Map<string, IndexedText[]>
 
-/**
- * Returns the first of the seen tools that is similar. `budget.left` counts the comparisons left
- * for all calls.
- */
+/** Returns the first of the seen tools that is similar. `budget.left` counts the comparisons left for all calls. */
 const findSimilar = (tool: IndexedText, seen: Seen, budget: { left: number }): IndexedText | undefined => {
   for (const word of tool.prefix) {
     for (const other of seen.get(word) ?? []) {
@@ -105,9 +100,7 @@ const toFinding = (own: NormalizedText, other: NormalizedText): Finding => {
   }
 }
 
-/**
- * Returns a finding for each tool that is similar to another, by index. Yields to the event loop.
- */
+/** Returns a finding for each tool that is similar to another, by index. Yields to the event loop. */
 export const lintSimilarTools = async (tools: readonly ToolText[]): Promise<ReadonlyMap<number, Finding>> => {
   const indexed = indexAll(tools)
   const found = new Map<number, Finding>()

@@ -38,10 +38,7 @@ const jsonataFault = (expression: string): ExpressionFault | undefined => {
   }
 }
 
-/**
- * Returns the first index for which `holds` is true, or `count`. Expects that it is true for all
- * later ones too.
- */
+/** Returns the first index for which `holds` is true, or `count`. Expects that it is true for all later ones too. */
 const findFirst = (count: number, holds: (index: number) => boolean): number => {
   let low = 0
   let high = count
@@ -94,10 +91,7 @@ const jmespathFault = (expression: string): ExpressionFault | undefined => {
 const MAX_READ_MS = 250
 const TOO_LONG: ExpressionFault = { line: 1, column: 1, message: 'it takes too long to parse; shorten it' }
 
-/**
- * Returns why an expression is invalid in its language, or undefined if it is valid. Does not run
- * it.
- */
+/** Returns why an expression is invalid in its language, or undefined if it is valid. Does not run it. */
 export const findExpressionFault = (language: TransformLanguage, expression: string): ExpressionFault | undefined => {
   let fault: ExpressionFault | undefined
   // Loads the library first, so that its load time does not count towards the limit.

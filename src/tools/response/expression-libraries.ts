@@ -5,8 +5,7 @@ import type jsonata from 'jsonata'
 type Token = { start: number; value: unknown }
 type Jmespath = { compile: (expression: string) => unknown; tokenize: (expression: string) => Token[] }
 
-// Loaded with the first expression, because most installations have none. Both libraries are
-// CommonJS.
+// Loaded with the first expression, because most installations have none. Both libraries are CommonJS.
 const require = createRequire(import.meta.url)
 
 export const loadJsonata = (): typeof jsonata => require('jsonata')

@@ -22,10 +22,7 @@ const shareAjv = (): Ajv2020 => {
   return shared
 }
 
-/**
- * Returns how a schema violates the meta-schema of JSON Schema 2020-12, or undefined if it does
- * not.
- */
+/** Returns how a schema violates the meta-schema of JSON Schema 2020-12, or undefined if it does not. */
 export const findMetaSchemaFault = (schema: JsonObject): string | undefined => {
   const ajv = shareAjv()
   return ajv.validateSchema(schema) === true ? undefined : ajv.errorsText()

@@ -5,10 +5,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/
 export type SchemaMeasure = {
   /** Values in the schema as written. The time to compile it is proportional to this. */
   size: number
-  /**
-   * Subschemas with every reference expanded, plus instructions of patterns. Infinite if the schema
-   * is recursive.
-   */
+  /** Subschemas with every reference expanded, plus instructions of patterns. Infinite if the schema is recursive. */
   nodes: number
   hasUniqueItems: boolean
   /** Whether the schema or a subschema has an `$id`, which changes the meaning of references. */
@@ -109,10 +106,7 @@ const findAt = (root: JsonObject, pointer: string): JsonValue | undefined => {
 const isSchema = (value: JsonValue | undefined): value is JsonObject | boolean =>
   typeof value === 'boolean' || isJsonObject(value)
 
-/**
- * Collects all anchors, and finds out whether there is an id. Includes keywords in values that are
- * not schemas.
- */
+/** Collects all anchors, and finds out whether there is an id. Includes keywords in values that are not schemas. */
 const collectNames = (root: JsonObject) => {
   const anchors = new Map<string, JsonObject>()
   let hasIds = false

@@ -18,10 +18,7 @@ export const CHECK_MS = 250
 /** Most compiled schemas that a process caches. */
 const MAX_COMPILED = 100
 
-/**
- * Creates the job's function, which caches compiled schemas. Compiling counts towards the job's
- * time limit.
- */
+/** Creates the job's function, which caches compiled schemas. Compiling counts towards the job's time limit. */
 export const createSchemaCheckJob = () => {
   const compiled = new LRUCache<string, ValidateFunction>({ max: MAX_COMPILED })
   const findValidator = ({ key, schema, hasIds }: SchemaCheckJob): ValidateFunction | undefined => {

@@ -8,17 +8,12 @@ import { compileSchema, describeMismatch, findMetaSchemaFault } from './compile-
 import { countValues, measureSchema, type SchemaMeasure } from './measure-schema.ts'
 import { CHECK_MS, type SchemaCheckJob, type SchemaCheckOutcome } from './schema-check-job.ts'
 
-/**
- * Returns why a value does not match the schema or could not be checked. Undefined if it matches.
- */
+/** Returns why a value does not match the schema or could not be checked. Undefined if it matches. */
 export type SchemaCheck = (value: JsonValue, signal: StopSignal | undefined) => Promise<string | undefined>
 
 /** A schema with more `SchemaMeasure.nodes` is never checked on the main thread. */
 const MAX_NODES = 500
-/**
- * Most pairs of a subschema and a value that a check on the main thread visits. Takes about a
- * millisecond.
- */
+/** Most pairs of a subschema and a value that a check on the main thread visits. Takes about a millisecond. */
 const MAX_STEPS = 50_000
 /** Longest list whose items are compared with each other on the main thread. */
 const MAX_UNIQUE_ITEMS = 100
@@ -81,8 +76,7 @@ const explain = (ending: JobEnding, schemaName: string, timeLimitMs: number): st
 }
 
 /**
- * Names in messages: `rootName` for the checked value (`the arguments`), `schemaName` for its
- * schema (`inputSchema`).
+ * Names in messages: `rootName` for the checked value (`the arguments`), `schemaName` for its schema (`inputSchema`).
  */
 export type SchemaNames = { rootName: string; schemaName: string }
 

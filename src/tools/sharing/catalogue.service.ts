@@ -22,10 +22,7 @@ export const createToolkitCatalogue = ({ db, uses }: Pick<ToolkitServiceParts, '
     orThrow(await store.findToolkitCard(db, PUBLIC, id), toolkitNotFound)
 
   return {
-    /**
-     * Lists toolkits of the actor's organizations. Returns one more than the page size if there is
-     * another page.
-     */
+    /** Lists toolkits of the actor's organizations. Returns one more than the page size if there is another page. */
     listOwn: async (actor: Actor, search: string, page: IdPage): Promise<UsedToolkitCard[]> => {
       const cards = await store.listToolkitCards(db, ofActor(actor), search, page)
       const users = await uses.ofToolkits(

@@ -8,10 +8,7 @@ import { checkDefinition } from '../tool-definition.ts'
  */
 const AUTHORITY = /^(?:[a-z][a-z0-9+.-]*:\/\/)?(?:\{\{.*?\}\}|[^/?#])*/is
 
-/**
- * Describes where the tool's requests go. Tools with equal `decidedBy` send them to the same
- * origins.
- */
+/** Describes where the tool's requests go. Tools with equal `decidedBy` send them to the same origins. */
 const destinationOf = (definition: ToolDefinition): { words: string; decidedBy: unknown } => {
   const compiled = checkDefinition(definition)
   if (!compiled.ok) return { words: 'nowhere, because its template is invalid', decidedBy: undefined }
@@ -29,10 +26,7 @@ const destinationOf = (definition: ToolDefinition): { words: string; decidedBy: 
   }
 }
 
-/**
- * Describes how the destination of a tool's requests changes. Returns undefined if the origins stay
- * the same.
- */
+/** Describes how the destination of a tool's requests changes. Returns undefined if the origins stay the same. */
 export const findMove = (before: ToolDefinition, after: ToolDefinition): { from: string; to: string } | undefined => {
   const [from, to] = [destinationOf(before), destinationOf(after)]
   return isDeepStrictEqual(from.decidedBy, to.decidedBy) ? undefined : { from: from.words, to: to.words }

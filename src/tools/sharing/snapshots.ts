@@ -97,9 +97,8 @@ export const takeSnapshot = async (
 }
 
 /**
- * Updates a snapshot to its current origin. Returns the names of the tools that were added, changed
- * and removed. Throws `conflict` if a removed tool is still in use, and rethrows errors
- * from `assertMayBecome` for changed tools.
+ * Updates a snapshot to its current origin. Returns the names of the tools that were added, changed and removed. Throws
+ * `conflict` if a removed tool is still in use, and rethrows errors from `assertMayBecome` for changed tools.
  */
 export const acceptUpdate = async (
   tx: Transaction,
@@ -120,8 +119,7 @@ export const acceptUpdate = async (
     await removeTool(tx, tool.id)
   }
   for (const { copy, origin: current } of changed) await assertMayBecome(copy, current)
-  // Two tools may have swapped names. Each renamed copy therefore first gets a name that no tool
-  // can have.
+  // Two tools may have swapped names. Each renamed copy therefore first gets a name that no tool can have.
   const renamed = changed.filter(({ copy, origin: current }) => copy.name !== current.name)
   for (const { copy } of renamed) await updateTool(tx, copy.id, { ...copy, name: `~${copy.id}` })
   for (const { copy, origin: current } of changed) await updateTool(tx, copy.id, current)
