@@ -76,10 +76,10 @@ describe('unusual results of upstreams', () => {
   it('that were shaped fail against a schema that cannot be compiled; others pass', async () => {
     const client = await connect((await attach({ looks_back: DROP })).url)
     const shaped = await client.callTool({ name: 'up_looks_back', arguments: {} }).catch(String)
-    expect(JSON.stringify(shaped)).toContain('the schema cannot be compiled')
+    expect(JSON.stringify(shaped)).toContain('outputSchema cannot be compiled')
     const whole = await connect((await attach({ looks_back: { response: { dropFields: ['nowhere'] } } })).url)
     const passed = await whole.callTool({ name: 'up_looks_back', arguments: {} }).catch(String)
-    expect(JSON.stringify(passed)).not.toContain('the schema cannot be compiled')
+    expect(JSON.stringify(passed)).not.toContain('outputSchema cannot be compiled')
   })
 
   it('with a transform that takes seconds to parse are refused without blocking others', async () => {

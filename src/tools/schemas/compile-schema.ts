@@ -40,6 +40,15 @@ export const compileSchema = (schema: JsonObject, hasIds: boolean): ValidateFunc
   }
 }
 
+/** Like `compileSchema`, for schemas that nobody has checked. Returns undefined if it cannot be compiled. */
+export const tryCompileSchema = (schema: JsonObject, hasIds: boolean): ValidateFunction | undefined => {
+  try {
+    return compileSchema(schema, hasIds)
+  } catch {
+    return undefined
+  }
+}
+
 /** Returns why the validator's last value does not match. */
 export const describeMismatch = ({ errors }: ValidateFunction, rootName: string): string => {
   const [error] = errors ?? []

@@ -2,7 +2,7 @@ import type { ValidateFunction } from 'ajv/dist/2020.js'
 import { LRUCache } from 'lru-cache'
 import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
 import { isDoneWithin } from '../../lib/process/time-limit.ts'
-import { compileSchema, describeMismatch } from './compile-schema.ts'
+import { compileSchema, describeMismatch, tryCompileSchema } from './compile-schema.ts'
 
 /** A value to check. `key` identifies the schema. */
 export type SchemaCheckJob = { key: string; schema: JsonObject; hasIds: boolean; rootName: string; value: JsonValue }
@@ -22,13 +22,9 @@ const MAX_COMPILED = 100
 export const createSchemaCheckJob = () => {
   const compiled = new LRUCache<string, ValidateFunction>({ max: MAX_COMPILED })
   const findValidator = ({ key, schema, hasIds }: SchemaCheckJob): ValidateFunction | undefined => {
-    try {
-      const validate = compiled.get(key) ?? compileSchema(schema, hasIds)
-      compiled.set(key, validate)
-      return validate
-    } catch {
-      return undefined
-    }
+    const validate = compiled.get(key) ?? tryCompileSchema(schema, hasIds)
+    if (validate !== undefined) compiled.set(key, validate)
+    return validate
   }
 
   return (job: SchemaCheckJob): SchemaCheckOutcome => {

@@ -4,7 +4,7 @@ import { once } from '../../lib/kernel/once.ts'
 import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import type { Tenant } from '../../lib/worker/fair-queue.ts'
 import type { Job, JobEnding } from '../../lib/worker/job.ts'
-import { compileSchema, describeMismatch, findMetaSchemaFault } from './compile-schema.ts'
+import { compileSchema, describeMismatch, findMetaSchemaFault, tryCompileSchema } from './compile-schema.ts'
 import { countValues, measureSchema, type SchemaMeasure } from './measure-schema.ts'
 import { CHECK_MS, type SchemaCheckJob, type SchemaCheckOutcome } from './schema-check-job.ts'
 
@@ -91,7 +91,8 @@ export const createSchemaChecks = ({ run, timeLimitMs }: Job<SchemaCheckJob, Sch
    */
   createCheck: (schema: JsonObject, { rootName, schemaName }: SchemaNames, { owner, group }: Tenant): SchemaCheck => {
     const measure = once(() => measureSchema(schema))
-    const validator = once(() => compileSchema(schema, false))
+    const validator = once(() => tryCompileSchema(schema, false))
+    const invalid = `${schemaName} cannot be compiled. Its builder must correct it`
     const key = once(() => hash('sha256', JSON.stringify(schema), 'base64url'))
 
     const checkInProcess = async (value: JsonValue, signal: StopSignal | undefined): Promise<string | undefined> => {
@@ -104,13 +105,14 @@ export const createSchemaChecks = ({ run, timeLimitMs }: Job<SchemaCheckJob, Sch
         case 'slow':
           return explain('time', schemaName, CHECK_MS)
         case 'invalid':
-          return `${schemaName} cannot be compiled. Its builder must correct it`
+          return invalid
       }
     }
 
     return async (value, signal) => {
       if (measure().nodes > MAX_NODES || !isQuick(measure(), value)) return checkInProcess(value, signal)
       const validate = validator()
+      if (validate === undefined) return invalid
       return validate(value) ? undefined : describeMismatch(validate, rootName)
     }
   },
