@@ -53,7 +53,7 @@ const DONE = {
   tier: 'Tier changed. The change applies to all clients immediately.',
   allowed: 'User added. They can use the server now.',
   disallowed: 'User removed. They can no longer use the server.',
-  revoked: 'Access revoked. Its tokens no longer work.',
+  revoked: 'Access revoked. The client’s tokens no longer work.',
   'client-removed': 'OAuth client removed. It no longer has access to any server.',
 }
 
@@ -83,7 +83,7 @@ export const accessPages: FastifyPluginAsync<AccessPagesParts> = async (
     mayManage: frame.mayManage,
   })
 
-  /** Throws `forbidden` for users who may not change access, before their input is examined. */
+  /** Throws `forbidden` for users who may not change access, before validating their input. */
   const frameForChange = async (request: FastifyRequest): Promise<ServerFrame> => {
     const frame = await frameOf(request)
     assertMay(actorOf(request), frame.organizationId, frame.isOwner ? 'build' : 'manage')
@@ -102,7 +102,7 @@ export const accessPages: FastifyPluginAsync<AccessPagesParts> = async (
     return (await oauthClients.listClients(actor, frame.organizationId, page)).map(toClientView)
   }
 
-  /** `form` is the submitted form, `typed` its values. */
+  /** `form` names the submitted form, and `typed` has its values. */
   const accessPage = async (
     request: FastifyRequest,
     frame: ServerFrame,

@@ -23,7 +23,7 @@ export type Viewer = {
   mayManage: boolean
 }
 
-/** Who may use a server of each tier, and how switching to that tier affects connected clients. */
+/** Who may use a server in each tier, and what switching to the tier does to connected clients. */
 const TIER_WORDS: Readonly<Record<AccessTier, { title: string; who: string; change: string }>> = {
   public: {
     title: 'Public',
@@ -37,7 +37,7 @@ const TIER_WORDS: Readonly<Record<AccessTier, { title: string; who: string; chan
   },
   private: {
     title: 'Private',
-    who: 'The owner and the users they allow. Clients sign in as for an organization server.',
+    who: 'The owner and the users they allow. Clients sign in the same way as for an organization server.',
     change: 'Everyone else is disconnected immediately, including members of the organization.',
   },
 }

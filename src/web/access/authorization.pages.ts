@@ -7,7 +7,10 @@ import type { PendingAuthorization, PendingAuthorizations } from '../../oauth/pe
 import type { RequestLimiter } from '../../oauth/request-limiter.ts'
 import { type ConsentPageParts, consentPages } from './consent.pages.ts'
 
-/** The sign-in page's URL carries the whole request as a parameter, and must fit the header size limit. */
+/**
+ * Maximum URL length. The sign-in page's URL contains this URL as a parameter and must itself fit
+ * the header size limit.
+ */
 const MAX_ADDRESS_CHARACTERS = 4_096
 
 const ANYONE = { access: 'anyone' } as const
@@ -44,7 +47,10 @@ export const authorizationPages: FastifyPluginAsync<AuthorizationPagesParts> = a
   const { loadEngine, forwardToLibrary, pendingAuthorizations, limiter } = parts
   app.addHook('onRequest', limiter)
 
-  /** Drops the OAuth library's session cookie if it belongs to another user than the dashboard session. */
+  /**
+   * Drops the OAuth library's session cookie if it belongs to a different user than the dashboard
+   * session.
+   */
   const dropForeignSession = async (request: FastifyRequest, userId: string | undefined): Promise<void> => {
     const id = request.cookies[SESSION_COOKIE]
     if (id === undefined) return

@@ -7,13 +7,13 @@ import type { ResourceServer } from '../../oauth/resource-servers.store.ts'
 import { SCOPE_LABELS } from './access.view.ts'
 
 export type ConsentFacts = {
-  /** Form action of the decision. */
+  /** Address to which the decision is submitted. */
   action: string
   /** Where to return after signing in as another user. */
   returnTo: string
   client: Client
   redirectUri: string
-  /** Undefined if the user may not use it; then its name must not be shown either. */
+  /** Undefined if the user may not use the server. Its name must then stay hidden. */
   server: ResourceServer | undefined
   serverUrl: string
   scopes: readonly McpScope[]
@@ -24,8 +24,8 @@ const LOOPBACK_WARNING =
   'This application redirects to a program on your own computer. Continue only if you have just started it yourself.'
 
 /**
- * Returns the host of the client's metadata document, which vouches for its name. Undefined for registered clients,
- * which name themselves.
+ * Returns the host that vouches for the client's name, from the URL of its metadata document.
+ * Undefined for registered clients, which choose their own names.
  */
 const documentHostOf = ({ clientId }: Client): string | undefined =>
   clientId.startsWith('https://') ? new URL(clientId).host : undefined
@@ -35,7 +35,7 @@ const isOnMachine = (uri: string): boolean => {
   return checked.ok && checked.value === 'loopback'
 }
 
-/** Characters that fit below the sockets in the drawing. */
+/** Maximum characters that fit below the sockets in the drawing. */
 const MAX_LABELS = { client: 10, server: 14 } as const
 
 /** Builds the data of the consent page. The client's own statements are shown as unverified. */

@@ -8,7 +8,7 @@ import { formPage, formText } from '../../lib/http/pages/forms.ts'
 import { sessionIdOf } from '../../lib/http/sessions.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 
-/** The token in the link authorizes these forms, not a session. */
+/** The token in the link authorizes these forms. They need no session. */
 const config = { access: 'anyone', isForStrangers: true } as const
 
 const Query = z.object({ token: formText })

@@ -9,7 +9,7 @@ import { doneText, idOf, idRoute, userRoute } from '../frame/user-page.ts'
 import { accountFrame } from './account-tabs.ts'
 
 const PATH = '/account/sessions'
-/** Sessions shown; further ones can only be ended all at once. */
+/** Maximum sessions shown. Users can end the others only all at once. */
 const MAX_SHOWN = 100
 
 const toSessionView = (session: OwnSession) => ({

@@ -4,9 +4,9 @@ import type { FastifyReply } from 'fastify'
 const LEADS_TO_CLIENTS = '/oauth/'
 
 /**
- * Redirects to a path of Patchbay after a form was submitted. Browsers apply the page's `form-action` to every redirect
- * that follows (CSP 3 §6.4.1.1) and silently block one that leads to a client; for those paths an intermediate page
- * continues instead.
+ * Redirects to a path of Patchbay after a form submission. Browsers apply the page's `form-action`
+ * to every redirect that follows (CSP 3 §6.4.1.1) and silently block a redirect to a client. Paths
+ * that can lead to one are therefore opened by an intermediate page.
  */
 export const redirectAfterForm = (reply: FastifyReply, path: string): FastifyReply =>
   path.startsWith(LEADS_TO_CLIENTS)

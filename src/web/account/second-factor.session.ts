@@ -8,7 +8,7 @@ import { beginSession } from '../../lib/http/sessions.ts'
 import { redirectAfterForm } from './redirect-after-form.ts'
 import { offerTyped } from './typed-form.pages.ts'
 
-/** How long a sign-in waits for its code: enough time to get the phone. */
+/** Time limit for entering the code, in milliseconds: enough to get the phone. */
 const SECOND_STEP_MS = 5 * 60 * 1_000
 
 /** What happens after a sign-in. */
@@ -31,7 +31,7 @@ declare module 'fastify' {
   }
 }
 
-/** Returns this browser's sign-in that waits for a code, unless it has expired. */
+/** Returns the sign-in that waits for a code in this browser, unless it has expired. */
 export const findWaitingSignIn = ({ session, server }: FastifyRequest): WaitingSignIn | undefined => {
   const { waitingSignIn } = session
   return waitingSignIn === undefined || waitingSignIn.endsAt <= server.sessionOptions.now() ? undefined : waitingSignIn
@@ -53,9 +53,9 @@ const waitForCode = async (request: FastifyRequest, secondStep: SecondStep, onwa
 }
 
 /**
- * Completes the first step of a sign-in: begins the session and redirects, or asks for the second-factor code. Either
- * way the session gets a new ID, which prevents session fixation. A pending form (`typed`) travels in hidden form
- * fields and is not stored on the server.
+ * Completes the first step of a sign-in: begins the session and redirects, or asks for the
+ * second-factor code. In both cases the session gets a new ID, which prevents session fixation. A
+ * pending form (`typed`) is carried in hidden form fields and not stored on the server.
  */
 export const continueSignIn = async (
   request: FastifyRequest,

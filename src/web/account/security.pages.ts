@@ -32,7 +32,7 @@ const LABELS = {
   renew: { password: 'password', code: 'code' },
 } satisfies Record<string, FormPage['labels']>
 
-/** The form carries the secret, so a second attempt shows it without storing it. */
+/** The form submits the secret, so that the page can show it again after a wrong code. */
 const confirmationPage = (secret: string, email: string): FormPage => {
   const uri = isTotpSecret(secret) ? totpUri(secret, email) : undefined
   return {
@@ -47,7 +47,7 @@ const showCodes = (reply: FastifyReply, recoveryCodes: readonly string[]): Fasti
 
 /** Registers the page where users change their password and manage two-factor authentication. */
 export const securityPages: FastifyPluginAsync<{ accounts: AccountService }> = async (app, { accounts }) => {
-  /** `form` is the form that was submitted and shows its errors. */
+  /** `form` names the submitted form, which shows the errors. */
   const pageOf =
     (form: keyof typeof LABELS) =>
     async (request: FastifyRequest, actor: Actor): Promise<FormPage> => {

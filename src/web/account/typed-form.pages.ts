@@ -6,10 +6,10 @@ import type { TypedFormPages } from '../../lib/http/pages/pages.ts'
 import { type TypedForm, writeTypedForm } from '../../lib/http/pages/typed-form.ts'
 import { shorten } from '../../lib/kernel/format.ts'
 
-/** Characters of a field that are shown. The form still submits the whole value. */
+/** Maximum characters shown of each field. The form still submits the whole value. */
 const MAX_SHOWN_CHARACTERS = 400
 
-/** Whether the page itself put this value into the form: a version or an ID, which means nothing to the user. */
+/** Whether the page itself set this value: a version or an ID, which means nothing to the user. */
 const isOfPage = (name: string, value: string): boolean => name === 'version' || z.uuid().safeParse(value).success
 
 /** Turns `parameter:limit:maximum` into "parameter limit maximum", and `expiresInDays` into "expires in days". */
@@ -55,6 +55,6 @@ export const offerTyped = async (reply: FastifyReply, typed: TypedForm, userId: 
 /** Handlers for forms whose session has ended. */
 export const typedFormPages: TypedFormPages = {
   askToSignIn: (reply, typed) => showForm(reply.code(401), signInAgainPage(typed)),
-  // Nothing was done: the form's CSRF token belonged to the previous session.
+  // The form was rejected, because its CSRF token belongs to the previous session.
   offerAgain: (reply, typed) => offerAgain(reply, typed, 403),
 }

@@ -54,7 +54,7 @@ const describeErrors = (errors: AppError['errors'] = []) => ({
 
 type Parts = { frames: ServerFrameParts; rewiring: RewiringService; globals: GlobalService }
 
-/** Serves the Bindings tab: a matrix of parameters and tools, in which many can be bound at once. */
+/** Serves the Bindings tab: a matrix of parameters and tools for setting many bindings at once. */
 export const bindingsPages: FastifyPluginAsync<Parts> = async (app, { frames, rewiring, globals }) => {
   const matrixFor = async (request: FastifyRequest, server: ServerFrame, selected: BindingForm) => {
     const actor = actorOf(request)
@@ -65,7 +65,10 @@ export const bindingsPages: FastifyPluginAsync<Parts> = async (app, { frames, re
     return toMatrixPage(server, { panels, globals: all }, Query.parse(request.query), selected)
   }
 
-  /** Returns the selected sockets. A row covers the tools on the page, or all that the search finds. */
+  /**
+   * Returns the selected sockets. A selected row covers the tools on the page or, with the scope
+   * `all`, every tool that the search finds.
+   */
   const readSelection = async (
     request: FastifyRequest,
     server: ServerFrame,

@@ -30,8 +30,8 @@ export const findCells = (
 const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /**
- * Builds a matrix of these cells, without tools that have none. A row is a parameter name and type, which several tools
- * can have; rows that many tools have come first.
+ * Builds a matrix of these cells and of the tools that have any. A row is a parameter name and
+ * type, which several tools can share. The most common rows come first.
  */
 export const toMatrix = (panels: readonly WiredPanel[], cells: readonly MatrixCell[]) => {
   const byRow = Map.groupBy(cells, rowKeyOf)
@@ -47,7 +47,7 @@ export const toMatrix = (panels: readonly WiredPanel[], cells: readonly MatrixCe
 const CELL_KEY = /^([0-9a-f-]{36}):(.+)$/s
 export const cellKeyOf = ({ instanceId, parameter }: SocketAddress): string => `${instanceId}:${parameter}`
 
-/** Returns the selected sockets: single cells, and for each selected row all of its `cells`. */
+/** Returns the sockets of the selected cells, and of all `cells` in the selected rows. */
 export const selectedSockets = (
   cells: readonly MatrixCell[],
   selected: { rows: ReadonlySet<string>; cells: readonly string[] },

@@ -22,7 +22,7 @@ const FILTERS: readonly { value: SourceFilter | ''; text: string }[] = [
   { value: 'missing', text: 'Missing global' },
 ]
 
-/** The query of the page's address. */
+/** Query parameters of the page. */
 export type MatrixQuery = { q: string; source?: SourceFilter | undefined; page: number }
 
 export const BindingFields = {
@@ -47,7 +47,7 @@ export const matrixAddress = (
 
 type RowContext = { serverId: string; form: BindingForm; tools: readonly WiredPanel[] }
 
-/** `cells` are by tool and row. A tool without the parameter has no cell. */
+/** `cells` are keyed by tool and row. A tool without the parameter has no cell. */
 const toRow = (
   { key, parameter, type }: ReturnType<typeof toMatrix>['rows'][number],
   cells: ReadonlyMap<string, MatrixCell>,
@@ -76,7 +76,7 @@ const scopeOptions = (tools: number) => [
   { value: 'all', text: `all ${formatCount(tools, 'tool')} found` },
 ]
 
-/** Returns what the search finds: all of it, and the tools and cells on this page. */
+/** Returns the search results: all of them, and the tools and cells on this page. */
 export const searchMatrix = (panels: readonly WiredPanel[], serverId: string, { q, source, page }: MatrixQuery) => {
   const found = findCells(panels, { search: q, source })
   const all = toMatrix(panels, found)
@@ -87,7 +87,7 @@ export const searchMatrix = (panels: readonly WiredPanel[], serverId: string, { 
   return { found, all, tools, pager, here: found.filter(({ instanceId }) => ids.has(instanceId)) }
 }
 
-/** Builds the page with the search results, and the form as it was filled in. */
+/** Builds the page with the search results and the submitted form. */
 export const toMatrixPage = (
   server: ServerFrame,
   { panels, globals }: { panels: readonly WiredPanel[]; globals: readonly Global[] },
