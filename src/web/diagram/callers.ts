@@ -5,7 +5,7 @@ import type { PatchCaller } from './patch.ts'
 
 const NO_CALLERS: PatchCaller = { name: 'No callers yet', activity: 'no client has connected', state: 'idle' }
 
-/** Returns at most `MAX_CALLERS` callers, connected ones first, and one entry that sums up the rest. */
+/** Returns up to `MAX_CALLERS` callers, connected ones first, and one entry for all others. */
 export const shortenCallers = (list: readonly PatchCaller[]): readonly PatchCaller[] => {
   if (list.length === 0) return [NO_CALLERS]
   if (list.length <= MAX_CALLERS + 1) return list
@@ -22,7 +22,10 @@ export const shortenCallers = (list: readonly PatchCaller[]): readonly PatchCall
   ]
 }
 
-/** Snaps to a nearby socket, so that no branch of the collector has a step smaller than its two corners. */
+/**
+ * Snaps to a nearby socket. Otherwise a branch of the collector could have a step smaller than its
+ * two rounded corners.
+ */
 const snapToNearest = (y: number, sockets: readonly number[]): number => {
   const distanceTo = (socket: number): number => Math.abs(socket - y)
   const [first, ...rest] = sockets
@@ -31,11 +34,14 @@ const snapToNearest = (y: number, sockets: readonly number[]): number => {
   return distanceTo(nearest) < 2 * RADIUS ? nearest : y
 }
 
-/** Places the callers beside the middle of the exposed sockets; `end` is the lowest edge of everything else. */
+/**
+ * Places the callers level with the middle of the exposed sockets. `end` is the bottom edge of
+ * everything else.
+ */
 export const placeCallers = (callers: DiagramContent['callers'], sockets: readonly number[], end: number) => {
   const height = CALLER.head + CALLER.foot + callers.list.length * CALLER.row
   const mean = meanOf(sockets)
-  // Not above the highest socket, even if the diagram grows: that would bend every cable.
+  // Not above the highest socket, even if that makes the diagram taller: every cable would bend.
   const highest = Math.min(...sockets, Number.MAX_SAFE_INTEGER) - CALLER.jack
   const wanted = Math.round(Math.max(Math.min(highest, mean - CALLER.jack), Math.min(mean - CALLER.jack, end - height)))
   const jackY = sockets.length === 0 ? undefined : snapToNearest(wanted + CALLER.jack, sockets)
@@ -43,7 +49,7 @@ export const placeCallers = (callers: DiagramContent['callers'], sockets: readon
   return {
     callers,
     box: { ...CALLERS, y, height },
-    /** End of the collector cable, undefined if no parameter is exposed. */
+    /** Height at which the collector cable ends. Undefined if no parameter is exposed. */
     jackY,
     rows: callers.list.map((row, index) => ({ row, y: y + CALLER.head + index * CALLER.row + CALLER.row / 2 })),
   }

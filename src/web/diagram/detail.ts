@@ -1,12 +1,12 @@
 /** How much of a large server is drawn. */
 export type Detail = {
-  /** Sources with a box each; one more box stands for the rest. */
+  /** Sources with their own box. One more box stands for the others. */
   sources: number
-  /** Most rows of a stack. */
+  /** Maximum rows of a stack. */
   stackRows: number
-  /** Failing tools drawn beside the stack of their source; 0 puts them into the stack. */
+  /** Failing tools drawn beside the stack of their source. With 0 they are part of the stack. */
   openTools: number
-  /** Most rows of each such tool. */
+  /** Maximum rows of each of these tools. */
   openRows: number
 }
 
@@ -16,10 +16,10 @@ export const MAX_OPEN_SOCKETS = 60
 export const MAX_GLOBALS = 10
 export const MAX_CALLERS = 5
 
-/** A diagram with stacks that is higher than this is drawn again in less detail. */
+/** A diagram with stacks that exceeds this height is drawn again in less detail. */
 export const MAX_STACKED_HEIGHT = 1_400
 
-/** Finest first. In the last, every server stays below `MAX_STACKED_HEIGHT`. */
+/** Finest first. With the last one, every server stays below `MAX_STACKED_HEIGHT`. */
 export const DETAILS: readonly [Detail, ...Detail[]] = [
   { sources: 8, stackRows: 6, openTools: 6, openRows: 12 },
   { sources: 8, stackRows: 6, openTools: 3, openRows: 8 },

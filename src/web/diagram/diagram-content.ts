@@ -1,8 +1,9 @@
 import type { PatchCaller, PatchGlobal, PatchParameter, PatchState } from './patch.ts'
 
-// What is drawn of a patch, before layout. The diagram and the list are both built from it, so that they always agree.
+// The content of a patch diagram, before layout. Both the diagram and the list are built from it,
+// so they always agree.
 
-/** A parameter; in a stack, all parameters of its tools with this name and source. */
+/** A parameter. In a stack, it stands for all parameters with this name and source. */
 export type Row = PatchParameter & { count?: number | undefined }
 export type WiredRow = Exclude<Row, { source: 'exposed' }>
 export type ExposedRow = Extract<Row, { source: 'exposed' }>
@@ -37,7 +38,7 @@ export type Source = {
   panels: readonly Panel[]
 }
 
-/** The globals that have a row, in the order of their sockets, and the number of the others. */
+/** The globals with a row, in the order of their sockets, and the number of other globals. */
 export type Rack = { rows: readonly PatchGlobal[]; hiddenGlobals: number; href: string | undefined }
 
 export type DiagramContent = {

@@ -1,4 +1,4 @@
-// Columns and sizes of the diagram, in units of the viewBox. CSS scales the whole.
+// Columns and sizes of the diagram, in units of the viewBox. CSS scales the diagram.
 
 export type Rect = { x: number; y: number; width: number; height: number }
 export type Point = readonly [x: number, y: number]
@@ -16,14 +16,14 @@ export const TOOLS = { x: 440, width: 416 }
 export const COLLECTOR = 904
 export const CALLERS = { x: 948, width: 204 }
 
-/** Row height of panels and of the rack: equal, so that cables can run straight. */
+/** Row height of panels and of the rack. Both are equal, so that cables can run straight. */
 export const ROW = 30
 export const PANEL = { head: 36, beforeRows: 4, foot: 4, gap: 12 }
 /** A stack shows two edges behind it, each this much lower than the one in front. */
 export const STACK_OFFSET = 5
 export const GROUP_GAP = 28
 export const SOURCE_HEIGHT = 64
-/** Joins the box of a source with its frame. */
+/** Connects the box of a source to its frame. */
 export const BAND = { y: 21, height: 22, overlap: 8 }
 export const RACK = { head: 38, foot: 8, margin: 20 }
 export const CALLER = { head: 46, row: 44, foot: 14, jack: 24 }
@@ -33,7 +33,7 @@ export const TAG_HEIGHT = 22
 /** Corner radius of a cable. */
 export const RADIUS = 11
 
-/** 0 without numbers. */
+/** Returns 0 for an empty list. */
 export const meanOf = (numbers: readonly number[]): number =>
   numbers.reduce((sum, value) => sum + value, 0) / Math.max(1, numbers.length)
 

@@ -68,10 +68,10 @@ export const drawCallers = ({ callers, box: bounds, jackY, rows }: PlacedCallers
 }
 
 const PANEL_MARGIN = 20
-/** Widest text to the right of the name. */
+/** Maximum width of the text to the right of the name. */
 const META_ROOM = 190
 const LAMP_ROOM = 20
-/** Less than half a row: stacks show a count between the two sides. */
+/** Less than half of a row, because stacks show a count between the two sides. */
 const PORT_ROOM = 168
 const COUNT_AT = 190
 
@@ -117,13 +117,13 @@ const drawPanel = (placed: PlacedPanel): readonly Shape[] => {
 }
 
 const RACK_MARGIN = 16
-/** Between a value and its jack. */
+/** Space between a value and its jack. */
 const VALUE_MARGIN = 18
 const BETWEEN = 10
-/** Least width that a key leaves for its value. */
+/** Minimum width that a key leaves for its value. */
 const VALUE_ROOM = 54
 
-/** Returns the text beside a global in the rack; never the value of a secret. */
+/** Returns the text beside a global in the rack. Never returns the value of a secret. */
 export const describeValue = ({ source, value, uses }: PatchGlobal): string => {
   if (uses === 0) return 'not used'
   return source === 'secret' ? 'hidden' : value

@@ -11,7 +11,7 @@ import type { Shape } from './shapes.ts'
 import { plainText } from './text.ts'
 import { toWiring, type Wiring } from './wiring.ts'
 
-/** What `views/parts/patch.eta` draws: the diagram, and the same content as a list. */
+/** Data of `views/parts/patch.eta`: the diagram, and the same content as a list. */
 export type PatchFigure = {
   role: 'group' | 'img'
   label: string
@@ -26,7 +26,7 @@ const labelOf = ({ title, toolCount, isStacked }: DiagramContent): string =>
     ? `Patch diagram of ${plainText(title)}, ${formatCount(toolCount, 'tool')} grouped by source. The Bindings tab lists every parameter.`
     : `Patch diagram of ${plainText(title)}. The same wiring follows as a list.`
 
-/** Keeps the outlines of boxes at the edges inside the view box. */
+/** Space around the diagram, for the outlines of boxes at its edges. */
 const MARGIN = 2
 
 const viewBoxOf = (height: number): string =>
@@ -39,7 +39,7 @@ const arrangeIn = (patch: Patch, detail: Detail): Arrangement => {
   return { content, layout: layOut(content) }
 }
 
-/** Chooses what to draw and where, in the finest detail that keeps the diagram below its maximum height. */
+/** Arranges the patch in the finest detail that keeps the diagram below its maximum height. */
 const arrange = (patch: Patch): Arrangement => {
   const [finest, ...coarser] = DETAILS
   let arranged = arrangeIn(patch, finest)
@@ -62,7 +62,9 @@ const toEmptyFigure = (patch: Patch): PatchFigure => {
   return { role: 'group', label, viewBox, shapes, wiring: toWiring(content) }
 }
 
-/** Builds the patch diagram of a server and its list. Equal patches give equal figures. */
+/**
+ * Builds a server's patch diagram and the list of its content. Equal patches give equal figures.
+ */
 export const toPatchFigure = (patch: Patch): PatchFigure => {
   if (patch.groups.every(({ tools }) => tools.length === 0)) return toEmptyFigure(patch)
   const { content, layout } = arrange(patch)

@@ -3,13 +3,13 @@ import { LANES, meanOf } from './dimensions.ts'
 /** The y of a rack row, and of the sockets it is connected to. */
 export type Connection = { from: number; to: readonly number[] }
 
-/** Up to this many lanes, every order is tried (7! = 5,040). */
+/** Maximum number of lanes for which every order is tried (7! = 5,040). */
 const MAX_EXHAUSTIVE = 7
-/** Returns the number of crossings if `a` has a lane left of `b`. */
+/** Returns the number of crossings if the lane of `a` is to the left of the lane of `b`. */
 const costOf = (a: Connection, b: Connection): number => {
   const spanA = spanOf(a)
   const spanB = spanOf(b)
-  // b leaves the rack across the lane of a; the branches of a cross the lane of b.
+  // The cable from the rack to b crosses the lane of a. The branches of a cross the lane of b.
   const exits = isInside(spanA, b.from) ? 1 : 0
   const branches = a.to.filter(y => isInside(spanB, y)).length
   return exits + branches

@@ -20,7 +20,7 @@ import { type PlacedRack, placeRack, RACK_EDGE } from './rack.ts'
 import { routeBetween } from './route.ts'
 import { cutText } from './text.ts'
 
-/** All branches of one global; they merge where they overlap. */
+/** All branches of one cable. They merge where they overlap. */
 export type Cable = { source: 'global' | 'secret' | 'exposed'; lane: number; branches: readonly (readonly Point[])[] }
 
 /** A label on a short stub at a socket: a fixed value, or the key of a global without a row in the rack. */
@@ -29,7 +29,7 @@ export type Tag = { source: 'fixed' | 'global' | 'secret'; text: string; box: Re
 /** A socket without a value. */
 export type Gap = { text: string; y: number }
 
-/** Returns the edges that show behind a stack, the furthest first. */
+/** Returns the edges that show behind a stack, the furthest one first. */
 export const stackEdgesOf = ({ panel, box }: PlacedPanel): readonly Rect[] =>
   panel.isStack
     ? [2 * STACK_OFFSET, STACK_OFFSET].map(by => ({
@@ -97,7 +97,10 @@ const gapText = (key: string | undefined): string =>
 
 const lowestEdge = (boxes: readonly Rect[]): number => Math.max(0, ...boxes.map(({ y, height }) => y + height))
 
-/** Computes all positions. No two boxes overlap, no cable crosses a box, and equal contents give equal layouts. */
+/**
+ * Computes all positions. Boxes do not overlap, cables do not cross boxes, and equal contents give
+ * equal layouts.
+ */
 export const layOut = ({ sources: unplaced, rack: unplacedRack, callers: unplacedCallers }: DiagramContent) => {
   const sources = placeSources(unplaced, unplacedRack.rows.length > 0)
   const panels = sources.flatMap(source => source.panels)
@@ -114,12 +117,12 @@ export const layOut = ({ sources: unplaced, rack: unplacedRack, callers: unplace
     height: Math.max(end, lowestEdge([callers.box])),
     /** Drawn behind everything: a frame around the tools of each source. */
     frames,
-    /** Join the box of each source with its frame. */
+    /** Connect the box of each source to its frame. */
     bands: sources.flatMap(bandOf),
     sources,
     rack,
     callers,
-    /** Drawn in this order; the leftmost lane comes last, on top. */
+    /** In drawing order. The leftmost lane comes last and is on top. */
     cables: rack === undefined ? [] : cablesOf(rack, left),
     collector: collectorOf(callers, exposed),
     tags: tagsOf(left, inRack),

@@ -41,8 +41,9 @@ const mergeGroups = (groups: readonly PatchGroup[], { sources }: PatchLinks): Pa
 }
 
 /**
- * Returns the groups with the most calls, and one group that stands for the rest. Toolkits come before upstreams, and
- * many wired sockets before few. Upstreams seldom use globals, so placing them last keeps the lanes short.
+ * Returns the groups with the most calls, and one group for all others. Toolkits come before
+ * upstreams, and groups with many wired sockets before groups with few. Upstreams seldom use
+ * globals, so placing them last keeps the lanes short.
  */
 export const orderGroups = (groups: readonly PatchGroup[], limit: number, links: PatchLinks): readonly PatchGroup[] => {
   const byCalls = sortedBy(groups, group => -callsOf(group))
@@ -55,7 +56,10 @@ export const orderGroups = (groups: readonly PatchGroup[], limit: number, links:
   ]
 }
 
-/** Orders rows as in the rack; then globals without a row there, fixed values, and missing globals. */
+/**
+ * Orders the rows as in the rack, followed by globals without a row in the rack, fixed values and
+ * missing globals.
+ */
 const orderRows = (panel: Panel, ranks: ReadonlyMap<string, number>): Panel => {
   const rankOf = (row: WiredRow): number => {
     if (row.source === 'missing') return MAX_GLOBALS + 2
@@ -70,7 +74,7 @@ const orderSources = (sources: readonly Source[], rack: readonly PatchGlobal[]):
   return sources.map(source => ({ ...source, panels: source.panels.map(panel => orderRows(panel, ranks)) }))
 }
 
-/** Returns the y of each global's sockets if the panels were drawn in this order. */
+/** Returns the y of each global's sockets if the panels are drawn in this order. */
 const heightsByKey = (sources: readonly Source[]): ReadonlyMap<string, readonly number[]> => {
   const heights = new Map<string, number[]>()
   for (const { row, y } of placeSources(sources, true).flatMap(source => source.panels.flatMap(({ left }) => left))) {
@@ -91,8 +95,9 @@ const drawnUses = (sources: readonly Source[]): ReadonlyMap<string, number> => {
 }
 
 /**
- * Gives the most used globals a row in the rack, ordered by the mean height of their sockets, with unused globals last.
- * Every panel's rows follow the same order, so that tools with the same wiring look alike.
+ * Gives the most used globals a row in the rack. Rows are ordered by the mean height of their
+ * sockets, with unused globals last. The rows of every panel have the same order, so that tools
+ * with the same wiring look alike.
  */
 export const orderWiring = (
   unordered: readonly Source[],

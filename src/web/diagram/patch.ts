@@ -34,7 +34,7 @@ export type PatchTool = {
   href?: string | undefined
   /** Shown beside the name, such as "GET · 1,204 calls". */
   meta: string
-  /** In the period that the diagram covers. */
+  /** Number of calls in the period that the diagram covers. */
   calls: number
   state?: 'failed' | undefined
   parameters: readonly PatchParameter[]
@@ -43,7 +43,7 @@ export type PatchTool = {
 /** One parameter and where its value comes from. */
 export type PatchParameter = { name: string } & (
   | { source: 'fixed'; value: string }
-  /** `value` is set if the global is only a part of it, as in "Bearer {{token}}". */
+  /** `value` is set if the global is only part of the value, as in "Bearer {{token}}". */
   | { source: 'global' | 'secret'; key: string; value?: string | undefined }
   | { source: 'exposed' }
   /** Bound to a global that does not exist, or without a value. */
@@ -55,7 +55,7 @@ export type PatchGlobal = {
   source: 'global' | 'secret'
   /** Never the value of a secret. */
   value: string
-  /** Number of parameters that read it, over all tools. */
+  /** Number of parameters, in all tools, that use the global. */
   uses: number
 }
 

@@ -53,13 +53,13 @@ const placePanels = (panels: readonly Panel[], from: number): { placed: readonly
   return { placed, end: y - PANEL.gap }
 }
 
-/** Moves a single tool down level with the rack, so that all its cables are straight. */
+/** Moves a single tool down to the height of the rack, so that all its cables are straight. */
 const LEVEL_WITH_RACK = SOURCE_HEIGHT + RACK.margin + RACK.head - PANEL.head - PANEL.beforeRows
 
 const isSingleTool = (sources: readonly Source[]): boolean =>
   sources.length === 1 && sources[0]?.panels.length === 1 && !sources[0].panels[0]?.isStack
 
-/** Places the sources from top to bottom, each with its frame and panels. */
+/** Places the sources, with their frames and panels, from top to bottom. */
 export const placeSources = (sources: readonly Source[], hasRack: boolean): readonly PlacedSource[] => {
   const padding = hasRack && isSingleTool(sources) ? LEVEL_WITH_RACK : FRAME.padding
   const placed: PlacedSource[] = []

@@ -3,21 +3,24 @@ import { meanOf, RACK, RADIUS, ROW, rightOf, SOURCES } from './dimensions.ts'
 import type { PatchGlobal } from './patch.ts'
 import type { Placed, PlacedSource } from './placement.ts'
 
-/** A free part of the left column that is high enough for the rack; `to` is the lowest y for its top. */
+/** Range of y for the top of the rack, in which the rack fits between other boxes. */
 type Stretch = { from: number; to: number }
 
 // Scores of a rack position.
-/** A row level with a socket of its own global: a straight cable. */
+/** A row is level with a socket of its own global, so the cable is straight. */
 const LEVEL = 60
 const OWN_MISSED = 30
 const OTHER_CLOSE = 12
-/** Two cables almost in line: their halos would cut each other. */
+/** Two cables are almost in line, so their halos would cut into each other. */
 const OTHER_TOUCHES = 100
 const TOUCHES = 8
-/** Two cables in line would look like one. Forbidden; there is always room below everything. */
+/**
+ * Two cables are in line and would look like one. This score rules the position out: there is
+ * always room below everything.
+ */
 const OTHER_LEVEL = 10_000
 const PER_PIXEL = 0.25
-/** Closer than this without being level, a cable has a step smaller than its two corners. */
+/** At a smaller distance, unless level, the step of a cable is smaller than its two corners. */
 const CLOSE = 2 * RADIUS
 
 const rowOffset = (index: number): number => RACK.head + index * ROW + ROW / 2
@@ -25,7 +28,7 @@ const rowOffset = (index: number): number => RACK.head + index * ROW + ROW / 2
 const rackHeight = ({ rows, hiddenGlobals }: Rack): number =>
   RACK.head + (rows.length + (hiddenGlobals > 0 ? 1 : 0)) * ROW + RACK.foot
 
-/** The stretch below the last box is unbounded; `reach` limits the search. */
+/** There is no limit below the last box, so `reach` limits the search. */
 const freeStretches = (sources: readonly PlacedSource[], height: number, reach: number): readonly Stretch[] => {
   const stretches = sources.map(({ box }, index) => {
     const from = box.y + box.height + RACK.margin
@@ -56,7 +59,9 @@ const scoreOf = (distance: number, isOwn: boolean, isTagged: boolean): number =>
   return distance < TOUCHES ? -OTHER_TOUCHES : -OTHER_CLOSE
 }
 
-/** Scores each y from 0 to `last`. Each pair of row and socket affects only the few heights near it. */
+/**
+ * Scores each y from 0 to `last`. A row and a socket affect only the few heights near their level.
+ */
 const scoresByHeight = (rows: readonly PatchGlobal[], sockets: readonly Socket[], last: number): Float64Array => {
   const scores = new Float64Array(last + 1)
   rows.forEach(({ key }, index) => {
@@ -82,7 +87,7 @@ const bestHeight = (stretches: readonly Stretch[], scoreOf: (y: number) => numbe
   return best.y
 }
 
-/** Places the rack where its cables are straightest. Undefined without globals. */
+/** Places the rack where its cables are straightest. Returns undefined without globals. */
 export const placeRack = (rack: Rack, sources: readonly PlacedSource[], end: number) => {
   if (rack.rows.length === 0) return undefined
   const height = rackHeight(rack)

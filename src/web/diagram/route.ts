@@ -1,6 +1,6 @@
 import { type Point, RADIUS } from './dimensions.ts'
 
-/** Returns the points from a jack across to a lane, along it, and across to a socket. */
+/** Returns the points of a route from a jack to a lane, along the lane, and on to a socket. */
 export const routeBetween = ([fromX, fromY]: Point, lane: number, [toX, toY]: Point): readonly Point[] =>
   fromY === toY
     ? [

@@ -11,14 +11,14 @@ export type UpstreamWiring = PresentedUpstream & { state: UpstreamState }
 
 export type ServerPatchInput = {
   wiring: ServerWiring
-  /** Tools that were not called have none. */
+  /** Tools that were not called are missing. */
   figures: readonly ToolFigures[]
   upstreams?: readonly UpstreamWiring[]
   /** Clients and tokens that use the server, connected ones first. */
   callers: readonly PatchCaller[]
 }
 
-/** The tool's page shows the whole value. */
+/** Maximum length of a value. The tool's page shows the whole value. */
 const MAX_VALUE_CHARACTERS = 60
 
 type BoundTool = ServerWiring['tools'][number]
@@ -30,7 +30,10 @@ const fixedText = ({ binding }: BoundParameter): string | undefined => {
   return shorten(typeof value === 'string' && value !== '' ? value : JSON.stringify(value), MAX_VALUE_CHARACTERS)
 }
 
-/** A fixed value that contains several globals is connected to one: a missing one first, then a secret. */
+/**
+ * A fixed value with several globals is connected to one of them: a missing global if there is one,
+ * otherwise a secret if there is one.
+ */
 const toParameter = (bound: BoundParameter, globalSources: GlobalSources): PatchParameter => {
   const { name, globalKeys } = bound
   const value = fixedText(bound)
@@ -78,7 +81,7 @@ const toToolkitGroups = ({ toolkits, tools }: ServerWiring, context: Context): r
     return {
       kind: 'toolkit',
       name: title,
-      // The toolkit that a snapshot was taken from may be deleted or private by now.
+      // The original of a snapshot may have been deleted or made private.
       href: isSnapshot ? serverTabPath(context.serverId, 'sources') : `/toolkits/${id}`,
       ...(own.length === 0 ? { state: 'idle', health: 'no tools in use' } : toHealth(called)),
       tools: own.map(tool => toTool(tool, context)),

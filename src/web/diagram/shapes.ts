@@ -2,7 +2,9 @@ import type { Rect } from './dimensions.ts'
 import type { PatchParameter, PatchState } from './patch.ts'
 import { cutText, type Face, plainText } from './text.ts'
 
-/** One SVG element. The template escapes it, since names and values may contain anything. */
+/**
+ * One SVG element. The template escapes the text, because names and values may contain anything.
+ */
 export type Shape = {
   tag: 'a' | 'circle' | 'g' | 'path' | 'rect' | 'text' | 'title'
   attributes: Readonly<Record<string, string | number>>
@@ -27,7 +29,7 @@ export const rect = (className: string, { x, y, width, height }: Rect, more: Att
   attributes: { class: className, x, y, width, height, ...more },
 })
 
-/** Half a unit inside its bounds, so that its outline is sharp. */
+/** Draws a box half a unit inside its bounds, so that its outline is sharp. */
 export const box = ({ x, y, width, height }: Rect): Shape =>
   rect('box', { x: x + 0.5, y: y + 0.5, width: width - 1, height: height - 1 }, { rx: 8 })
 
@@ -39,13 +41,16 @@ export const label = (x: number, y: number, className: string, text: string): Sh
 
 const FACES: Readonly<Record<string, Face>> = { name: 'name', port: 'port', value: 'value', head: 'head' }
 
-/** A label cut to the given width. Its first class selects the typeface. */
+/** Draws a label, cut to the given width. The first class selects the typeface. */
 export const cutLabel = (x: number, y: number, className: string, text: string, room: number): Shape =>
   label(x, y, className, cutText(text, FACES[className.split(' ')[0] ?? ''] ?? 'sans', room).text)
 
 export const group = (attributes: Attributes, children: readonly Shape[]): Shape => ({ tag: 'g', attributes, children })
 
-/** Links if there is an `href`. A title gives the full name if the visible one is cut. */
+/**
+ * Groups the shapes, in a link if there is an `href`. A title has the full name if the visible name
+ * is cut.
+ */
 export const link = (href: string | undefined, name: string, children: readonly Shape[]): Shape => {
   const fullName = plainText(name)
   const isCut = !children.some(({ text }) => text === fullName)

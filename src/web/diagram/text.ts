@@ -1,7 +1,7 @@
 /** Typefaces: three sizes of mono and two of sans. */
 export type Face = 'name' | 'port' | 'value' | 'head' | 'sans'
 
-// The server cannot measure text. Its width is estimated from its characters, slightly too wide.
+// The server cannot measure text. It estimates the width from the characters, slightly too wide.
 
 /** Width of a character in units of the viewBox, at 13, 12.5 and 12 px. */
 const MONO: Readonly<Partial<Record<Face, number>>> = { name: 7.9, port: 7.6, value: 7.3 }
@@ -18,9 +18,11 @@ const CAPITAL = /\p{Lu}/u
 const LATIN = /[\p{Script=Latin}\p{ASCII}…–×]/u
 /** Marks that combine with the character before them. */
 const ZERO_WIDTH = /[\p{M}\u200d]/u
-/** Invisible characters and characters that change the text direction; removed from labels. */
+/**
+ * Invisible characters and characters that change the text direction. Labels have a space instead.
+ */
 const INVISIBLE = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]+/gu
-/** A grapheme can carry any number of combining marks; the rest is cut. */
+/** Maximum length of a grapheme, which can have any number of combining marks. The rest is cut. */
 const MAX_GRAPHEME_UNITS = 16
 const MAX_PLAIN_CHARACTERS = 300
 
@@ -48,7 +50,10 @@ const characterWidth = (face: Face, character: string): number => {
   return mono === undefined ? sansWidth(character, EM_PX[face] ?? 0) : monoWidth(character, mono)
 }
 
-/** Sums all its characters: a font without a glyph for the sequence draws each one. */
+/**
+ * Sums the widths of all characters, because a font without a glyph for the sequence draws each
+ * one.
+ */
 const widthIn = (face: Face, grapheme: string): number =>
   [...grapheme].reduce((sum, character) => sum + characterWidth(face, character), 0)
 
