@@ -85,7 +85,7 @@ describe('the inspector of a server', () => {
     const person = await signIn(owner.email)
     const form = (await person.get(`${path}?tool=many_kinds`)).html
     expect(form).toContain('1 to 10')
-    expect(form).toContain('left empty: 3')
+    expect(form).toContain('default 3')
     expect(form).toContain('&lt;script&gt;alert(1)')
     expect(form).not.toContain('<script>alert')
     const done = await person.submit(`${path}?tool=many_kinds`, {
@@ -140,8 +140,8 @@ describe('the inspector of a server', () => {
       'text is required.',
       'count must be at most 10.',
       'share must be a number, such as 1.5.',
-      'on must be one of the list.',
-      'unit must be one of the list.',
+      'on must be an option from the list.',
+      'unit must be an option from the list.',
       'filter is not JSON: line 2, column 9: delete this comma: } follows.',
     ]) {
       expect(refused.html).toContain(said)
@@ -263,7 +263,7 @@ describe('the inspector of a server', () => {
     const first = await person.get(`/servers/${large.serverId}/inspector`)
     expect(first.html).toContain('2,000 tools')
     expect(first.html).toContain('1 to 50 of 2,000')
-    expect(first.html).toContain('10 before these')
+    expect(first.html).toContain('10 earlier messages not shown')
     expect(first.html.length).toBeLessThan(400_000)
     const last = await person.get(`/servers/${large.serverId}/inspector?page=40`)
     expect(last.html).toContain('<code>tool_1998</code>')

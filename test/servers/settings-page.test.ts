@@ -127,7 +127,7 @@ describe('the settings of a server', () => {
     expect(unknown.html).toContain('The new owner is not a member of that organization with permission to build.')
     expect(unknown.html).toContain('value="nobody@example.com"')
     const none = await person.submit(`${path}/transfer`, { organizationId: 'x', ownerEmail: '' })
-    expect(none.html).toContain('The organization must be one of the list.')
+    expect(none.html).toContain('The organization must be an option from the list.')
     const done = await person.submit(`${path}/transfer`, { organizationId, ownerEmail: heir.email.toUpperCase() })
     expect(done.status).toBe(303)
     expect((await heir.send('GET', `/servers/${serverId}`)).body).toMatchObject({
@@ -178,7 +178,7 @@ describe('the settings of a server', () => {
     for (const presentation of ['', 'everything', HOSTILE]) {
       const wrong = await person.submit(`${path}/presentation`, { presentation })
       expect(wrong.status).toBe(400)
-      expect(wrong.html).toContain('The presentation must be one of the list.')
+      expect(wrong.html).toContain('The presentation must be an option from the list.')
     }
     const unfit = await person.submit(`${path}/presentation`, { presentation: 'passthrough' })
     expect(unfit.status).toBe(409)

@@ -23,7 +23,7 @@ it('the settings of a server show builders whether lists are sent as tables; oth
   const saved = await person.submit(`${path}/tables`, { tables: 'on' })
   expect(saved).toMatchObject({ status: 303, location: `${path}?done=tabled` })
   const { html } = await person.get(`${path}?done=tabled`)
-  expect(html).toContain('Saved. Lists of similar objects are sent as tables from the next result on.')
+  expect(html).toContain('Saved. Lists of similar objects are sent as tables from the next call.')
   expect(CHOICE.exec(html)?.[1]).toBe(' checked')
   expect((await owner.send('GET', `/servers/${serverId}`)).body).toMatchObject({ compactTables: true })
 

@@ -183,7 +183,7 @@ describe('the pages of attached MCP servers', () => {
     expect((await person.submit(`${path}/remove`, { sure: 'young' })).html).toContain('The name is not old.')
     const gone = await person.submit(`${path}/remove`, { sure: 'old' })
     expect(gone.location).toBe(`/servers/${serverId}/sources?done=detached`)
-    expect((await person.get(gone.location ?? '')).html).toContain('The MCP server is removed from this server')
+    expect((await person.get(gone.location ?? '')).html).toContain('MCP server removed from this server')
     expect((await operator.send('GET', `/upstreams/${id}`)).status).toBe(404)
     expect((await person.get(path)).status).toBe(404)
   })

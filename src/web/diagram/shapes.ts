@@ -2,9 +2,7 @@ import type { Rect } from './dimensions.ts'
 import type { PatchParameter, PatchState } from './patch.ts'
 import { cutText, type Face, plainText } from './text.ts'
 
-/**
- * One SVG element. The template escapes the text, because names and values may contain anything.
- */
+/** One SVG element. The template escapes it, because names and values may contain anything. */
 export type Shape = {
   tag: 'a' | 'circle' | 'g' | 'path' | 'rect' | 'text' | 'title'
   attributes: Readonly<Record<string, string | number>>

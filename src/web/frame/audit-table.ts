@@ -10,7 +10,7 @@ import { isJsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import { readList } from './user-page.ts'
 
 const ENTRIES_PER_PAGE = 50
-/** Characters of a value shown in the change column. The download has the whole value. */
+/** Maximum length of a value in the change column. The download has the whole value. */
 const MAX_VALUE_CHARACTERS = 120
 
 const Typed = { action: formText, actorId: formText, from: formText, to: formText, cursor: formText }

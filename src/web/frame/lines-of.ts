@@ -1,4 +1,4 @@
-/** Splits a typed text into its lines, trimmed and without the empty ones. */
+/** Splits a text into its lines, trimmed and without empty ones. */
 export const linesOf = (typed: string): string[] =>
   typed
     .split(/\r\n|\r|\n/)

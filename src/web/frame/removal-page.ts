@@ -23,7 +23,7 @@ type Shown = (
 ) & {
   /** The consequences of the removal, or the reason why it is not possible. */
   text: string
-  /** Things that are removed as well, or that prevent the removal. */
+  /** Objects that are also removed, or that prevent the removal. */
   items?: readonly { href?: string; text: string; note?: string | undefined }[]
   more?: string | undefined
   footnote?: string
@@ -33,16 +33,16 @@ type Shown = (
 }
 
 type Removal<Loaded> = FormRoute & {
-  /** Label of the button, such as "Remove global"; its verb is in the heading too. */
+  /** Button label, such as "Remove global". The page's heading starts with its verb. */
   button: string
   load: (request: FastifyRequest) => Loaded | Promise<Loaded>
   nameOf: (loaded: Loaded) => string
   page: (request: FastifyRequest, loaded: Loaded) => Shown | Promise<Shown>
-  /** Removes it and returns the path to redirect to. */
+  /** Removes the object and returns the path to redirect to. */
   remove: (request: FastifyRequest, loaded: Loaded) => Promise<string>
 }
 
-/** Registers the page on which the user types a name to confirm that something is removed. */
+/** Registers a page on which the user types the name of an object to confirm its removal. */
 export const removalPage = <Loaded>(
   app: FastifyInstance,
   path: string,

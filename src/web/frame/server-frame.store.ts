@@ -22,7 +22,10 @@ export const findServerFrame = async (db: Database, id: string, organizationIds:
     ...rest,
     description: description ?? undefined,
     tier: access,
-    /** Whether this is a passthrough server, which forwards requests to one MCP server; its tools are not known here. */
+    /**
+     * Whether this is a passthrough server, which forwards requests to one MCP server. Its tools
+     * are not known here.
+     */
     passesOn: presentation === 'passthrough',
     organizationName: organization.name,
     /** `tools` counts only the server's own tools; `sources` counts toolkits and upstreams. */

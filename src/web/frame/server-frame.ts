@@ -22,7 +22,7 @@ export type ServerFrameParts = {
   db: Database
   /** Number of open client connections to a server, in this process. */
   openStreams: (serverId: string) => number
-  /** Fingerprint of the states of the server's upstreams: differs after any change. */
+  /** Fingerprint of the states of the server's upstreams. It differs after any change. */
   upstreamStates: (serverId: string) => string
   /** Number of tools offered through upstreams, by server ID. Servers without any are omitted. */
   countUpstreamTools: (serverIds: readonly string[]) => Promise<ReadonlyMap<string, number>>
@@ -36,7 +36,10 @@ export const serverTabPath = (serverId: string, tab: ServerTab): string =>
 export const upstreamPath = (serverId: string, upstreamId: string): string =>
   `/servers/${serverId}/sources/upstreams/${upstreamId}`
 
-/** Returns the path of the page for one tool's results. `tool` is the upstream's own name for it. */
+/**
+ * Returns the path of the page for the results of an upstream's tool. `tool` is the upstream's own
+ * name for the tool.
+ */
 export const upstreamToolPath = ({ id, serverId }: { id: string; serverId: string }, tool: string): string =>
   addressOf(`${upstreamPath(serverId, id)}/tool`, { name: tool.toWellFormed() })
 

@@ -14,13 +14,13 @@ import {
 } from './server-frame.ts'
 import { userRoute } from './user-page.ts'
 
-/** Who may use a page of a server, and its parameters. */
+/** Route options for the pages of a server: access and path parameters. */
 export const serverRoute = { ...userRoute, schema: { params: serverParams } } as const
 export const serverIdOf = (request: FastifyRequest): string => serverParams.parse(request.params).uuid
 
 /** Returns functions that load the frame around a tab of a server's page for the requesting user. */
 export const createServerTab = (frames: ServerFrameParts, tab: ServerTab) => {
-  /** Throws `forbidden` for users who may not build, before their input is examined. */
+  /** Throws `forbidden` for users who may not build, before validating their input. */
   const frameForChange = async (request: FastifyRequest): Promise<ServerFrame> => {
     const frame = await getServerFrame(frames, actorOf(request), serverIdOf(request), tab)
     assertMay(actorOf(request), frame.organizationId, 'build')
@@ -28,7 +28,7 @@ export const createServerTab = (frames: ServerFrameParts, tab: ServerTab) => {
   }
   return {
     frameForChange,
-    /** Like `frameForChange`, but everyone in the organization may view the page. */
+    /** Like `frameForChange`, but lets everyone in the organization view the page. */
     frameOf: (request: FastifyRequest): Promise<ServerFrame> =>
       isSafeMethod(request.method)
         ? getServerFrame(frames, actorOf(request), serverIdOf(request), tab)
@@ -41,7 +41,10 @@ export const donePath = (path: string, done: string, count?: number): string =>
   addressOf(path, { done, count: count?.toString() })
 
 const DoneQuery = z.object({ done: formText, count: z.coerce.number().int().min(1).catch(1) })
-/** Messages by the name in `done`: sentences without the full stop; `count` is the number of changed items. */
+/**
+ * Messages by the value of `done`, without the final full stop. `count` is the number of changed
+ * items.
+ */
 export type DoneTexts = Readonly<Record<string, (count: number) => string>>
 
 /** Returns the message shown after a change, followed by the number of open connections. */

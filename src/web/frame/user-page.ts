@@ -12,7 +12,7 @@ export const userRoute = { config: { access: 'user' } } as const
 /** A page for signed-in users with an `id` in its address. */
 export const idRoute = { ...userRoute, schema: { params: uuidParams } } as const
 export const idOf = ({ params }: FastifyRequest): string => uuidParams.parse(params).id
-/** Returns the query of the address as it was sent. */
+/** Returns the query parameters of the address as they were sent. */
 export const queryOf = ({ url }: FastifyRequest): URLSearchParams =>
   new URLSearchParams(url.split('?').slice(1).join('?'))
 /** A form that concerns only the signed-in user. */
@@ -20,7 +20,7 @@ export const ownForm = { ...userRoute, load: actorOf } as const
 
 const DoneQuery = z.object({ done: formText })
 
-/** Returns the message that the page shows after a change, which `done` in its address selects. */
+/** Returns the message shown after a change. The query parameter `done` selects it. */
 export const doneText = ({ query }: FastifyRequest, texts: Readonly<Record<string, string>>): string | undefined => {
   const { done } = DoneQuery.parse(query)
   return Object.hasOwn(texts, done) ? texts[done] : undefined

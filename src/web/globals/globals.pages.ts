@@ -46,7 +46,10 @@ const assertRetyped = ({ isSecret }: Global, typed: Pick<Typed, 'value' | 'secre
   })
 }
 
-/** No page contains a secret, so one that was rejected must be entered again. */
+/**
+ * Removes a secret from the form. Pages never contain secrets, so after an error the user enters it
+ * again.
+ */
 const withoutSecret = <T extends Pick<Typed, 'value' | 'secret'>>(typed: T): T =>
   typed.secret ? { ...typed, value: '' } : typed
 

@@ -18,7 +18,7 @@ const CallParams = z.object({ uuid: uuidParam, id: uuidParam })
 const Query = z.object({ outcome: formText, tool: formText, from: formText, to: formText, cursor: formText })
 type Query = z.infer<typeof Query>
 
-/** PostgreSQL knows no year 0. */
+/** PostgreSQL has no year 0. */
 const Day = z.iso.date().refine(day => !day.startsWith('0000'))
 const Outcome = z.enum(['ok', 'error'])
 /** Maximum length of a tool name. */
@@ -54,7 +54,10 @@ const readQuery = ({ outcome, tool, from, to, cursor }: Query) => {
 
 export type HistoryPagesParts = { frames: ServerFrameParts; execution: ExecutionService }
 
-/** `/servers/:uuid/history`: the calls of a server, and one of them beside the others. */
+/**
+ * Registers `/servers/:uuid/history`: the calls of a server, and the details of one call beside
+ * them.
+ */
 export const historyPages: FastifyPluginAsync<HistoryPagesParts> = async (app, { frames, execution }) => {
   const { frameOf } = createServerTab(frames, 'history')
   const show = async (reply: FastifyReply, server: ServerFrame, call?: StoredExecution): Promise<FastifyReply> => {
@@ -102,7 +105,7 @@ export const historyPages: FastifyPluginAsync<HistoryPagesParts> = async (app, {
     const { id } = CallParams.parse(request.params)
     const server = await frameOf(request)
     const call = await execution.getExecution(actorOf(request), id)
-    if (call.serverId !== server.id) throw new AppError('not_found', 'There is no such execution.')
+    if (call.serverId !== server.id) throw new AppError('not_found', 'Execution not found.')
     return show(reply, server, call)
   })
 }

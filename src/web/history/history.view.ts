@@ -4,13 +4,13 @@ import { formatBytes, formatCount, formatDuration, formatNumber } from '../../li
 import { calledText } from '../../runtime/call/called-text.ts'
 import { toCurl } from '../../runtime/try/curl.ts'
 
-/** Emails of callers that the reader may see, by user id. */
+/** Emails of the callers that the viewer may see, by user ID. */
 export type Names = ReadonlyMap<string, string>
 
 const clockText = (time: Date): string => time.toISOString().slice(0, 19).replace('T', ' ')
 const shownTime = (time: Date) => ({ at: time.toISOString(), text: `${clockText(time)} UTC` })
 
-/** Returns the outcome in a word or two, after the status if there was a response. */
+/** Returns the outcome in one or two words, after the status if there was a response. */
 const outcomeText = ({ outcome, status, request }: StoredExecution): string => {
   if (request === undefined && outcome === 'error') return 'not sent'
   if (status === undefined) return outcome === 'ok' ? 'succeeded' : 'no response'

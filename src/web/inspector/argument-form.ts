@@ -12,18 +12,18 @@ export type ArgumentField = {
   schema: JsonObject
 }
 
-/** With more arguments, they are typed as JSON instead. */
+/** Maximum number of fields. With more arguments, the user types them as JSON. */
 const MAX_FIELDS = 100
-/** Maximum length for which a text gets a field of one line. */
+/** Maximum length of a text that gets a single-line field. */
 const MAX_LINE_CHARACTERS = 200
-/** Keywords with which a schema cannot be shown as a plain form. */
+/** Schema keywords that a plain form cannot represent. */
 const BRANCHES = ['$ref', 'oneOf', 'anyOf', 'allOf', 'not', 'if'] as const
 
 const textOf = (value: JsonValue | undefined): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined
 const numberOf = (value: JsonValue | undefined): number | undefined => (typeof value === 'number' ? value : undefined)
 
-/** Returns the type without null, because an empty field is left out instead. */
+/** Returns the type without null. Users leave a field empty instead of entering null. */
 const typeOf = ({ type }: JsonObject): JsonValue | undefined => {
   if (!Array.isArray(type)) return type
   const others = type.filter(name => name !== 'null')
@@ -87,7 +87,7 @@ export const hintOf = ({ kind, schema, isRequired }: ArgumentField): string => {
     textOf(schema.description),
     limits.length === 0 ? undefined : limits.join(', '),
     example === undefined ? undefined : `for example ${fixedText(example)}`,
-    schema.default === undefined ? undefined : `left empty: ${fixedText(schema.default)}`,
+    schema.default === undefined ? undefined : `default ${fixedText(schema.default)}`,
     schema.default === undefined && !isRequired ? 'optional' : undefined,
   ].filter(text => text !== undefined)
   return sentences.join(' · ')
@@ -106,17 +106,17 @@ const checkLength = ({ schema }: ArgumentField, value: string): Result<JsonValue
   const length = [...value].length
   if (length < least) return failure(`must have at least ${formatNumber(least)} characters`)
   if (length > most)
-    return failure(`must have at most ${formatNumber(most)} characters, and has ${formatNumber(length)}`)
+    return failure(`must have at most ${formatNumber(most)} characters, but has ${formatNumber(length)}`)
   return success(value)
 }
 
-/** Parses JSON that a user typed. A syntax error comes with its line and column. */
+/** Parses JSON typed by a user. A syntax error includes its line and column. */
 export const parseTypedJson = (text: string, maxDepth: number): Result<JsonValue, string> => {
   const parsed = parseJson(text, maxDepth)
   if (parsed.ok) return success(parsed.value)
   const fault = parsed.error.reason === 'syntax' ? findJsonFault(text) : undefined
   return failure(
-    fault === undefined ? `is not taken: ${parsed.error.message}` : `is not JSON: ${describeJsonFault(fault)}`,
+    fault === undefined ? `is not accepted: ${parsed.error.message}` : `is not JSON: ${describeJsonFault(fault)}`,
   )
 }
 
@@ -139,7 +139,7 @@ const parseFilled = (field: ArgumentField, text: string, maxDepth: number): Resu
     case 'boolean':
     case 'choice': {
       const chosen = choicesOf(field).find(({ value }) => value === text)
-      return chosen === undefined ? failure('must be one of the list') : success(JSON.parse(chosen.value))
+      return chosen === undefined ? failure('must be an option from the list') : success(JSON.parse(chosen.value))
     }
     case 'json':
       return parseTypedJson(text, maxDepth)
@@ -148,7 +148,7 @@ const parseFilled = (field: ArgumentField, text: string, maxDepth: number): Resu
 
 export type TypedArguments = { args: JsonObject; errors: ReadonlyMap<string, string> }
 
-/** Parses the arguments from a form's fields. Empty and invalid ones are left out. */
+/** Parses the arguments from a form's fields. Omits empty and invalid ones. */
 export const parseArguments = (
   fields: readonly ArgumentField[],
   typed: (name: string) => string,
@@ -156,7 +156,7 @@ export const parseArguments = (
 ): TypedArguments => {
   const errors = new Map<string, string>()
   const args = fields.flatMap(field => {
-    // Forms send line breaks as CR LF, whatever was typed.
+    // Forms send every line break as CR LF.
     const text = typed(field.name).replaceAll('\r\n', '\n')
     if (text.trim() === '') {
       if (field.isRequired && field.schema.default === undefined) errors.set(field.name, 'is required')

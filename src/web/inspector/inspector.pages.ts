@@ -18,11 +18,11 @@ import { serverIdOf } from '../frame/server-tab.ts'
 import { type ArgumentField, parseArguments, parseTypedJson, sketchArguments, toFields } from './argument-form.ts'
 import { toFieldView, toMessageViews, toResultView, toRowView, toToolView } from './inspector.view.ts'
 
-/** Requires the same scope of a token as calling the server itself, because the page does that. */
+/** Requires the same token scope as a call to the server, because the page makes such calls. */
 const config = { access: 'user', scope: 'mcp' } as const
 const Query = z.object({ tool: formText, q: formText, page: pageNumber, as: formText })
 type Query = z.infer<typeof Query>
-/** A form sends only strings, or lists of them. */
+/** A form sends only strings or lists of strings. */
 const Form = z.record(z.string(), z.union([z.string(), z.array(z.string())])).catch({})
 
 /** Tools per page of the list. */
@@ -42,10 +42,10 @@ const WHY_NOT: Readonly<Record<ServerFrame['tier'], string>> = {
   public: '',
   organization: 'Its tier is organization: only members of the organization can call it.',
   private:
-    'Its tier is private: only its owner and allowed users can call it. Ask the owner to add your e-mail address under Access.',
+    'Its tier is private: only its owner and allowed users can call it. Ask the owner to add your email address under Access.',
 }
 
-const PASSES_ON = 'This is a passthrough server: it calls no tools itself.'
+const PASSES_ON = 'This is a passthrough server. It does not call tools itself.'
 
 const toAddress = (path: string, { tool, q, page = 1, as }: Partial<Query>): string =>
   addressOf(path, { q, page: page === 1 ? undefined : String(page), tool, as })
@@ -96,7 +96,7 @@ const toInspected = (tool: ListedTool, path: string, query: Query, typed: Typed)
   }
 }
 
-/** Reads the arguments from a form, with what was typed and the errors in it. */
+/** Reads the arguments from a form, together with the typed text and its errors. */
 const readForm = (fields: readonly ArgumentField[] | undefined, body: unknown, maxDepth: number) => {
   const form = Form.parse(body ?? {})
   const of = (name: string): string => {
@@ -115,7 +115,10 @@ const readForm = (fields: readonly ArgumentField[] | undefined, body: unknown, m
   return { args, typed: { ...UNTYPED, whole, errors: new Map(error === undefined ? [] : [[WHOLE, error]]) } }
 }
 
-/** `/servers/:uuid/inspector`: an MCP client in the browser. It calls as the user, by the rules of `/s/:uuid`. */
+/**
+ * Registers `/servers/:uuid/inspector`: an MCP client in the browser. It calls as the user and
+ * follows the same rules as clients of `/s/:uuid`.
+ */
 export const inspectorPages: FastifyPluginAsync<InspectorPagesParts> = async (
   app,
   { frames, inspectorClient: client, settings: { limits } },

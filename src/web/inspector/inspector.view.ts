@@ -1,21 +1,21 @@
 import { z } from 'zod'
-import { formatBytes, formatDuration, formatNumber } from '../../lib/kernel/format.ts'
+import { formatBytes, formatCount, formatDuration, formatNumber } from '../../lib/kernel/format.ts'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/kernel/json.ts'
 import { MAX_JSON_DEPTH } from '../../lib/kernel/limits.ts'
 import type { ExchangedMessage, ListedTool, RpcError } from '../../mcp/in-process-client.ts'
 import { type ArgumentField, choicesOf, hintOf } from './argument-form.ts'
 
-/** Maximum characters shown of one block or message: nobody reads more in a browser. */
+/** Maximum characters shown of one block or message. Nobody reads more in a browser. */
 const MAX_SHOWN_CHARACTERS = 20_000
-/** Maximum messages shown of one call. The tool list of a large server alone takes a dozen. */
+/** Maximum messages shown for one call. Listing the tools of a large server alone takes a dozen. */
 const MAX_SHOWN_MESSAGES = 12
-/** Maximum Base64 characters of a picture that is shown as such. */
+/** Maximum Base64 characters of a picture that the page shows. */
 const MAX_PICTURE_CHARACTERS = 2_000_000
 const PICTURES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif'])
 
 export type ShownText = { text: string; cut: string | undefined }
 
-/** Cuts a long text and says how much of it is shown. */
+/** Cuts a long text and states how much of it is shown. */
 const cutText = (text: string): ShownText =>
   text.length <= MAX_SHOWN_CHARACTERS
     ? { text, cut: undefined }
@@ -49,7 +49,7 @@ const ResourceBlock = z.object({
 /** A content block on the page: a text, a picture, or a description of binary content. */
 type ShownBlock = { label: string; shown?: ShownText; picture?: string }
 
-/** Returns the size of the bytes that Base64 encodes, as text. */
+/** Returns the formatted size of Base64 data after decoding. */
 const bytesOf = (base64: string): string => formatBytes(Math.floor((base64.length * 3) / 4))
 
 const toBlock = (value: JsonValue): ShownBlock => {
@@ -74,7 +74,7 @@ const toBlock = (value: JsonValue): ShownBlock => {
 /** Returns the result of a call: blocks and structured content, or the error. */
 export const toResultView = ({ result, error }: { result?: JsonObject | undefined; error?: RpcError | undefined }) => {
   if (error !== undefined) {
-    return { problem: `The server refused the request: ${error.message} (${error.code}).`, isError: true, blocks: [] }
+    return { problem: `The server rejected the request: ${error.message} (${error.code}).`, isError: true, blocks: [] }
   }
   const { content, structuredContent, isError } = result ?? {}
   return {
@@ -89,7 +89,7 @@ export const toResultView = ({ result, error }: { result?: JsonObject | undefine
 const clockText = (time: Date): string => time.toISOString().slice(11, 23)
 
 const methodOf = (text: string): string => {
-  // The client of this page writes its requests with the method near the beginning.
+  // This page's client writes the method near the beginning of a request.
   const found = /"method":"([^"]*)"/.exec(text.slice(0, 200))
   return found?.[1] ?? 'request'
 }
@@ -112,11 +112,11 @@ export const toMessageViews = (messages: readonly ExchangedMessage[]) => {
   const left = views.length - MAX_SHOWN_MESSAGES
   return {
     items: views.slice(-MAX_SHOWN_MESSAGES),
-    leftOut: left > 0 ? `${formatNumber(left)} before these` : undefined,
+    leftOut: left > 0 ? `${formatCount(left, 'earlier message')} not shown` : undefined,
   }
 }
 
-/** Returns a field of the form, with what was typed and its error. */
+/** Returns a form field with the typed value and its error. */
 export const toFieldView =
   (typed: (name: string) => string, errors: ReadonlyMap<string, string>) => (field: ArgumentField, index: number) => {
     const { name, kind, isRequired, schema } = field
@@ -130,19 +130,19 @@ export const toFieldView =
       value: typed(name),
       hint: hintOf(field),
       error: error === undefined ? undefined : `${name} ${error}.`,
-      options: isChoice ? [{ value: '', text: isRequired ? 'choose' : 'left out' }, ...choicesOf(field)] : undefined,
+      options: isChoice ? [{ value: '', text: isRequired ? 'choose' : 'not set' }, ...choicesOf(field)] : undefined,
       inputmode: kind === 'integer' ? 'numeric' : kind === 'number' ? 'decimal' : undefined,
       type: typeof schema.type === 'string' ? schema.type : kind,
     }
   }
 
 const HINTS = [
-  ['readOnlyHint', 'only reads'],
-  ['destructiveHint', 'may destroy'],
+  ['readOnlyHint', 'read-only'],
+  ['destructiveHint', 'destructive'],
   ['idempotentHint', 'idempotent'],
 ] as const
 
-/** Returns what is shown above a tool's form. */
+/** Returns the data shown above a tool's form. */
 export const toToolView = (tool: ListedTool) => {
   const annotations = isJsonObject(tool.annotations) ? tool.annotations : {}
   return {

@@ -10,7 +10,7 @@ const MAX_PER_USER = 32
 const MAX_PER_SERVER = 200
 /** Well below the 60 s after which proxies close idle connections. */
 const BEAT_EVERY_MS = 15_000
-/** How often access is checked again, because the end of a session raises no event. */
+/** How often access is checked again. The end of a session raises no event. */
 const CHECK_EVERY_MS = 5_000
 
 export type Viewer = {

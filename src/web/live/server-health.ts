@@ -1,7 +1,7 @@
 import { formatCount, formatDuration, formatNumber } from '../../lib/kernel/format.ts'
 import type { PatchState } from '../diagram/patch.ts'
 
-/** Call statistics of one tool over the period a page covers, such as the last 24 hours. */
+/** Call statistics of one tool for the period that a page covers, such as the last 24 hours. */
 export type ToolFigures = {
   /** The MCP tool name. */
   tool: string
@@ -13,7 +13,7 @@ export type ToolFigures = {
   isFailing: boolean
 }
 
-/** Median duration from which a source counts as slow; people are waiting for the model meanwhile. */
+/** Median duration from which a source counts as slow, because people are waiting for the model. */
 const SLOW_MS = 1_500
 
 /** Estimates the median duration of all calls from the medians of the tools, weighted by calls. */

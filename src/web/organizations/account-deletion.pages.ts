@@ -11,7 +11,7 @@ import { userRoute } from '../frame/user-page.ts'
 import { decisionField, decisionPath, toDeletionPage } from './account-deletion.view.ts'
 
 const PATH = '/account/deletion'
-/** The bounds exceed any password that can be set; they limit the work of hashing. */
+/** The limits exceed the longest allowed password. They bound the cost of hashing. */
 const Proof = z.object({ password: z.string().max(1_024), confirm: z.string().max(1_024) })
 
 const mustDecide = ({ organizations }: DeletionPreview) => organizations.filter(one => one.mustDecide)

@@ -11,14 +11,14 @@ import type { InvitationService } from '../../tenancy/invitations/invitations.se
 import { ownForm } from '../frame/user-page.ts'
 
 const ANYONE = { access: 'anyone' } as const
-/** This form is sent without a session and acts on no session's behalf. */
+/** Signed-out visitors submit this form, so it needs no CSRF token. */
 const STRANGERS = { access: 'anyone', isForStrangers: true } as const
 
 const Query = z.object({ token: z.string().catch('') })
 
 type Parts = { invitations: InvitationService; accounts: Pick<AccountService, 'signUp'> }
 
-/** Tells who opened the link: a visitor without a session, the invited user, or someone signed in as another user. */
+/** Returns who opened the link: a visitor without a session, the invited user, or another user. */
 const standingOf = ({ actor, signedInBy }: FastifyRequest, email: string): 'stranger' | 'invited' | 'other' => {
   if (actor === undefined || signedInBy !== 'session') return 'stranger'
   return actor.email === email ? 'invited' : 'other'

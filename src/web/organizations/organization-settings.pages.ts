@@ -16,7 +16,7 @@ import { getOrganizationFrame, organizationPath } from './organization-frame.ts'
 
 type Parts = { organizations: OrganizationService; members: MemberService; settings: { tenancy: Tenancy } }
 
-/** Members offered as the next owner. */
+/** Maximum members offered as the next owner. */
 const MAX_HEIRS_SHOWN = 200
 
 const OwnerInput = z.object({ userId: uuidParam })
@@ -80,7 +80,7 @@ export const organizationSettingsPages: FastifyPluginAsync<Parts> = async (
     button: 'Delete organization',
     load: async request => {
       const actor = actorOf(request)
-      // Throws for users who may not delete it.
+      // Throws for users who may not delete the organization.
       const preview = await organizations.previewRemoval(actor, idOf(request))
       return { ...preview, ...(await organizations.getOrganization(actor, idOf(request))) }
     },

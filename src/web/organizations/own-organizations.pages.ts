@@ -19,7 +19,7 @@ const toRow =
     leaveHref: memberRemovalPath(id, userId),
   })
 
-/** Registers the account page that lists the user's organizations. Leaving one removes the user as a member. */
+/** Registers the account page that lists the user's organizations, with a link to leave each. */
 export const ownOrganizationPages: FastifyPluginAsync<{ organizations: OrganizationService }> = async (
   app,
   { organizations },

@@ -4,7 +4,7 @@ import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
 import type { CallTokens } from '../../results/ledger/call-tokens.ts'
 import { toSpark } from './spark.ts'
 
-/** Tools on the page. The API returns all of them. */
+/** Maximum tools on the page. The API returns all of them. */
 const MAX_TOOLS = 50
 
 const PERCENT = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 })
@@ -44,10 +44,12 @@ const countedText = ({ calls, counted, estimated }: TokenSums): string => {
       : `${formatNumber(counted)} of ${formatCount(calls, 'tool call')} measured; the others are not included in these figures.`
   return estimated === 0
     ? measured
-    : `${measured} ${formatNumber(estimated)} of these are estimates, as for long results.`
+    : `${measured} ${formatNumber(estimated)} of these are estimates, because long results are not counted in full.`
 }
 
-/** Returns what results cost and how much shaping saved, as a server's overview shows it. */
+/**
+ * Builds the overview's section on tokens: the cost of results, and the tokens saved by shaping.
+ */
 export const toCallTokensPage = (tokens: CallTokens) => {
   const { all, days, tools } = tokens
   const average = all.counted === 0 ? 0 : Math.round(all.tokensSent / all.counted)

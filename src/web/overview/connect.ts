@@ -15,7 +15,10 @@ export type ConnectInput = { id: string; name: string; tier: AccessTier; url: st
 
 const LOCAL_HOST = /^(localhost|.*\.localhost|127\.[\d.]+|\[::1\]|0\.0\.0\.0)$/
 
-/** Whether Claude's servers, which connect to its connectors, can reach the URL: https, and not a local host. */
+/**
+ * Whether Claude's connectors can reach the URL. They connect from Claude's servers, so it must use
+ * https and not name a local host.
+ */
 const isReachableFromAfar = (url: string): boolean => {
   const { protocol, hostname } = new URL(url)
   return protocol === 'https:' && !LOCAL_HOST.test(hostname)

@@ -7,7 +7,7 @@ const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g
 const INDENT = '  '
 /** Nesting depth beyond which the indentation stops growing. */
 const MAX_DEPTH = 40
-/** Longest array or object, in characters, that is kept on one line. It must not contain others. */
+/** Maximum length, in characters, of an array or object on one line. It must not contain others. */
 const ONE_LINE_CHARACTERS = 64
 
 const isOpening = (token: string | undefined): boolean => token === '{' || token === '['

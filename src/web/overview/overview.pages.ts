@@ -32,16 +32,16 @@ type Parts = {
   baseUrl: string
 }
 
-/** Recent calls shown on the overview. The history has all of them. */
+/** Maximum recent calls on the overview. The history has all calls. */
 const RECENT_CALLS = 8
-/** How long the page waits for the tools' tokens to be counted, in milliseconds. */
+/** Maximum wait for the token counts of the tools, in milliseconds. */
 const REPORT_WAIT_MS = 150
 
 const NOTES = {
   made: 'Server created. Add a tool next.',
   sample: 'Sample API added with four tools. Copy the address into a client and call one.',
   offered: 'Tool added. Copy the address into a client and call it.',
-  saved: 'Saved. It is live for the next call.',
+  saved: 'Saved. Changes apply from the next call.',
 }
 
 /** Registers a server's overview page: its address, wiring and health. */

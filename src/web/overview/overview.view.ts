@@ -73,7 +73,7 @@ export const toHealthView = (figures: ServerCallFigures) => ({
     const { label, of } = FIGURES[figure.name]
     return { ...figure, label, spark: toSpark(figures.hours.map(of)) }
   }),
-  /** Note shown if there were more calls than are evaluated. */
+  /** Note shown if only the most recent calls are evaluated. */
   cut: figures.isCut
     ? `This server is busy: the figures cover only its ${formatNumber(figures.calls)} most recent calls, since ${timeText(figures.since)}.`
     : undefined,

@@ -18,7 +18,7 @@ import { toConnectPanel } from './connect.ts'
 const Query = z.object({ page: pageNumber })
 
 const TOOLS_SHOWN = 100
-/** Characters of a tool description shown; descriptions are written for models and may be long. */
+/** Maximum length of a tool description. Descriptions are written for models and can be long. */
 const MAX_DESCRIPTION_CHARACTERS = 600
 
 /** Explains the tier to people who open the server's address in a browser. */
@@ -31,7 +31,7 @@ const TIER_WORDS: Readonly<Record<Server['access'], string>> = {
 const HOW_TO_GET_IN: Readonly<Record<Server['access'], string>> = {
   public: '',
   organization: 'To get access, ask the person who gave you the address for an invitation to the organization.',
-  private: 'To get access, ask the person who gave you the address to add the email of your account here.',
+  private: 'To get access, ask the person who gave you the address to add your account’s email to the allowed users.',
 }
 
 export type PublicServerParts = { servers: ServerService; inspectorClient: InProcessClient; baseUrl: string }

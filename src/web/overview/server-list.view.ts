@@ -6,7 +6,7 @@ import { serverTabPath } from '../frame/server-frame.ts'
 import { atLeast } from './overview.view.ts'
 import { toSpark } from './spark.ts'
 
-/** Jacks drawn on a card; the remaining tools are shown as a number. */
+/** Maximum jacks drawn on a card. The number of other tools is shown as text. */
 const MAX_JACKS = 16
 
 type JackState = 'failed' | 'called' | 'idle'
@@ -34,13 +34,13 @@ const stateOf = (
   { calls, failingTools }: ServerCallCounts,
   upstreamsDown: number,
 ): { state: 'good' | 'failed' | 'idle'; text: string } => {
-  // An unreachable upstream matters more than the results of past calls.
+  // An unreachable upstream matters more than past calls.
   if (upstreamsDown > 0) return { state: 'failed', text: `${formatCount(upstreamsDown, 'MCP server')} down` }
   if (tools === 0 && !passesOn) return { state: 'idle', text: 'no tools yet' }
   if (calls === 0) return { state: 'idle', text: 'not called today' }
   const failing = Math.min(failingTools, tools)
   return failing === 0
-    ? { state: 'good', text: 'answering' }
+    ? { state: 'good', text: 'healthy' }
     : { state: 'failed', text: `${formatNumber(failing)} failing` }
 }
 

@@ -34,7 +34,7 @@ type Parts = SampleParts & {
 
 /** Cards per page. */
 const PAGE_SIZE = 12
-/** Number of servers from which the list shows a search field. */
+/** Minimum number of servers for which the list has a search field. */
 const SEARCHABLE_FROM = 7
 /** More than the 100 organizations a user can create; see `tenancy/organizations.service.ts`. */
 const MAX_ORGANIZATIONS = 200

@@ -8,12 +8,15 @@ import { fixedText, type KnownGlobals } from '../../servers/bindings/sockets.ts'
 import type { Bindings, Instance } from '../../servers/server.ts'
 import type { CheckedParameter } from '../../templates/parameter-check.ts'
 
-/** Option of the global select that creates a global with the form. */
+/** Value of the option that creates a global together with the form. */
 export const NEW_GLOBAL = '+'
 
 const SOURCES = ['exposed', 'global', 'fixed'] as const
 
-/** The fields of one parameter. Fields of sources that are not chosen are kept but not used. */
+/**
+ * The fields of one parameter. The fields of other sources than the chosen one are kept but not
+ * used.
+ */
 export type ParameterForm = {
   source: (typeof SOURCES)[number]
   fixed: string
@@ -59,7 +62,7 @@ export const toInstanceForm = (instance: Instance, parameters: readonly CheckedP
 const Heads = { name: formText, description: formText, maxResponseTokens: formText, version: formText }
 const Source = z.enum(SOURCES).catch('exposed')
 
-/** Reads the submitted form, for the parameters that the tool has now. */
+/** Reads the submitted form for the tool's current parameters. */
 export const readInstanceForm = (body: unknown, parameters: readonly CheckedParameter[]): InstanceForm => {
   const fields = isJsonObject(body) ? body : {}
   const text = (field: string) => formText.parse(fields[field])
@@ -97,7 +100,7 @@ export const bindingsFrom = (typed: InstanceForm, parameters: readonly CheckedPa
 
 export type NewGlobal = { parameter: string; key: string; value: string; secret: boolean }
 
-/** Returns the globals to create. If two parameters name the same key, the first one's value counts. */
+/** Returns the globals to create. If two parameters name the same key, the first value is used. */
 export const newGlobalsFrom = (typed: InstanceForm): NewGlobal[] => {
   const created = new Map<string, NewGlobal>()
   for (const [parameter, { source, global, key, value, isSecret }] of typed.parameters) {

@@ -33,7 +33,7 @@ export type FormOutcome = {
 
 type PlacedErrors = Required<Pick<FormOutcome, 'errors' | 'findings'>> & Pick<FormOutcome, 'problem'>
 
-/** Names of the fields in sentences. */
+/** Field names for use in sentences. */
 const FIELDS: Readonly<Record<string, string>> = {
   name: 'name',
   description: 'description',
@@ -56,12 +56,12 @@ export const placeErrors = ({ errors = [], message }: AppError): PlacedErrors =>
   }
 }
 
-/** Joins the findings of the form's own checks with the errors of the service. */
+/** Joins the findings of the form's own checks with the service's errors. */
 const joinFindings = (found: Findings, returned: Findings): Findings =>
   new Map(
     [...new Set([...found.keys(), ...returned.keys()])].map(name => {
       const own = found.get(name) ?? []
-      // Both run the same check of bindings.
+      // Both check the bindings, and would show the same error twice.
       return [name, own.some(({ tone }) => tone === 'danger') ? own : [...own, ...(returned.get(name) ?? [])]]
     }),
   )

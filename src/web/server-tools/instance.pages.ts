@@ -47,7 +47,7 @@ type Parts = {
   countTokens: TokenCounter
 }
 
-/** Serves the page of one tool of a server: its name, its description and its bindings. */
+/** Serves the page of a server's tool: its name, description and bindings. */
 export const instancePages: FastifyPluginAsync<Parts> = async (
   app,
   { frames, instances, globals, rewiring, countTokens },

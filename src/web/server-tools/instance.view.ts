@@ -28,7 +28,10 @@ const errorText = (name: string, message: string): string =>
 
 type Found = [parameter: string, finding: Finding]
 
-/** Reports a secret that a caller could send anywhere, beside both parameters: the secret and the origin. */
+/**
+ * Reports a secret that a caller could send to any host. The finding is shown beside two
+ * parameters: the one with the secret and the one that sets the origin.
+ */
 const riskFindings = ({ originParameter, secretKey, boundAt }: SecretAtRisk): Found[] => {
   const fix = `Bind ${originParameter} to a fixed value or a global, or list the permitted origins in the tool’s allowed origins.`
   const carried = `The caller could send the secret ${secretKey} anywhere, because ${originParameter} sets where the request goes. ${fix}`
@@ -169,7 +172,7 @@ const describeBinding = (name: string, bindings: Bindings): string => {
   }
 }
 
-/** Compares the form with what someone else saved meanwhile. */
+/** Compares the form with the version that someone else has saved. */
 export const compareWithSaved = ({ instance, compiled }: OpenInstance, typed: InstanceForm) => {
   const mine = bindingsFrom(typed, compiled.parameters)
   return compareVersions([

@@ -14,7 +14,7 @@ const TOOLS_PER_PAGE = 100
 const MAX_SELECTED = 200
 
 const Query = listQuery.extend({ page: pageNumber, toolkit: z.uuid().optional().catch(undefined) })
-/** Value of a checkbox: a tool's id, and how many instances the server had when the page was shown. */
+/** Value of a checkbox: the tool's ID, and the number of its instances when the page was shown. */
 const SELECTION = /^([0-9a-f-]{36})(?::(\d{1,6}))?$/
 /** Ignores malformed values. */
 const SelectionForm = {

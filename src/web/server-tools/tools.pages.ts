@@ -15,9 +15,11 @@ import { createServerTab, type DoneTexts, doneNote, serverRoute } from '../frame
 import { toCatalogueView, toToolCosts } from '../sources/catalogue.view.ts'
 
 const TOOLS_PER_PAGE = 50
-/** Longest wait for token counts; after it the page loads them later. */
+/**
+ * Maximum wait for token counts, in milliseconds. If they take longer, the page loads them later.
+ */
 const REPORT_WAIT_MS = 400
-/** Bound values shown per tool; the others are counted. */
+/** Maximum bound values shown per tool. The others are only counted. */
 const MAX_CHIPS = 6
 
 const Query = listQuery.extend({ page: pageNumber })

@@ -16,17 +16,17 @@ const CHOICES = [
   {
     value: 'grouped',
     text: 'Grouped',
-    hint: 'Models see the toolkits and attached MCP servers, and look up their tools when needed with two tools. Takes a few hundred tokens, however many tools.',
+    hint: 'Models see the toolkits and attached MCP servers, and use two extra tools to look up tools when needed. Takes a few hundred tokens, regardless of the number of tools.',
   },
   {
     value: 'search',
     text: 'Search',
-    hint: 'Models see the pinned tools and find the others by searching for a task. Takes a few hundred tokens, however many tools. Best for many tools that are hard to group.',
+    hint: 'Models see the pinned tools and find the others by searching for a task. Takes a few hundred tokens, regardless of the number of tools. Best for many tools that are hard to group.',
   },
   {
     value: 'auto',
     text: 'Automatic',
-    hint: 'Lists all tools up to the token threshold, and uses search above it. Decided whenever the tools change.',
+    hint: 'Lists all tools up to the token threshold, and uses search above it. The choice is made again when the tools change.',
   },
   {
     value: 'passthrough',
@@ -52,12 +52,15 @@ export const PRESENTATION_LABELS = {
 const namesIn = (text: string): string[] => text.split(/[\s,]+/).filter(name => name !== '')
 
 export const PresentationInput = z.object({
-  presentation: z.enum(PRESENTATIONS, 'must be one of the list'),
+  presentation: z.enum(PRESENTATIONS, 'must be an option from the list'),
   pinnedTools: z.string().transform(namesIn).pipe(contextShape.pinnedTools),
   maxFlatTokens: z.string().transform(readWholeNumber).pipe(contextShape.maxFlatTokens.optional()),
 })
 
-/** Throws for names that no tool has, unless they were pinned before: their upstream may be unreachable. */
+/**
+ * Throws for names of unknown tools, unless they are already pinned: their upstream may be
+ * unreachable.
+ */
 export const assertToolNames = (
   names: readonly string[],
   known: readonly string[],

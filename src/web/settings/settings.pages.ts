@@ -35,7 +35,7 @@ const EditForm = { name: formText, description: formText, version: formText }
 const EditInput = CreateServer.pick({ name: true, description: true })
 const TransferForm = { organizationId: formText, ownerEmail: formText }
 const TransferInput = z.object({
-  organizationId: z.uuid('must be one of the list'),
+  organizationId: z.uuid('must be an option from the list'),
   ownerEmail: z.string().max(254, 'is longer than 254 characters'),
 })
 type TypedSettings = { name: string; description: string; version: string }
@@ -48,7 +48,7 @@ type Typed = {
   transfer?: { organizationId: string; ownerEmail: string }
 }
 
-/** No two forms of the page have a field of the same name. */
+/** Field names are unique across the forms of the page. */
 const LABELS = {
   name: 'name',
   description: 'description',
@@ -58,17 +58,17 @@ const LABELS = {
   ownerEmail: 'new owner',
 }
 
-/** Calls are counted up to this number on the page that deletes a server. */
+/** Maximum calls counted on the page that deletes a server. */
 const MAX_COUNTED_CALLS = 10_000
 
 const DONE = {
   saved: 'Saved.',
   presented: 'Saved. Connected clients have been notified.',
-  tabled: 'Saved. Lists of similar objects are sent as tables from the next result on.',
+  tabled: 'Saved. Lists of similar objects are sent as tables from the next call.',
   untabled: 'Saved. Lists are sent unchanged.',
   reviewed: 'Saved. Clients see changes to attached MCP servers once you approve them.',
   unreviewed: 'Saved. Clients see changes to attached MCP servers immediately.',
-  limited: 'Saved. It applies from the next call on.',
+  limited: 'Saved. The limit applies from the next call.',
   moved: 'The server now belongs to this organization. Its address has not changed.',
 }
 
@@ -93,7 +93,9 @@ const countOf = (count: number, one: string) => (count === 0 ? [] : [{ text: for
 const isSame = (a: TypedSettings, b: TypedSettings): boolean =>
   a.name.trim() === b.name && descriptionOf(a.description) === descriptionOf(b.description)
 
-/** Registers the Settings tab: a server's name, its results, where it belongs, and its deletion. */
+/**
+ * Registers the Settings tab: the name, results, presentation, transfer and deletion of a server.
+ */
 export const settingsPages: FastifyPluginAsync<SettingsPagesParts> = async (
   app,
   { frames, servers, serverTransfer, accounts, execution, findShownAs },
@@ -159,7 +161,10 @@ export const settingsPages: FastifyPluginAsync<SettingsPagesParts> = async (
     },
   })
 
-  /** Adds the form of a switch, whose field has the same name. `done` names its messages. */
+  /**
+   * Registers the form of a switch. `name` is the name of its path and field, `done` of its
+   * messages.
+   */
   const addSwitch = (
     name: string,
     setting: 'reviewUpstreamChanges' | 'compactTables',

@@ -4,11 +4,11 @@ import { type CatalogueReport, findCatalogueFindings, findListCost } from '../..
 import type { Finding } from '../../tools/lint/finding.ts'
 import { toPresentationChoices } from '../settings/presentation-form.ts'
 
-/** Findings that a page shows; all of them are in the API. */
+/** Maximum findings on the page. The API returns all of them. */
 const MAX_SHOWN = 100
 
 const LEVELS: Readonly<Record<Finding['level'], { text: string; state: string }>> = {
-  error: { text: 'refused', state: 'failed' },
+  error: { text: 'error', state: 'failed' },
   warning: { text: 'warning', state: 'slow' },
   hint: { text: 'hint', state: 'idle' },
 }
@@ -20,7 +20,7 @@ type Told = { tool: string | undefined; finding: Finding }
 const toFindingRow = ({ tool, finding }: Told, hrefOf: (tool: string) => string | undefined) => {
   const { level, parameter, message, remedy } = finding
   return {
-    tool: tool ?? 'All of them',
+    tool: tool ?? 'All tools',
     isTool: tool !== undefined,
     href: tool === undefined ? undefined : hrefOf(tool),
     level: LEVELS[level].text,
@@ -31,12 +31,12 @@ const toFindingRow = ({ tool, finding }: Told, hrefOf: (tool: string) => string 
   }
 }
 
-/** "3 that clients reject, 12 warnings, 1 hint". */
+/** Counts the findings by level, as in "3 errors, 12 warnings, 1 hint". */
 const countInWords = (told: readonly Told[]): string => {
   const of = (level: Finding['level']): number => told.filter(({ finding }) => finding.level === level).length
-  const [refused, warnings, hints] = [of('error'), of('warning'), of('hint')]
+  const [errors, warnings, hints] = [of('error'), of('warning'), of('hint')]
   const parts = [
-    refused === 0 ? undefined : `${formatNumber(refused)} that clients reject`,
+    errors === 0 ? undefined : formatCount(errors, 'error'),
     warnings === 0 ? undefined : formatCount(warnings, 'warning'),
     hints === 0 ? undefined : formatCount(hints, 'hint'),
   ]
@@ -62,8 +62,8 @@ const toCostRows = (report: CatalogueReport, now: Presentation) => {
 }
 
 /**
- * What a server's tools cost the models of its clients, and what speaks against them. `hrefOf`: where a tool is mended;
- * undefined of those of upstreams.
+ * Builds the section with the token cost of a server's tools, and the findings in them. `hrefOf`
+ * returns the page on which a tool can be fixed. It returns undefined for tools of upstreams.
  */
 export const toCatalogueView = (
   report: CatalogueReport,
@@ -80,26 +80,28 @@ export const toCatalogueView = (
     tokens: now && formatNumber(now.tokens),
     costs: toCostRows(report, presentation),
     why: presentation === 'auto' ? report.auto.why : undefined,
-    /** Clients are shown each tool, so that what they refuse concerns them. */
+    /** Whether clients see every tool and may therefore reject some. */
     isFlat: now?.presentation === 'flat',
     passesOn: presentation === 'passthrough',
     count: countInWords(told),
     findings: told.slice(0, MAX_SHOWN).map(one => toFindingRow(one, hrefOf)),
-    /** Some stand on tools that are made elsewhere. */
+    /** Whether some findings are in tools of upstreams, which cannot be fixed here. */
     hasForeign: told.some(({ tool }) => tool !== undefined && hrefOf(tool) === undefined),
     more: told.length > MAX_SHOWN ? formatNumber(told.length - MAX_SHOWN) : undefined,
   }
 }
 
-/** In a sentence for the overview: what the list costs, and how much is worth mending. */
+/**
+ * Returns a sentence for the overview: the token cost of the tool list, and the number of findings.
+ */
 export const toCatalogueSentence = (report: CatalogueReport, presentation: Presentation): string | undefined => {
   const { tokens, encoding, count } = toCatalogueView(report, presentation, () => undefined)
   if (tokens === undefined) return undefined
-  const mending = count === '' ? '' : ` Worth mending, for models: ${count}.`
-  return `The list of tools adds ${tokens} tokens to every conversation (counted by ${encoding}).${mending}`
+  const suggestions = count === '' ? '' : ` Suggestions: ${count}.`
+  return `The list of tools adds ${tokens} tokens to every conversation (counted with ${encoding}).${suggestions}`
 }
 
-/** By tool, what its row says: its tokens, and how many findings there are of it. */
+/** Returns the token count and the number of findings for the row of each tool. */
 export const toToolCosts = ({ tools }: CatalogueReport): ReadonlyMap<string, { tokens: string; findings?: string }> =>
   new Map(
     tools.map(({ name, tokens, findings }) => [

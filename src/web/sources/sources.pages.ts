@@ -34,9 +34,9 @@ const AcceptForm = { version: formText }
 const DONE: DoneTexts = {
   added: () => 'Toolkit added. Add its tools on the Tools tab',
   accepted: () => 'Update accepted',
-  removed: () => 'The toolkit is removed from this server',
+  removed: () => 'Toolkit removed from this server',
   // The pages of MCP servers redirect here.
-  detached: () => 'The MCP server is removed from this server',
+  detached: () => 'MCP server removed from this server',
 }
 
 const toolkitHref = ({ id, snapshot }: UsedToolkit): string | undefined => {
@@ -123,7 +123,7 @@ export const sourcesPages: FastifyPluginAsync<Parts> = async (
     save: async (request, server, { toolkit }) => {
       if (!z.uuid().safeParse(toolkit).success) throw new AppError('invalid_request', 'Choose a toolkit.')
       const actor = actorOf(request)
-      // Submitted twice, it must not accept an update that nobody has seen.
+      // A second submission of the form must not accept an update that nobody has seen.
       const isUsed = (await toolkitUses.findUsedToolkit(actor, server.id, toolkit)) !== undefined
       if (!isUsed) await toolkitUses.useToolkit(actor, server.id, toolkit)
       return donePath(serverTabPath(server.id, 'sources'), 'added')
@@ -135,7 +135,7 @@ export const sourcesPages: FastifyPluginAsync<Parts> = async (
       const actor = actorOf(request)
       const server = await frameOf(request)
       const used = await toolkitUses.findUsedToolkit(actor, server.id, Params.parse(request.params).toolkitId)
-      if (used === undefined) throw new AppError('not_found', 'This server uses no such toolkit.')
+      if (used === undefined) throw new AppError('not_found', 'This server does not use this toolkit.')
       const panels = await rewiring.listPanels(actor, server.id)
       return { server, used, atWork: panels.filter(({ toolkit }) => toolkit.id === used.heldId) }
     }
@@ -180,7 +180,7 @@ export const sourcesPages: FastifyPluginAsync<Parts> = async (
         text:
           atWork.length === 0
             ? `This server uses none of its tools, so nothing stops working.${copy}`
-            : 'It cannot be removed while this server uses its tools. Remove these first:',
+            : 'It cannot be removed while this server uses its tools. Remove the tools first:',
         ...toAtWorkList(server.id, atWork),
         isBlocked: atWork.length > 0,
         back: sourcePath(server.id, used.id),

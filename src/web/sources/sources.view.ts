@@ -10,7 +10,7 @@ import { instancePath } from '../server-tools/tools.pages.ts'
 /** Labels of a tool's fields. */
 const FIELD_LABELS: Readonly<Record<string, string>> = {
   url: 'URL',
-  timeoutMs: 'time allowed, ms',
+  timeoutMs: 'timeout, ms',
   inputSchema: 'input schema',
   outputSchema: 'output schema',
   allowedOrigins: 'allowed origins',
@@ -22,7 +22,7 @@ export const sourcePath = (serverId: string, toolkitId: string): string =>
 
 type Update = NonNullable<NonNullable<UsedToolkit['snapshot']>['update']>
 
-/** What a waiting update would do, in words. */
+/** Summarizes a pending update, as in "2 tools added, 1 tool changed". */
 const updateInWords = ({ added, changed, removed }: Update): string =>
   Object.entries({ added, changed, removed })
     .flatMap(([what, tools]) => (tools.length === 0 ? [] : `${formatCount(tools.length, 'tool')} ${what}`))
@@ -42,7 +42,7 @@ const valueText = (value: JsonValue): string => {
   return typeof value === 'string' ? value : JSON.stringify(value, null, 2)
 }
 
-/** The difference of a waiting update, as people read it. */
+/** Returns the changes of a pending update for display. */
 export const toDifference = ({ version, added, changed, removed }: Update) => ({
   version,
   added,

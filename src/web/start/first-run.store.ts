@@ -5,7 +5,7 @@ import type { Database, Transaction } from '../../lib/db/client.ts'
 const NAME = 'first-run'
 
 const State = z.discriminatedUnion('step', [
-  /** The sample has been added as this server. `isAnswered`: a call to it has completed. */
+  /** The sample server has been added. `isAnswered`: a call to it has completed. */
   z.object({ step: z.literal('plugged'), serverId: z.string(), isAnswered: z.boolean() }),
   /** Skipped or finished; never shown again. */
   z.object({ step: z.literal('over') }),

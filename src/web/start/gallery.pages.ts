@@ -24,7 +24,9 @@ type Parts = {
 }
 
 const CARDS_PER_PAGE = 60
-/** Servers offered in the form. With more, users add the toolkit on the server's page. */
+/**
+ * Maximum servers offered in the form. Users add the toolkit to any other on that server's page.
+ */
 const MAX_SERVERS_OFFERED = 500
 
 const Query = listQuery.extend({ after: formText, used: formText })

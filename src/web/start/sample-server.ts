@@ -5,7 +5,7 @@ import type { ToolDefinition } from '../../tools/tool.ts'
 import type { ToolkitService } from '../../tools/toolkits.service.ts'
 import type { ToolService } from '../../tools/tools.service.ts'
 
-/** What creating the sample server needs. */
+/** Dependencies of `createSampleServer`. */
 export type SampleParts = {
   /** Passed in by the composition root, because pages must not import the sample API. */
   sample: { title: string; tools: readonly ToolDefinition[] }
@@ -15,7 +15,10 @@ export type SampleParts = {
   instances: Pick<InstanceService, 'createInstance'>
 }
 
-/** Creates a toolkit of the sample API and a public server that offers its tools. Returns the server's ID. */
+/**
+ * Creates a toolkit for the sample API and a public server that offers its tools. Returns the
+ * server's ID.
+ */
 export const createSampleServer = async (
   { sample, toolkits, tools, servers, instances }: SampleParts,
   actor: Actor,

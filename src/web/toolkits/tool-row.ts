@@ -25,7 +25,10 @@ export const toToolRow = ({ id, name, title, description, method, url }: Tool, u
 
 export const TOOLS_PER_PAGE = 100
 
-/** Takes one page of `rows`, which has one row more if there is a next page. `after` is the cursor of that page. */
+/**
+ * Returns one page of `rows`, which has an extra row if there is a next page. `after` is the cursor
+ * of the next page.
+ */
 export const toToolPage = <T>(rows: readonly T[], nameOf: (row: T) => string) => {
   const items = rows.slice(0, TOOLS_PER_PAGE)
   const last = items.at(-1)

@@ -24,7 +24,7 @@ export const toToolkitForm = ({ title, description, visibility }: Toolkit): Tool
   visibility,
 })
 
-/** Compares the form with what someone else saved meanwhile. */
+/** Compares the form with the version that someone else has saved. */
 export const toVersions = (mine: ToolkitForm, theirs: ToolkitForm): Versions =>
   compareVersions([
     { label: 'Title', mine: mine.title, theirs: theirs.title },

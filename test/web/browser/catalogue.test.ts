@@ -83,7 +83,7 @@ describe('token costs and suggestions for the tools of a server', () => {
     await row.getByRole('link', { name: '2 findings' }).click()
     const findings = page.getByRole('region', { name: 'Issues in these tools' }).getByRole('row')
     const refused = findings.filter({ hasText: 'OpenAI and VS Code reject an array' })
-    expect(await refused.getByText('refused', { exact: true }).count()).toBe(1)
+    expect(await refused.getByText('error', { exact: true }).count()).toBe(1)
     await refused.getByText('Add "items"').waitFor()
     await refused.getByRole('link', { name: REJECTED_TOOL.name }).click()
     await page.waitForURL(`**/servers/${serverId}/tools/*`)
@@ -102,7 +102,7 @@ describe('token costs and suggestions for the tools of a server', () => {
     expect(text).toMatch(/Grouped 2 [\d,]+ [\d,]+ fewer/)
     expect(text).toContain('30 warnings')
     const overview = textOf((await session.get(`/servers/${serverId}`)).html)
-    expect(overview).toMatch(/The list of tools adds [\d,]+ tokens to every conversation \(counted by o200k_base\)/)
+    expect(overview).toMatch(/The list of tools adds [\d,]+ tokens to every conversation \(counted with o200k_base\)/)
 
     await owner.expectOk('PATCH', `/servers/${serverId}`, { presentation: 'grouped' })
     const grouped = await vi.waitFor(async () => {
