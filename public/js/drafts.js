@@ -61,7 +61,8 @@ const fill = (form, fields) => {
       values.delete(String(control.name))
     }
   }
-  // Fields that the page adds later, such as those of a parameter: hidden inputs send their values with the request.
+  // The page adds some fields later, such as those of a parameter. Hidden inputs include their
+  // values in the request.
   for (const [name, value] of values) {
     if (form.elements.namedItem(name) !== null) continue
     const hidden = document.createElement('input')

@@ -14,7 +14,8 @@ const typeOf = inner => {
 }
 
 /**
- * Splits a template into pieces; joined, they are the text again. A piece with a `type` is a placeholder.
+ * Splits a template into pieces that together are the whole text. A piece with a `type` is a
+ * placeholder.
  * @param {string} text
  * @returns {{ text: string, type?: string }[]}
  */

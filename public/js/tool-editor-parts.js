@@ -68,7 +68,7 @@ const replacePart = (part, fresh, remembered) => {
 }
 
 /**
- * Replaces each `data-part` of the page by the one in the response. Returns their names.
+ * Replaces each `data-part` of the page with the one in the response. Returns the names of the parts.
  * @param {string} html
  * @param {{ remembered: ReadonlyMap<string, string>, leave: readonly string[] }} options
  */

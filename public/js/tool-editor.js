@@ -1,4 +1,5 @@
-// The tool editor: highlights placeholders, updates previews while the user types, sends and saves; with shortcuts.
+// The tool editor: highlights placeholders, updates previews while the user types, sends requests
+// and saves, and handles keyboard shortcuts.
 import { showToast } from './patchbay.js'
 import { splitTemplate } from './template-highlight.js'
 import { replaceParts } from './tool-editor-parts.js'
@@ -77,7 +78,7 @@ const edit = form => {
       for (const hidden of form.querySelectorAll('input[data-restored]')) hidden.remove()
       markFields()
     } else if (problem !== null) {
-      // Such as after a sign-out; the input stays.
+      // For example after a sign-out. The input is kept.
       problem.replaceChildren(...new DOMParser().parseFromString(html, 'text/html').body.childNodes)
     }
   }
@@ -194,7 +195,6 @@ const edit = form => {
     if (area instanceof HTMLTextAreaElement) addHighlighting(area)
   }
   if (!('unsaved' in form.dataset)) restoreValues()
-  // Restored from a draft.
   form.addEventListener('draft:restored', () => {
     for (const area of form.querySelectorAll('textarea[data-template]')) area.dispatchEvent(new InputEvent('input'))
     schedulePreview()

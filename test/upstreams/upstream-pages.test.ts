@@ -78,7 +78,7 @@ describe('the pages of attached MCP servers', () => {
       enabled: true,
     })
     const page = await person.get(made.location ?? '')
-    expect(page.html).toContain('The MCP server is attached')
+    expect(page.html).toContain('MCP server attached')
     expect(page.html).toContain(`/servers/${serverId}/globals?key=token#key`)
     const list = await person.get(sources)
     expect(list.html).toContain('missing globals: token')

@@ -32,7 +32,7 @@ const parameterText = (form: ToolForm, name: string): string =>
     .flatMap(([key, text]) => (text ? [`${key}: ${text}`] : []))
     .join('\n')
 
-/** Compares the form with what someone else saved meanwhile. */
+/** Compares the form with the version that someone else has saved. */
 export const toConflictView = (mine: ToolForm, saved: Tool): Versions => {
   const theirs = formOfTool(saved)
   const fields = LABELS.map(([field, label]) => ({ label, mine: mine[field], theirs: theirs[field] }))

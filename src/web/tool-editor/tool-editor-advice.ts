@@ -2,7 +2,7 @@ import type { Finding } from '../../tools/lint/finding.ts'
 
 /** A message beside a field that does not prevent saving. */
 export type Advice = { tone: 'warn' | 'hint'; text: string }
-/** By form field. All advice on a parameter is beside its description. */
+/** Advice by form field. Advice on a parameter is beside the parameter's description. */
 export type PlacedAdvice = ReadonlyMap<string, readonly Advice[]>
 
 /** Key of advice on the whole tool, shown beside the definition that the model sees. */

@@ -13,10 +13,13 @@ import { readMetas } from './tool-editor-parameters.ts'
 
 type Headers = { headers: { name: string; value: string }[]; lines: HeaderLine[]; errors: FieldError[] }
 
-/** More headers than a tool may have; the template reports the excess. */
+/** Exceeds the maximum headers of a tool, so that the template check reports the excess. */
 const MAX_HEADER_LINES = 200
 
-/** Parses one `Name: value` per line and ignores empty lines. Runs in linear time, since it runs on every key press. */
+/**
+ * Parses one `Name: value` per line and ignores empty lines. Takes linear time, because it runs on
+ * every key press.
+ */
 const readHeaders = (text: string): Headers => {
   const read: Headers = { headers: [], lines: [], errors: [] }
   const lines = text.split('\n').map((line, index) => ({ line, number: index + 1 }))
@@ -55,7 +58,7 @@ const HINT_VALUES: ReadonlyMap<string, boolean> = new Map([
 ])
 const ANNOTATIONS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const
 
-/** Overrides stored annotations with those of the form. Others, such as a title, stay. */
+/** Overrides stored annotations with those in the form. Others, such as a title, are kept. */
 const readAnnotations = (form: ToolForm, stored: ToolAnnotations = {}): ToolAnnotations | undefined => {
   const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint, ...rest } = stored
   const chosen = ANNOTATIONS.flatMap(hint => {
@@ -68,14 +71,14 @@ const readAnnotations = (form: ToolForm, stored: ToolAnnotations = {}): ToolAnno
 
 const undefinedIfBlank = (text: string): string | undefined => (text.trim() === '' ? undefined : text)
 
-/** Replaces placeholders by digits of the same length, so that columns stay correct. */
+/** Replaces placeholders with digits of the same length, so that columns stay correct. */
 const maskPlaceholders = (body: string): string => {
   let masked = ''
   let from = 0
   for (;;) {
     const open = body.indexOf('{{', from)
     const close = open === -1 ? -1 : body.indexOf('}}', open + 2)
-    // Nothing after this closes either. Stopping here keeps the search linear.
+    // No later placeholder is closed either. Stopping here keeps the search linear.
     if (close === -1) return masked + body.slice(from)
     const start = open > from && body[open - 1] === '\\' ? open - 1 : open
     masked += body.slice(from, start) + body.slice(start, close + 2).replaceAll(/[^\n]/g, '1')
@@ -83,7 +86,7 @@ const maskPlaceholders = (body: string): string => {
   }
 }
 
-/** Warns of a body that looks like JSON but is invalid, and is therefore sent as text. */
+/** Warns about a body that looks like JSON but is invalid and is therefore sent as text. */
 const warnOfInvalidJson = (body: string, bodyKind: string): string | undefined => {
   if (bodyKind !== 'text' || !/^\s*[{[]/.test(body)) return undefined
   const fault = findJsonFault(maskPlaceholders(body))

@@ -3,7 +3,7 @@ import { AppError, type FieldError } from '../../lib/kernel/errors.ts'
 /** Position of a header in the text of its field. */
 export type HeaderLine = { line: number; valueColumn: number }
 
-/** Error sentences by form field; `''` for those without a field. */
+/** Error sentences by form field; `''` has the sentences without a field. */
 export type PlacedErrors = ReadonlyMap<string, readonly string[]>
 
 const LABELS: Readonly<Record<string, string>> = {
@@ -55,7 +55,10 @@ const fieldOf = (path: string): string => {
   return first in LABELS ? first : ''
 }
 
-/** Returns what `work` returns, or the validation errors that it throws. Errors without a field have an empty path. */
+/**
+ * Returns the result of `work`, or the validation errors that it throws. Errors without a field
+ * have an empty path.
+ */
 export const tryInput = <T>(work: () => T): { value: T | undefined; errors: readonly FieldError[] } => {
   try {
     return { value: work(), errors: [] }

@@ -36,7 +36,7 @@ const FIELDS = {
 
 /** The form as filled in. Lines end with a line feed. */
 export type ToolForm = Record<keyof typeof FIELDS, string> & {
-  /** By parameter name, including parameters that the request no longer has. */
+  /** Fields by parameter name, including parameters that the request no longer has. */
   parameters: ReadonlyMap<string, ParameterTexts>
   /** Values to try the tool with, by parameter. */
   values: ReadonlyMap<string, string>
@@ -44,11 +44,13 @@ export type ToolForm = Record<keyof typeof FIELDS, string> & {
 
 const Everything = z.record(z.string(), z.unknown()).catch({})
 
-/** Such as `parameter:limit:description` and `value:limit`. Parameter names contain no colons. */
+/**
+ * Names such as `parameter:limit:description` and `value:limit`. Parameter names contain no colons.
+ */
 const PARAMETER_FIELD = /^parameter:([^:]+):(description|default|enum|example|minimum|maximum|pattern)$/
 const VALUE_FIELD = /^value:([^:]+)$/
 
-/** Never fails; the input is validated later. */
+/** Reads the submitted form. Never throws, because the input is validated later. */
 export const parseToolForm = (body: unknown): ToolForm => {
   const parameters = new Map<string, ParameterTexts>()
   const values = new Map<string, string>()

@@ -48,7 +48,7 @@ const readLimit = (text: string): number | undefined => {
   return cast.ok && typeof cast.value === 'number' ? cast.value : undefined
 }
 
-/** One more than an enum may have. */
+/** One more than the maximum number of enum values. */
 const MAX_VALUES_CHECKED = 501
 
 /** `path` is the prefix of the error paths. */

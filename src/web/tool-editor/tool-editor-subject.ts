@@ -15,7 +15,7 @@ type Common = {
   /** Owner of drafts: nobody else can restore them. */
   userId: string
   mayBuild: boolean
-  /** Servers of the organization, to try the tool with their bindings or to add it. */
+  /** Servers of the organization. The tool can be added to them or tried with their bindings. */
   servers: readonly Choice[]
 }
 

@@ -65,7 +65,7 @@ const toRow = (parameter: TemplateParameter, { form, placed, advice }: EditorSta
   }
 }
 
-/** Keeps the fields of parameters that the request no longer has, in case they come back. */
+/** Returns hidden fields for parameters that the request no longer has, in case they come back. */
 const toHiddenFields = ({ form, read, values }: EditorState, shown: ReadonlySet<string>) => {
   const found = new Set(read.template.parameters.map(({ name }) => name))
   return [

@@ -14,7 +14,7 @@ import type { ToolAnswers, Upstream } from '../../upstreams/upstream.ts'
 import { RESPONSE_FIELDS, readResponse, typedResponse } from '../tool-editor/response-rules-form.ts'
 import { tryInput } from '../tool-editor/tool-editor-errors.ts'
 
-/** The form for how one tool's results are handled, as typed. An unticked checkbox is empty. */
+/** The form with the settings for a tool's results, as typed. A cleared checkbox is empty. */
 export const UpstreamToolForm = {
   responseTokens: formText,
   ...RESPONSE_FIELDS,
@@ -46,7 +46,7 @@ export const typedUpstreamTool = (upstream: Upstream, tool: string): TypedUpstre
   }
 }
 
-/** Whether the form has the same settings as are saved. */
+/** Whether the form has the same settings as the saved ones. */
 export const isAsKept = (typed: TypedUpstreamTool, upstream: Upstream, tool: string): boolean => {
   const kept = typedUpstreamTool(upstream, tool)
   const { args, sample, version } = kept
@@ -58,14 +58,18 @@ const Keeping = z.object({
   cacheSeconds: z.string().transform(readWholeNumber).pipe(ToolAnswersRules.shape.cacheSeconds),
 })
 
-/** Allows caching only for read-only tools: a cached result of another would report an action that did not happen. */
+/**
+ * Allows caching only for read-only tools. Another tool's cached result would report an action that
+ * did not happen.
+ */
 const keepingErrors = (answers: ToolAnswers, declared: JsonObject | undefined): FieldError[] => {
   const annotations = declared?.annotations
   const saysSo = typeof annotations === 'object' && annotations !== null && Reflect.get(annotations, 'readOnlyHint')
   if (answers.cacheSeconds === undefined || answers.readOnly === true || declared === undefined || saysSo === true) {
     return []
   }
-  const message = 'is only for read-only tools. This tool does not declare it; select "Read-only" if you are sure'
+  const message =
+    'is only for read-only tools. This tool does not declare itself read-only; select "Read-only" if you are sure'
   return [{ path: 'cacheSeconds', message }]
 }
 
@@ -85,7 +89,7 @@ export const readUpstreamTool = (form: TypedUpstreamTool, declared: JsonObject |
     responseTokens: tokens.value,
     answers,
     errors,
-    /** The errors of the shaping steps. While there are any, there is no preview. */
+    /** Errors in the shaping steps. If there are any, there is no preview. */
     responseErrors,
     response,
   }

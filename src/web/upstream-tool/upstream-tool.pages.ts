@@ -26,9 +26,9 @@ import {
   UpstreamToolForm,
 } from './upstream-tool-form.ts'
 
-/** Maximum length of a sample: several times what a model is sent. */
+/** Maximum length of a sample, several times what a model receives. */
 const MAX_SAMPLE_CHARS = 400_000
-/** A form may encode a character in nine bytes. The other fields are short. */
+/** Form encoding takes up to nine bytes per character. The other fields are short. */
 const BODY_LIMIT = 9 * MAX_SAMPLE_CHARS + 512 * 1_024
 const TOO_LONG = 'The result is too large for this page. Request less, or paste a part of it.'
 
@@ -45,11 +45,14 @@ type Parts = {
   execution: Pick<ExecutionService, 'callUpstreamTool' | 'previewUpstreamResult'>
 }
 
-/** Returns the output schema that clients are shown and results are checked against. */
+/** Returns the output schema that clients see and results are validated against. */
 const findSchema = ({ declared }: OpenTool, { responseTokens = 0 }: ReadUpstreamTool): JsonObject | undefined =>
   responseTokens === 0 && isJsonObject(declared?.outputSchema) ? declared.outputSchema : undefined
 
-/** Pages for how one upstream tool's results are handled: how much is sent, how it is shaped, how long it is cached. */
+/**
+ * Registers the page with the settings for an upstream tool's results: token limit, shaping and
+ * caching.
+ */
 export const upstreamToolPages: FastifyPluginAsync<Parts> = async (
   app,
   { frames, upstreams, upstreamOffers, execution },
@@ -64,7 +67,8 @@ export const upstreamToolPages: FastifyPluginAsync<Parts> = async (
     const stored = upstream.serverId === server.id ? await upstreamOffers.find(upstream) : undefined
     const item = stored?.catalogue.tools.find(one => one.name.toWellFormed() === name)
     const { responseTokens, ...answers } = findToolAnswers(upstream, name)
-    // A removed tool can still be opened if it has settings, to clear them. Before the first fetch, any tool can.
+    // A tool that the upstream has removed can be opened to clear its settings. Before the first
+    // fetch, any name can be opened.
     const isKnown =
       item !== undefined || stored === undefined || responseTokens !== undefined || hasToolAnswers(answers)
     if (upstream.serverId !== server.id || name === '' || !isKnown) {
@@ -137,7 +141,7 @@ export const upstreamToolPages: FastifyPluginAsync<Parts> = async (
   ): Promise<{ sample: string } | NonNullable<UpstreamToolState['called']>> => {
     const args = readToolArguments(typed)
     if (!args.ok) return { argsError: args.error }
-    // The tool was listed when the page was opened. Shown again, the page says what to do.
+    // The tool has disappeared since the page was opened. The new page explains what to do.
     if (item === undefined) return {}
     const asked = { upstream, item, args: args.value, signal }
     const answer = await execution.callUpstreamTool(actorOf(request), asked)

@@ -18,7 +18,10 @@ export type OpenTool = {
   server: ServerFrame
   upstream: Upstream
   tool: string
-  /** The tool as fetched, and its definition by the upstream; undefined if it has not been fetched. */
+  /**
+   * The fetched tool, and its definition by the upstream. Undefined if the tool is not in the
+   * stored catalogue.
+   */
   item: PresentedTool['item'] | undefined
   declared: JsonObject | undefined
 }
@@ -33,7 +36,7 @@ export type UpstreamToolState = {
   called?: { argsError?: string; failed?: string } | undefined
 }
 
-/** Maximum length of a description here. The inspector shows the whole. */
+/** Maximum length of a description on this page. The inspector shows the whole text. */
 const MAX_SHOWN_CHARS = 600
 
 const textIn = ({ declared }: OpenTool, member: string): string => {
@@ -56,7 +59,7 @@ const SCHEMA_HINT =
 const hintsOf = (opened: OpenTool) => ({
   ...RESPONSE_HINTS,
   responseTokens: TOKENS_HINT + (hasSchema(opened) ? SCHEMA_HINT : ''),
-  cacheSeconds: 'For read-only tools. Calls with the same arguments reuse the result meanwhile.',
+  cacheSeconds: 'For read-only tools. Calls with the same arguments reuse the result during this time.',
 })
 
 /** Maximum number and length of the argument names in a hint. */
@@ -76,7 +79,7 @@ const argumentsHint = ({ declared }: OpenTool): string => {
   return `As JSON. ${names}. This makes a real call as you. It appears in the history.`
 }
 
-/** Returns the part of the page that depends on the form. It is refreshed by itself while the user types. */
+/** Returns the part of the page that depends on the form. It is refreshed while the user types. */
 export const toUpstreamToolLive = ({ opened, typed, read, preview }: UpstreamToolState) => {
   const isBroken = read.responseErrors.length > 0
   const hint = isBroken
@@ -90,7 +93,10 @@ export const toUpstreamToolLive = ({ opened, typed, read, preview }: UpstreamToo
   }
 }
 
-/** Returns the message above the form if it was not saved. The reason is in it unless it is shown beside a field. */
+/**
+ * Returns the message above the form if it was not saved. It gives the reason, unless that is shown
+ * beside a field.
+ */
 const problemOf = ({ refused, read }: UpstreamToolState): string | undefined => {
   if (refused === undefined) return undefined
   if (refused.code === 'conflict')

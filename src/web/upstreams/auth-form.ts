@@ -2,7 +2,7 @@ import { formText } from '../../lib/http/pages/forms.ts'
 import type { AuthInput } from '../../upstreams/config/auth-input.ts'
 import type { UpstreamAuth } from '../../upstreams/upstream.ts'
 
-/** The part of an upstream's form that says whose account is used. */
+/** The fields of an upstream's form that select the account. */
 export const AuthForm = { auth: formText, clientId: formText, clientSecret: formText, scopes: formText }
 export type TypedAuth = Record<keyof typeof AuthForm, string>
 
@@ -21,7 +21,7 @@ export const typedAuthOf = (auth: UpstreamAuth): TypedAuth =>
     ? NEW_AUTH
     : { auth: auth.per, clientId: auth.clientId ?? '', clientSecret: '', scopes: auth.scopes?.join(' ') ?? '' }
 
-/** Reads the form fields. An empty secret stays as it is. */
+/** Reads the form fields. An empty secret leaves the stored one unchanged. */
 export const readAuth = ({ auth, clientId, clientSecret, scopes }: TypedAuth): AuthInput | undefined => {
   // A missing field leaves the setting unchanged, because connected accounts depend on it.
   if (auth === '') return undefined
@@ -40,12 +40,12 @@ export const readAuth = ({ auth, clientId, clientSecret, scopes }: TypedAuth): A
 }
 
 const CHOICES = [
-  ['none', 'None, or by headers', 'Send credentials in the headers above, if it needs any.'],
+  ['none', 'None, or headers', 'If it needs credentials, send them in the headers above.'],
   ['server', 'OAuth, one shared account', 'You connect it once, and all callers use it.'],
   [
     'caller',
     'OAuth, each caller’s own account',
-    'Each caller connects an account once, with a link that their first call returns.',
+    'Each caller connects an account once, through a link in the result of their first call.',
   ],
 ] as const
 
@@ -55,7 +55,7 @@ export const toAuthChoices = (typed: TypedAuth) => {
   return CHOICES.map(([value, text, hint]) => ({ value, text, hint, isChosen: value === chosen }))
 }
 
-/** Returns the choice as the form words it. */
+/** Returns the label of the choice. */
 export const toAuthText = (auth: UpstreamAuth): string => {
   const { auth: value } = typedAuthOf(auth)
   return CHOICES.find(([each]) => each === value)?.[1] ?? ''

@@ -33,13 +33,13 @@ const notBegun = (): AppError =>
 const homeOf = ({ upstream, holder }: Pick<Connectable, 'upstream' | 'holder'>): string =>
   holder === EVERYBODY ? upstreamPath(upstream.serverId, upstream.id) : OWN_ACCOUNTS_PATH
 
-/** Returns the upstream's host with globals unresolved, because not every caller may know their values. */
+/** Returns the upstream's host without resolving globals, whose values not every caller may see. */
 const hostOf = ({ config }: Upstream): string =>
   config.transport === 'stdio' ? '' : (URL.parse(config.url)?.host ?? config.url.split('/')[2] ?? '')
 
 const SHORT_CHARS = 18
 
-/** The page shown before the browser leaves for the authorization server. */
+/** Returns the data of the page that asks the user to connect. */
 const toConnectView = ({ upstream, server, holder, account }: Connectable, { email }: Actor) => ({
   path: connectPath(upstream.id),
   name: upstream.name,
@@ -53,7 +53,7 @@ const toConnectView = ({ upstream, server, holder, account }: Connectable, { ema
 
 type Started = Connectable & { authorization: PendingAuthorization; authorizationUrl: string }
 
-/** Returns the data of the page that says where the browser is about to go, and why. */
+/** Returns the data of the page that states the browser's next destination, and why. */
 const toLeaveView = ({ upstream, server, authorization, authorizationUrl }: Started) => ({
   name: upstream.name,
   shortName: shorten(upstream.name, SHORT_CHARS),
@@ -69,8 +69,9 @@ const toLeaveView = ({ upstream, server, authorization, authorizationUrl }: Star
 type Parts = { upstreamAccounts: UpstreamAccounts; pendingUpstreamAuthorizations: PendingAuthorizations }
 
 /**
- * Pages for connecting an account at an upstream: what it is for, where the browser goes next, and the callback. The
- * browser goes to an authorization server only by a click of the user, on a page that says whose it is.
+ * Registers the pages for connecting an account at an upstream: the purpose, the browser's next
+ * destination, and the callback. The browser goes to an authorization server only when the user
+ * clicks a link, on a page that names the server.
  */
 export const connectPages: FastifyPluginAsync<Parts> = async (
   app,
@@ -100,7 +101,8 @@ export const connectPages: FastifyPluginAsync<Parts> = async (
       const { state, authorization, upstream, holder } = started
       const pending = { state, userId: actor.userId, upstreamId: upstream.id, holder }
       pendingAuthorizations.save(request, pending, authorization)
-      // Not a redirect: browsers apply `form-action` to redirects after a form. The page also says where this leads.
+      // Not a redirect: browsers apply `form-action` to redirects after a form. The page also shows
+      // the destination.
       return reply.page('upstreams/connect-leave', {
         title: `Connect ${upstream.name}`,
         width: 'narrow',

@@ -13,10 +13,10 @@ export const OWN_ACCOUNTS_PATH = '/account/upstreams'
 
 const DONE = {
   connected: 'Connected. Your calls now use your own account.',
-  disconnected: 'Disconnected. Patchbay has deleted what it stored of that account.',
+  disconnected: 'Disconnected. Patchbay has deleted its data for that account.',
 }
 
-/** Pages that list the user's own accounts at upstreams and disconnect them. */
+/** Registers the pages that list and disconnect the user's own accounts at upstreams. */
 export const ownUpstreamAccountPages: FastifyPluginAsync<{ upstreamAccounts: UpstreamAccounts }> = async (
   app,
   { upstreamAccounts },

@@ -3,10 +3,10 @@ import { parseJson } from '../../lib/kernel/json.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import { linesOf } from '../frame/lines-of.ts'
 
-/** One line read, or what is wrong with it. */
+/** The text or pair read from a line, or an error. */
 type Read<T> = Result<T, string>
 
-/** Writes a text as a line: as a JSON string if it would be read differently without quotes. */
+/** Writes a text as one line, as a JSON string if it would be read differently without quotes. */
 const toLine = (text: string): string =>
   text === '' || text.startsWith('"') || text !== text.trim() || /[\r\n]/.test(text) ? JSON.stringify(text) : text
 
@@ -53,13 +53,16 @@ export const readPairs = (
     const value = fromLine(line.slice(at + 1).trim())
     if (name === '') complain(`number ${index + 1} must have the form ${example}`)
     else if (!value.ok) complain(`number ${index + 1} ${value.error}`)
-    else if (pairs.has(name)) complain(`${name} is there already`)
+    else if (pairs.has(name)) complain(`${name} appears twice`)
     else pairs.set(name, value.value)
   }
   return Object.fromEntries(pairs)
 }
 
-/** Turns an error of one header, variable, argument, pattern or scope into an error of the field they are typed in. */
+/**
+ * Converts an error in one header, variable, argument, pattern or scope to an error of its form
+ * field.
+ */
 const toFieldError = ({ path, message }: FieldError): FieldError => {
   const [, record, name] = /^(headers|env)\.(.*)$/s.exec(path) ?? []
   if (record !== undefined) return { path: record, message: `${name} ${message}` }

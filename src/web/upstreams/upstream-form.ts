@@ -15,7 +15,7 @@ import {
   writeTexts,
 } from './typed-lines.ts'
 
-/** The form of an upstream, as typed. An unticked checkbox is empty. */
+/** An upstream's form, as typed. A cleared checkbox is empty. */
 export const UpstreamForm = {
   name: formText,
   description: formText,
@@ -41,7 +41,7 @@ export const UpstreamForm = {
 }
 export type TypedUpstream = Record<keyof typeof UpstreamForm, string>
 
-/** Names of the fields within a sentence. */
+/** Field names for use in sentences. */
 export const LABELS: Readonly<Record<string, string>> = {
   name: 'name',
   description: 'description',
@@ -81,7 +81,7 @@ const placeOf = (config: UpstreamConfig) =>
         headers: writePairs(config.headers, HEADER_LINES),
       }
 
-/** Returns the form fields for how an upstream is reached. */
+/** Returns the form fields for the transport and address of an upstream. */
 export const typedPlaceOf = (config: UpstreamConfig) => ({ transport: config.transport, ...placeOf(config) })
 
 /** The form for a new upstream. */
@@ -163,13 +163,16 @@ export const readUpstreamForm = (typed: TypedUpstream): UpstreamInput => {
   throw refuse(errors)
 }
 
-/** Rethrows an error with its field errors moved to the form's fields, which may each cover several of the API's. */
+/**
+ * Rethrows an error with its API field errors moved to form fields. A form field can cover several
+ * API fields.
+ */
 export const rethrowBesideFields = (error: unknown): never => {
   if (!(error instanceof AppError) || error.errors === undefined) throw error
   throw new AppError(error.code, error.message, { cause: error, errors: toFieldErrors(error.errors) })
 }
 
-/** Turns the input of a form into a change that removes what the form leaves empty. */
+/** Converts the input of a form to a change that clears the fields left empty. */
 export const toWholeChange = (input: UpstreamInput): UpstreamChange => ({
   ...input,
   description: input.description ?? null,
@@ -180,7 +183,7 @@ export const toWholeChange = (input: UpstreamInput): UpstreamChange => ({
 
 /** Whether two forms have the same content, apart from their versions. */
 export const isSameForm = (one: TypedUpstream, other: TypedUpstream): boolean => {
-  // Browsers send line ends as CR LF, whatever was typed.
+  // Browsers send every line break as CR LF.
   const textOf = (typed: TypedUpstream): string =>
     JSON.stringify(
       Object.entries({ ...typed, version: '' })

@@ -12,7 +12,7 @@ import { MAX_NOTIFICATIONS_PER_SECOND } from '../../upstreams/connection/notific
 import type { Upstream } from '../../upstreams/upstream.ts'
 import { upstreamToolPath } from '../frame/server-frame.ts'
 
-/** The lists of what an upstream offers: name on the page, member of the catalogue, heading. */
+/** The lists in an upstream's catalogue: name on the page, property of the catalogue, heading. */
 export const OFFER_LISTS = [
   ['tools', 'tools', 'Tools'],
   ['resources', 'resources', 'Resources'],
@@ -23,9 +23,9 @@ export type OfferList = (typeof OFFER_LISTS)[number][0]
 
 /** Items per page. */
 export const OFFERED_PER_PAGE = 50
-/** Maximum length of a description in the list. The inspector shows the whole. */
+/** Maximum length of a description in the list. The inspector shows the whole text. */
 const MAX_SHOWN_CHARS = 400
-/** Maximum findings listed. The rest is only counted. */
+/** Maximum findings listed. The others are only counted. */
 const MAX_FINDINGS = 100
 
 const listOf = ({ catalogue }: StoredCatalogue, list: OfferList): readonly CatalogueItem[] => {
@@ -49,7 +49,7 @@ export const searchOffered = (stored: StoredCatalogue, list: OfferList, search: 
   )
 }
 
-/** Which items of an upstream are skipped or wait for approval, by the upstream's names for them. */
+/** The items of an upstream that are skipped or wait for approval, by the upstream's names. */
 export type OfferFates = {
   skipped: readonly SkippedItem[]
   /** Tools that wait for approval. `isNew`: no earlier version of the tool is live. */
@@ -64,16 +64,18 @@ const createStates = (upstream: Upstream, stored: StoredCatalogue, { skipped, wa
   return (list: OfferList, name: string): State => {
     if (list === 'tools' && !allowed.has(name)) return { text: 'not passed on', state: 'idle' }
     const waits = list === 'tools' ? waiting.get(name) : undefined
-    if (waits !== undefined) return { text: waits.isNew ? 'new, waits' : 'change waits', state: 'slow' }
+    if (waits !== undefined) return { text: waits.isNew ? 'new, not approved' : 'change not approved', state: 'slow' }
     if (taken.has(`${list.slice(0, -1)} ${removeHidden(name)}`)) return { text: 'name is taken', state: 'failed' }
     return { text: 'passed on' }
   }
 }
 
-/** Characters of a tool's definition that are counted. The tokens of a longer one are extrapolated. */
+/**
+ * Maximum characters of a tool's definition that are counted. Longer definitions are extrapolated.
+ */
 const MAX_COUNTED_CHARS = 16 * 1_024
 
-/** Returns the tokens of a tool's definition, which a model gets in every conversation. */
+/** Returns the token count of a tool's definition, which a model gets in every conversation. */
 const costOf = async (
   name: string,
   { declared: { description, inputSchema } }: CatalogueItem,
@@ -93,7 +95,7 @@ const toAnswersLink = (upstream: Upstream, tool: string) => {
   const words = [
     ...(responseTokens === undefined
       ? []
-      : [responseTokens === 0 ? 'whole' : `${formatNumber(responseTokens)} tokens`]),
+      : [responseTokens === 0 ? 'no limit' : `${formatNumber(responseTokens)} tokens`]),
     ...(hasShaping(response) ? ['shaped'] : []),
     ...(cacheSeconds === undefined ? [] : [`cached for ${formatNumber(cacheSeconds)} s`]),
   ]
@@ -123,7 +125,7 @@ export const toOfferedRows = async (
       tokens: list === 'tools' ? await costOf(name, item, countTokens) : undefined,
       answers: list === 'tools' ? toAnswersLink(upstream, item.name) : undefined,
     })
-    // Yields to the event loop, because the text that was counted is untrusted.
+    // Yields to the event loop, because counting untrusted text can take long.
     await setImmediate()
   }
   return rows
@@ -161,7 +163,7 @@ const droppedFindings = (count: number) =>
         },
       ]
 
-/** Returns what a builder should check: items that were left out, cut or cleaned, or that have no name. */
+/** Returns the findings for builders: items that were omitted, cut or cleaned, or have no name. */
 export const toFindings = (
   stored: StoredCatalogue | undefined,
   skipped: readonly SkippedItem[],

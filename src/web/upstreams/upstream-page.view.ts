@@ -20,7 +20,7 @@ import { typedOf } from './upstream-form.ts'
 
 const TRANSPORT_WORDS: Readonly<Record<UpstreamTransport, { text: string; hint: string }>> = {
   http: { text: 'Streamable HTTP', hint: 'The current transport of remote MCP servers.' },
-  sse: { text: 'HTTP with SSE', hint: 'Its predecessor; addresses often end in /sse.' },
+  sse: { text: 'HTTP with SSE', hint: 'The older transport. Addresses often end in /sse.' },
   stdio: { text: 'A command on this machine', hint: 'Started by Patchbay without a shell. Only for the operator.' },
 }
 
@@ -42,7 +42,7 @@ export const toFeatureChoices = (typed: Readonly<Record<keyof UpstreamFeatures, 
 
 export const TIMEOUT_HINT = `Default ${formatNumber(DEFAULT_UPSTREAM_TIMEOUT_MS)}.`
 
-/** Returns the state of a connection in words, with the kind of its status mark. */
+/** Describes the state of a connection, with the kind of its status mark. */
 export const toStateView = (
   state: UpstreamState,
 ): { text: string; state?: 'idle' | 'slow' | 'failed'; why?: string } => {
@@ -65,7 +65,7 @@ export const toStateView = (
   }
 }
 
-/** Returns the command, or the URL without its query, which may hold a secret. */
+/** Returns the command, or the URL without its query, which may contain a secret. */
 const placeText = (config: UpstreamConfig): string =>
   config.transport === 'stdio' ? config.command : (config.url.split(/[?#]/)[0] ?? '')
 
@@ -73,7 +73,9 @@ const placeText = (config: UpstreamConfig): string =>
 export const toUpstreamRow = (
   { upstream, missingGlobals }: UpstreamWithGlobals,
   state: UpstreamState,
-  /** Number of tools that wait for approval, and of those that clients see; undefined if not known. */
+  /**
+   * Number of tools that wait for approval, and of tools that clients see. Undefined if unknown.
+   */
   { waiting, tools }: { waiting: number | undefined; tools: number | undefined },
 ) => ({
   href: upstreamPath(upstream.serverId, upstream.id),
@@ -94,7 +96,7 @@ const featuresText = (features: UpstreamFeatures): string => {
 
 type Fact = { term: string; text: string; isCode?: boolean }
 
-/** Returns how an upstream is reached. */
+/** Returns the transport and address of an upstream. */
 export const toPlaceFacts = (upstream: Upstream): Fact[] => {
   const { url, headers, command, args, env, cwd } = typedOf(upstream)
   const { transport } = upstream.config
@@ -111,10 +113,12 @@ export const toPlaceFacts = (upstream: Upstream): Fact[] => {
           { term: 'Headers', text: headers, isCode: true },
           { term: 'Authentication', text: toAuthText(upstream.config.auth) },
         ]
-  return [{ term: 'Reached by', text: TRANSPORT_WORDS[transport].text }, ...facts]
+  return [{ term: 'Transport', text: TRANSPORT_WORDS[transport].text }, ...facts]
 }
 
-/** Returns all settings, for users who may not change them or must see what somebody else has changed. */
+/**
+ * Returns all settings, for users who may not change them or need to see someone else's changes.
+ */
 export const toFacts = (upstream: Upstream): Fact[] => {
   const { config } = upstream
   const { allow, deny, prefix } = typedOf(upstream)
@@ -126,7 +130,7 @@ export const toFacts = (upstream: Upstream): Fact[] => {
     { term: 'Allowed tools', text: allow, isCode: true },
     { term: 'Excluded tools', text: deny, isCode: true },
     { term: 'Prefix', text: prefix, isCode: true },
-    { term: 'Time allowed', text: `${formatNumber(config.timeoutMs)} ms` },
+    { term: 'Timeout', text: `${formatNumber(config.timeoutMs)} ms` },
     { term: 'Connects', text: config.isEager ? 'immediately' : 'with the first call' },
     { term: 'In use', text: upstream.isEnabled ? 'yes' : 'no' },
   ]
@@ -135,7 +139,7 @@ export const toFacts = (upstream: Upstream): Fact[] => {
 export const toConnected = (account: AccountInfo | undefined) =>
   account && { since: shownTime(account.connectedAt), isBroken: account.brokenAt !== undefined }
 
-/** Returns what an upstream's page shows about its account; undefined if the upstream needs none. */
+/** Returns the data on an upstream's account, or undefined if the upstream needs none. */
 export const readAccountPart = async (
   accounts: Pick<UpstreamAccounts, 'findOwn' | 'countConnectedCallers'>,
   actor: Actor,
@@ -147,11 +151,11 @@ export const readAccountPart = async (
   const [own, count] = await Promise.all([accounts.findOwn(actor, id), accounts.countConnectedCallers(id)])
   const callers =
     count === 0
-      ? 'No caller has connected an account yet. Its tools appear once the first one has.'
+      ? 'No caller has connected an account yet. Tools appear once the first caller does.'
       : `${formatCount(count, 'caller')} connected.`
   return { isShared: false, connected: toConnected(own), callers, path }
 }
 
-/** Returns the note beside the field of a secret that is already set. */
+/** Returns the note beside the field for the secret, if one is already set. */
 export const toSecretNote = ({ clientSecretSetAt }: UpstreamWithGlobals): string | undefined =>
   clientSecretSetAt && `Set ${timeText(clientSecretSetAt)}. Leave empty to keep it.`

@@ -28,7 +28,7 @@ export type UpstreamSectionsParts = {
   countTokens: TokenCounter
 }
 
-/** Newest lines of the log that the page shows. */
+/** Maximum log lines on the page. It shows the newest ones. */
 const MAX_SHOWN_LINES = 200
 
 const LISTS = OFFER_LISTS.map(([list]) => list)
@@ -53,7 +53,10 @@ const toLog = (lines: readonly LogLine[]) =>
         newest: shownTime(lines.at(-1)?.at ?? new Date(0)),
       }
 
-/** Creates the sections of an upstream's page besides its settings: tools to approve, what it offers, its log. */
+/**
+ * Creates the sections of an upstream's page other than its settings: tools to approve, catalogue,
+ * findings and log.
+ */
 export const createUpstreamSections =
   ({ upstreamOffers, upstreamReviews, upstreamConnections, countTokens }: UpstreamSectionsParts) =>
   async (actor: Actor, upstream: Upstream, path: string, { list, q, page, waiting }: Query) => {

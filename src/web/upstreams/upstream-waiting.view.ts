@@ -5,11 +5,11 @@ import { removeHidden } from '../../upstreams/catalogue/hidden-text.ts'
 import { hashOfName as nameHashOf, type PendingTool } from '../../upstreams/review/tool-review.ts'
 import type { UpstreamReview } from '../../upstreams/review/upstream-reviews.ts'
 
-/** Changes per page. Each may be long. */
+/** Changes per page. A change may be long. */
 export const WAITING_PER_PAGE = 5
-/** Maximum length of one side of a change. A longer one is cut around the difference. */
+/** Maximum length of one side of a change. A longer text is cut around the difference. */
 const MAX_CHARS = 8_000
-/** Characters shown before and after the difference in a text that is cut. */
+/** Characters shown before and after the difference in a cut text. */
 const AROUND_CHARS = 400
 
 const FIELD_WORDS: Readonly<Record<string, string>> = {
@@ -43,7 +43,7 @@ const lengthAlikeAtEnd = (one: string, other: string, skip: number): number => {
 
 type Alike = { before: number; after: number }
 
-/** Splits a text into the part before the difference, the difference and the part after it; cuts a long text. */
+/** Splits a text into the difference and the parts before and after it. Cuts a long text. */
 const toSide = (text: string, { before, after }: Alike) => {
   const end = text.length - after
   const from = text.length <= MAX_CHARS ? 0 : Math.max(0, before - AROUND_CHARS)
@@ -59,7 +59,7 @@ const toSide = (text: string, { before, after }: Alike) => {
   }
 }
 
-/** Replaces invisible characters, which could deceive a reader, by their code points. */
+/** Replaces invisible characters, which could deceive a reader, with their code points. */
 const showHidden = (text: string): string => {
   const plain = removeHidden(text)
   if (plain === text) return text
@@ -89,7 +89,7 @@ const toRows = (before: JsonObject | undefined, after: JsonObject) => {
 /** Returns a tool that waits for approval, with its live version beside the new one. */
 export const toWaitingTool = ({ name, hash, before, after }: PendingTool) => ({
   name: removeHidden(name),
-  /** Sent by its form: the tool and the version shown here. */
+  /** Value that the tool's form submits: the tool and the version shown here. */
   tool: `${nameHashOf(name)}.${hash}`,
   isNew: before === undefined,
   rows: toRows(before, after),

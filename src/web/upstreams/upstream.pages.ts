@@ -10,6 +10,7 @@ import type { UpstreamCatalogues } from '../../upstreams/catalogue/catalogues.ts
 import type { UpstreamAccounts } from '../../upstreams/oauth-client/upstream-accounts.ts'
 import type { UpstreamReviews } from '../../upstreams/review/upstream-reviews.ts'
 import type { Upstream, UpstreamState } from '../../upstreams/upstream.ts'
+import { noUpstream } from '../../upstreams/upstream-refusals.ts'
 import type { UpstreamService, UpstreamWithGlobals } from '../../upstreams/upstreams.service.ts'
 import { removalPage } from '../frame/removal-page.ts'
 import { type ServerFrame, type ServerFrameParts, serverTabPath, upstreamPath } from '../frame/server-frame.ts'
@@ -46,14 +47,14 @@ const NEW_PATH = '/servers/:uuid/sources/upstreams/new'
 const PATH = '/servers/:uuid/sources/upstreams/:upstreamId'
 
 const DONE = {
-  attached: () => 'The MCP server is attached',
+  attached: () => 'MCP server attached',
   saved: () => 'Saved',
   refreshed: () => 'The lists are up to date',
   unasked: () => 'The lists could not be fetched, for the reason above. The previous lists are still used',
-  on: () => 'The MCP server is enabled',
-  off: () => 'The MCP server is disabled. Clients do not see it',
-  connected: () => 'The account is connected',
-  disconnected: () => 'The account is disconnected and deleted from Patchbay',
+  on: () => 'MCP server enabled',
+  off: () => 'MCP server disabled. Clients do not see it',
+  connected: () => 'Account connected',
+  disconnected: () => 'Account disconnected and deleted from Patchbay',
   unchanged: () => 'Already approved',
   approved: (count: number) => `${formatCount(count, 'tool')} approved`,
 }
@@ -68,7 +69,7 @@ type Parts = UpstreamSectionsParts & {
   settings: { allowStdio: boolean }
 }
 
-/** Pages for attaching, changing and removing MCP servers among a server's sources. */
+/** Registers the pages that attach, change and remove the MCP servers among a server's sources. */
 export const upstreamPages: FastifyPluginAsync<Parts> = async (
   app,
   { upstreams, frames, upstreamStateOf, settings, ...parts },
@@ -79,7 +80,7 @@ export const upstreamPages: FastifyPluginAsync<Parts> = async (
     readAccountPart(parts.upstreamAccounts, actorOf(request), found)
   const mayRunCommands = (request: FastifyRequest): boolean => settings.allowStdio && actorOf(request).isOperator
 
-  /** Returns the data that every form of an upstream shows. */
+  /** Returns the data for every form of an upstream. */
   const toFormData = (request: FastifyRequest, typed: TypedUpstream) => ({
     typed,
     transports: toTransportChoices(mayRunCommands(request)),
@@ -111,12 +112,15 @@ export const upstreamPages: FastifyPluginAsync<Parts> = async (
     },
   })
 
-  /** Loads the server and the upstream in the address. Throws if they do not belong together. */
+  /**
+   * Loads the server and the upstream in the address. Throws `not_found` if the upstream belongs to
+   * another server.
+   */
   const withUpstream =
     (frameOf: (request: FastifyRequest) => Promise<ServerFrame>) => async (request: FastifyRequest) => {
       const server = await frameOf(request)
       const found = await upstreams.getUpstream(actorOf(request), Params.parse(request.params).upstreamId)
-      if (found.upstream.serverId !== server.id) throw new AppError('not_found', 'There is no such upstream.')
+      if (found.upstream.serverId !== server.id) throw noUpstream()
       return { server, found }
     }
 
@@ -128,7 +132,7 @@ export const upstreamPages: FastifyPluginAsync<Parts> = async (
       SectionsQuery.parse(request.query),
     )
 
-  /** Returns the page of an upstream. Without `typed`, it also has the sections besides the form. */
+  /** Returns an upstream's page. With `typed`, it has only the form, without the other sections. */
   const editPage = async (
     request: FastifyRequest,
     { server, found }: { server: ServerFrame; found: UpstreamWithGlobals },
@@ -145,7 +149,7 @@ export const upstreamPages: FastifyPluginAsync<Parts> = async (
         server,
         path: upstreamPath(server.id, upstream.id),
         listHref: serverTabPath(server.id, 'sources'),
-        // Not `name` and `state`: the page's partials get this data too and use those names themselves.
+        // Not `name` and `state`: the page's partials also receive this data and use those names.
         heading: upstream.name,
         connection: toStateView(upstreamStateOf(upstream)),
         isEnabled: upstream.isEnabled,
@@ -158,7 +162,7 @@ export const upstreamPages: FastifyPluginAsync<Parts> = async (
         // A user who may not run commands cannot change the command or switch it on.
         fixedFacts: isCommandOfOthers ? toPlaceFacts(upstream) : undefined,
         theirs: isOverwritten,
-        // Submitted again, the form overwrites the version that it shows now.
+        // The user has now seen this version, so the next submission may overwrite it.
         version: now.version,
         ...toFormData(request, typed ?? now),
         done: doneNote(request, server, DONE),
@@ -190,7 +194,9 @@ export const upstreamPages: FastifyPluginAsync<Parts> = async (
     },
   })
 
-  /** Adds the action of a button. If it fails with an error for the user, the page is shown again with it. */
+  /**
+   * Registers the action of a button. If it throws an error for the user, the page shows the error.
+   */
   const addAction = <Shape extends z.ZodRawShape>(
     name: string,
     fields: Shape,
@@ -215,7 +221,7 @@ export const upstreamPages: FastifyPluginAsync<Parts> = async (
       await parts.upstreamCatalogues.refresh(upstream)
       return ['refreshed']
     } catch (error) {
-      // If the connection failed, the page's heading says so and why; otherwise the error is shown.
+      // The page's heading reports a failed connection and the reason. Any other error is shown.
       if (!(error instanceof AppError) || error.code === 'internal') throw error
       if (upstreamStateOf(upstream).kind !== 'failed') throw error
       return ['unasked']
