@@ -270,7 +270,7 @@ describe('without scripts', () => {
     await page.getByRole('link', { name: 'Remove from this server…' }).click()
     await page.getByLabel('Type the name to confirm').fill(`Shared ${HOSTILE}`)
     await page.getByRole('button', { name: 'Remove toolkit' }).click()
-    await page.getByText('The toolkit is removed').waitFor()
+    await page.getByText('Toolkit removed').waitFor()
     expect(await patchbay.services.db.toolkit.count({ where: { serverId: server.id } })).toBe(0)
   })
 })
