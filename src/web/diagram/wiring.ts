@@ -17,7 +17,10 @@ const textOf = (row: Row): string => {
   }
 }
 
-/** `source` is undefined if the parameter has no value; `text` then names the missing global. */
+/**
+ * `source` is undefined if the parameter has no value. Then `text` says so or names the missing
+ * global.
+ */
 const toRow = (row: Row) => ({
   name: plainText(row.name),
   count: row.count === undefined ? undefined : `×${formatNumber(row.count)}`,

@@ -71,7 +71,7 @@ const rangeText = (least: number | undefined, most: number | undefined, unit = '
   return most === undefined ? undefined : `at most ${formatNumber(most)}${unit}`
 }
 
-/** Returns the hint below a field: its description, its limits, and what an empty field means. */
+/** Returns the hint below a field: its description, limits and default. */
 export const hintOf = ({ kind, schema, isRequired }: ArgumentField): string => {
   const [example] = Array.isArray(schema.examples) ? schema.examples : []
   const format = textOf(schema.format)

@@ -18,8 +18,8 @@ const EditorParams = z.object({ tool: formText, toolkit: formText, placedUrl: fo
 const Id = z.uuid()
 
 /**
- * Previews and sends a tool without saving it. With the editor's script, returns only the parts
- * that change, otherwise the whole page.
+ * Previews and sends a tool without saving it. Returns only the changing parts of the page to the
+ * editor's script, and the whole page without the script.
  */
 export const toolPreviewPages: FastifyPluginAsync<ToolPageParts> = async (app, parts) => {
   const subjects = createEditorSubjects(parts)
