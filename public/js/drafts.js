@@ -61,8 +61,7 @@ const fill = (form, fields) => {
       values.delete(String(control.name))
     }
   }
-  // The page adds some fields later, such as those of a parameter. Hidden inputs include their
-  // values in the request.
+  // The page adds some fields later, such as those of a parameter. Hidden inputs include their values in the request.
   for (const [name, value] of values) {
     if (form.elements.namedItem(name) !== null) continue
     const hidden = document.createElement('input')

@@ -87,10 +87,7 @@ const showFigures = figures => {
 
 const FOCUSABLE = 'a, button, summary, [tabindex]'
 
-/**
- * Replaces a part of the page. Keeps open details and the focus. @param {Element} part @param
- * {Element} now
- */
+/** Replaces a part of the page. Keeps open details and the focus. @param {Element} part @param {Element} now */
 const replacePart = (part, now) => {
   const folds = now.querySelectorAll('details')
   for (const [index, { open }] of [...part.querySelectorAll('details')].entries()) {

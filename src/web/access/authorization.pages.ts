@@ -47,10 +47,7 @@ export const authorizationPages: FastifyPluginAsync<AuthorizationPagesParts> = a
   const { loadEngine, forwardToLibrary, pendingAuthorizations, limiter } = parts
   app.addHook('onRequest', limiter)
 
-  /**
-   * Drops the OAuth library's session cookie if it belongs to a different user than the dashboard
-   * session.
-   */
+  /** Drops the OAuth library's session cookie if it belongs to a different user than the dashboard session. */
   const dropForeignSession = async (request: FastifyRequest, userId: string | undefined): Promise<void> => {
     const id = request.cookies[SESSION_COOKIE]
     if (id === undefined) return

@@ -23,8 +23,7 @@ export const shortenCallers = (list: readonly PatchCaller[]): readonly PatchCall
 }
 
 /**
- * Snaps to a nearby socket. Otherwise a branch of the collector could have a step smaller than its
- * two rounded corners.
+ * Snaps to a nearby socket. Otherwise a branch of the collector could have a step smaller than its two rounded corners.
  */
 const snapToNearest = (y: number, sockets: readonly number[]): number => {
   const distanceTo = (socket: number): number => Math.abs(socket - y)
@@ -34,10 +33,7 @@ const snapToNearest = (y: number, sockets: readonly number[]): number => {
   return distanceTo(nearest) < 2 * RADIUS ? nearest : y
 }
 
-/**
- * Places the callers level with the middle of the exposed sockets. `end` is the bottom edge of
- * everything else.
- */
+/** Places the callers level with the middle of the exposed sockets. `end` is the bottom edge of everything else. */
 export const placeCallers = (callers: DiagramContent['callers'], sockets: readonly number[], end: number) => {
   const height = CALLER.head + CALLER.foot + callers.list.length * CALLER.row
   const mean = meanOf(sockets)

@@ -1,7 +1,6 @@
 import type { PatchCaller, PatchGlobal, PatchParameter, PatchState } from './patch.ts'
 
-// The content of a patch diagram, before layout. Both the diagram and the list are built from it,
-// so they always agree.
+// The content of a patch diagram, before layout. Both the diagram and the list are built from it, so they always agree.
 
 /** A parameter. In a stack, it stands for all parameters with this name and source. */
 export type Row = PatchParameter & { count?: number | undefined }

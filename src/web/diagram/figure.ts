@@ -62,9 +62,7 @@ const toEmptyFigure = (patch: Patch): PatchFigure => {
   return { role: 'group', label, viewBox, shapes, wiring: toWiring(content) }
 }
 
-/**
- * Builds a server's patch diagram and the list of its content. Equal patches give equal figures.
- */
+/** Builds a server's patch diagram and the list of its content. Equal patches give equal figures. */
 export const toPatchFigure = (patch: Patch): PatchFigure => {
   if (patch.groups.every(({ tools }) => tools.length === 0)) return toEmptyFigure(patch)
   const { content, layout } = arrange(patch)

@@ -97,10 +97,7 @@ const gapText = (key: string | undefined): string =>
 
 const lowestEdge = (boxes: readonly Rect[]): number => Math.max(0, ...boxes.map(({ y, height }) => y + height))
 
-/**
- * Computes all positions. Boxes do not overlap, cables do not cross boxes, and equal contents give
- * equal layouts.
- */
+/** Computes all positions. Boxes do not overlap, cables do not cross boxes, and equal contents give equal layouts. */
 export const layOut = ({ sources: unplaced, rack: unplacedRack, callers: unplacedCallers }: DiagramContent) => {
   const sources = placeSources(unplaced, unplacedRack.rows.length > 0)
   const panels = sources.flatMap(source => source.panels)

@@ -41,9 +41,8 @@ const mergeGroups = (groups: readonly PatchGroup[], { sources }: PatchLinks): Pa
 }
 
 /**
- * Returns the groups with the most calls, and one group for all others. Toolkits come before
- * upstreams, and groups with many wired sockets before groups with few. Upstreams seldom use
- * globals, so placing them last keeps the lanes short.
+ * Returns the groups with the most calls, and one group for all others. Toolkits come before upstreams, and groups with
+ * many wired sockets before groups with few. Upstreams seldom use globals, so placing them last keeps the lanes short.
  */
 export const orderGroups = (groups: readonly PatchGroup[], limit: number, links: PatchLinks): readonly PatchGroup[] => {
   const byCalls = sortedBy(groups, group => -callsOf(group))
@@ -56,10 +55,7 @@ export const orderGroups = (groups: readonly PatchGroup[], limit: number, links:
   ]
 }
 
-/**
- * Orders the rows as in the rack, followed by globals without a row in the rack, fixed values and
- * missing globals.
- */
+/** Orders the rows as in the rack, followed by globals without a row in the rack, fixed values and missing globals. */
 const orderRows = (panel: Panel, ranks: ReadonlyMap<string, number>): Panel => {
   const rankOf = (row: WiredRow): number => {
     if (row.source === 'missing') return MAX_GLOBALS + 2
@@ -95,9 +91,8 @@ const drawnUses = (sources: readonly Source[]): ReadonlyMap<string, number> => {
 }
 
 /**
- * Gives the most used globals a row in the rack. Rows are ordered by the mean height of their
- * sockets, with unused globals last. The rows of every panel have the same order, so that tools
- * with the same wiring look alike.
+ * Gives the most used globals a row in the rack. Rows are ordered by the mean height of their sockets, with unused
+ * globals last. The rows of every panel have the same order, so that tools with the same wiring look alike.
  */
 export const orderWiring = (
   unordered: readonly Source[],

@@ -59,9 +59,7 @@ const scoreOf = (distance: number, isOwn: boolean, isTagged: boolean): number =>
   return distance < TOUCHES ? -OTHER_TOUCHES : -OTHER_CLOSE
 }
 
-/**
- * Scores each y from 0 to `last`. A row and a socket affect only the few heights near their level.
- */
+/** Scores each y from 0 to `last`. A row and a socket affect only the few heights near their level. */
 const scoresByHeight = (rows: readonly PatchGlobal[], sockets: readonly Socket[], last: number): Float64Array => {
   const scores = new Float64Array(last + 1)
   rows.forEach(({ key }, index) => {

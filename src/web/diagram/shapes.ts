@@ -45,10 +45,7 @@ export const cutLabel = (x: number, y: number, className: string, text: string, 
 
 export const group = (attributes: Attributes, children: readonly Shape[]): Shape => ({ tag: 'g', attributes, children })
 
-/**
- * Groups the shapes, in a link if there is an `href`. A title has the full name if the visible name
- * is cut.
- */
+/** Groups the shapes, in a link if there is an `href`. A title has the full name if the visible name is cut. */
 export const link = (href: string | undefined, name: string, children: readonly Shape[]): Shape => {
   const fullName = plainText(name)
   const isCut = !children.some(({ text }) => text === fullName)

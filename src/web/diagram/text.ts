@@ -18,9 +18,7 @@ const CAPITAL = /\p{Lu}/u
 const LATIN = /[\p{Script=Latin}\p{ASCII}…–×]/u
 /** Marks that combine with the character before them. */
 const ZERO_WIDTH = /[\p{M}\u200d]/u
-/**
- * Invisible characters and characters that change the text direction. Labels have a space instead.
- */
+/** Invisible characters and characters that change the text direction. Labels have a space instead. */
 const INVISIBLE = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]+/gu
 /** Maximum length of a grapheme, which can have any number of combining marks. The rest is cut. */
 const MAX_GRAPHEME_UNITS = 16
@@ -50,10 +48,7 @@ const characterWidth = (face: Face, character: string): number => {
   return mono === undefined ? sansWidth(character, EM_PX[face] ?? 0) : monoWidth(character, mono)
 }
 
-/**
- * Sums the widths of all characters, because a font without a glyph for the sequence draws each
- * one.
- */
+/** Sums the widths of all characters, because a font without a glyph for the sequence draws each one. */
 const widthIn = (face: Face, grapheme: string): number =>
   [...grapheme].reduce((sum, character) => sum + characterWidth(face, character), 0)
 

@@ -23,8 +23,7 @@ export const findServerFrame = async (db: Database, id: string, organizationIds:
     description: description ?? undefined,
     tier: access,
     /**
-     * Whether this is a passthrough server, which forwards requests to one MCP server. Its tools
-     * are not known here.
+     * Whether this is a passthrough server, which forwards requests to one MCP server. Its tools are not known here.
      */
     passesOn: presentation === 'passthrough',
     organizationName: organization.name,

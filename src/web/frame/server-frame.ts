@@ -37,8 +37,7 @@ export const upstreamPath = (serverId: string, upstreamId: string): string =>
   `/servers/${serverId}/sources/upstreams/${upstreamId}`
 
 /**
- * Returns the path of the page for the results of an upstream's tool. `tool` is the upstream's own
- * name for the tool.
+ * Returns the path of the page for the results of an upstream's tool. `tool` is the upstream's own name for the tool.
  */
 export const upstreamToolPath = ({ id, serverId }: { id: string; serverId: string }, tool: string): string =>
   addressOf(`${upstreamPath(serverId, id)}/tool`, { name: tool.toWellFormed() })

@@ -41,10 +41,7 @@ export const donePath = (path: string, done: string, count?: number): string =>
   addressOf(path, { done, count: count?.toString() })
 
 const DoneQuery = z.object({ done: formText, count: z.coerce.number().int().min(1).catch(1) })
-/**
- * Messages by the value of `done`, without the final full stop. `count` is the number of changed
- * items.
- */
+/** Messages by the value of `done`, without the final full stop. `count` is the number of changed items. */
 export type DoneTexts = Readonly<Record<string, (count: number) => string>>
 
 /** Returns the message shown after a change, followed by the number of open connections. */

@@ -46,10 +46,7 @@ const assertRetyped = ({ isSecret }: Global, typed: Pick<Typed, 'value' | 'secre
   })
 }
 
-/**
- * Removes a secret from the form. Pages never contain secrets, so after an error the user enters it
- * again.
- */
+/** Removes a secret from the form. Pages never contain secrets, so after an error the user enters it again. */
 const withoutSecret = <T extends Pick<Typed, 'value' | 'secret'>>(typed: T): T =>
   typed.secret ? { ...typed, value: '' } : typed
 

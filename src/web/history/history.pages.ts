@@ -54,10 +54,7 @@ const readQuery = ({ outcome, tool, from, to, cursor }: Query) => {
 
 export type HistoryPagesParts = { frames: ServerFrameParts; execution: ExecutionService }
 
-/**
- * Registers `/servers/:uuid/history`: the calls of a server, and the details of one call beside
- * them.
- */
+/** Registers `/servers/:uuid/history`: the calls of a server, and the details of one call beside them. */
 export const historyPages: FastifyPluginAsync<HistoryPagesParts> = async (app, { frames, execution }) => {
   const { frameOf } = createServerTab(frames, 'history')
   const show = async (reply: FastifyReply, server: ServerFrame, call?: StoredExecution): Promise<FastifyReply> => {

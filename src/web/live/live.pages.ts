@@ -18,10 +18,7 @@ const SessionOfUser = z.looseObject({ userId: z.string() })
 export const livePages: FastifyPluginAsync<Parts> = async (app, { live, servers, accounts, sessionStore }) => {
   const readSession = promisify(sessionStore.get.bind(sessionStore))
 
-  /**
-   * Looks up the request's user again. Returns undefined if they have signed out or the token was
-   * revoked.
-   */
+  /** Looks up the request's user again. Returns undefined if they have signed out or the token was revoked. */
   const findActor = async (request: FastifyRequest): Promise<Actor | undefined> => {
     const sessionId = sessionIdOf(request)
     if (sessionId === undefined) return accounts.findActorByToken(bearerOf(request) ?? '')

@@ -13,10 +13,7 @@ type LiveParts = Pick<ServerWatchParts, 'openStreams' | 'upstreamStates' | 'onTr
   bus: EventBus
 }
 
-/**
- * Maximum calls read each time. If more arrive within a second, the others appear only in the
- * history.
- */
+/** Maximum calls read each time. If more arrive within a second, the others appear only in the history. */
 const NEWEST = 20
 
 /** Sends live updates to open pages: calls, figures, open connections and changes. */

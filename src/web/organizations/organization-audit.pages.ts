@@ -7,10 +7,7 @@ import { readAuditTable } from '../frame/audit-table.ts'
 import { idOf, idRoute } from '../frame/user-page.ts'
 import { getOrganizationFrame, organizationPath } from './organization-frame.ts'
 
-/**
- * Kinds of entries in an organization's audit log. Other kinds appear only in the installation's
- * log.
- */
+/** Kinds of entries in an organization's audit log. Other kinds appear only in the installation's log. */
 const KINDS = ['organization', 'member', 'invitation', 'toolkit', 'server', 'global', 'secret', 'oauth_client', 'grant']
 
 /** Registers an organization's audit log page, for its admins and owners. */

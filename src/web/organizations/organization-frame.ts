@@ -18,10 +18,7 @@ export const organizationPath = (id: string, tab: OrganizationTab): string => `/
 export const memberRemovalPath = (id: string, userId: string): string =>
   `${organizationPath(id, 'members')}/${userId}/removal`
 
-/**
- * Returns the frame around a tab of an organization's page. Throws `not_found` if the actor is not
- * a member.
- */
+/** Returns the frame around a tab of an organization's page. Throws `not_found` if the actor is not a member. */
 export const getOrganizationFrame = async (
   organizations: Pick<OrganizationService, 'getOrganization'>,
   actor: Actor,

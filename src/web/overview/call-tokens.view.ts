@@ -47,9 +47,7 @@ const countedText = ({ calls, counted, estimated }: TokenSums): string => {
     : `${measured} ${formatNumber(estimated)} of these are estimates, because long results are not counted in full.`
 }
 
-/**
- * Builds the overview's section on tokens: the cost of results, and the tokens saved by shaping.
- */
+/** Builds the overview's section on tokens: the cost of results, and the tokens saved by shaping. */
 export const toCallTokensPage = (tokens: CallTokens) => {
   const { all, days, tools } = tokens
   const average = all.counted === 0 ? 0 : Math.round(all.tokensSent / all.counted)

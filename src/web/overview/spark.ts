@@ -10,10 +10,7 @@ export type Spark = { path: string; marks: string; last: { x: string; y: string 
 
 const place = (value: number): string => value.toFixed(1)
 
-/**
- * Builds a sparkline of `values` in chronological order. `isMarked` returns whether a value has a
- * failure mark.
- */
+/** Builds a sparkline of `values` in chronological order. `isMarked` returns whether a value has a failure mark. */
 export const toSpark = (values: readonly number[], isMarked: (index: number) => boolean = () => false): Spark => {
   const most = Math.max(...values, 0)
   const xOf = (index: number): number => (values.length < 2 ? WIDTH : (index / (values.length - 1)) * WIDTH)

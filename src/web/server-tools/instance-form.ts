@@ -13,10 +13,7 @@ export const NEW_GLOBAL = '+'
 
 const SOURCES = ['exposed', 'global', 'fixed'] as const
 
-/**
- * The fields of one parameter. The fields of other sources than the chosen one are kept but not
- * used.
- */
+/** The fields of one parameter. The fields of other sources than the chosen one are kept but not used. */
 export type ParameterForm = {
   source: (typeof SOURCES)[number]
   fixed: string

@@ -15,9 +15,7 @@ import { createServerTab, type DoneTexts, doneNote, serverRoute } from '../frame
 import { toCatalogueView, toToolCosts } from '../sources/catalogue.view.ts'
 
 const TOOLS_PER_PAGE = 50
-/**
- * Maximum wait for token counts, in milliseconds. If they take longer, the page loads them later.
- */
+/** Maximum wait for token counts, in milliseconds. If they take longer, the page loads them later. */
 const REPORT_WAIT_MS = 400
 /** Maximum bound values shown per tool. The others are only counted. */
 const MAX_CHIPS = 6

@@ -57,10 +57,7 @@ export const PresentationInput = z.object({
   maxFlatTokens: z.string().transform(readWholeNumber).pipe(contextShape.maxFlatTokens.optional()),
 })
 
-/**
- * Throws for names of unknown tools, unless they are already pinned: their upstream may be
- * unreachable.
- */
+/** Throws for names of unknown tools, unless they are already pinned: their upstream may be unreachable. */
 export const assertToolNames = (
   names: readonly string[],
   known: readonly string[],

@@ -93,9 +93,7 @@ const countOf = (count: number, one: string) => (count === 0 ? [] : [{ text: for
 const isSame = (a: TypedSettings, b: TypedSettings): boolean =>
   a.name.trim() === b.name && descriptionOf(a.description) === descriptionOf(b.description)
 
-/**
- * Registers the Settings tab: the name, results, presentation, transfer and deletion of a server.
- */
+/** Registers the Settings tab: the name, results, presentation, transfer and deletion of a server. */
 export const settingsPages: FastifyPluginAsync<SettingsPagesParts> = async (
   app,
   { frames, servers, serverTransfer, accounts, execution, findShownAs },
@@ -161,10 +159,7 @@ export const settingsPages: FastifyPluginAsync<SettingsPagesParts> = async (
     },
   })
 
-  /**
-   * Registers the form of a switch. `name` is the name of its path and field, `done` of its
-   * messages.
-   */
+  /** Registers the form of a switch. `name` is the name of its path and field, `done` of its messages. */
   const addSwitch = (
     name: string,
     setting: 'reviewUpstreamChanges' | 'compactTables',

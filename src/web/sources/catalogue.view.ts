@@ -91,9 +91,7 @@ export const toCatalogueView = (
   }
 }
 
-/**
- * Returns a sentence for the overview: the token cost of the tool list, and the number of findings.
- */
+/** Returns a sentence for the overview: the token cost of the tool list, and the number of findings. */
 export const toCatalogueSentence = (report: CatalogueReport, presentation: Presentation): string | undefined => {
   const { tokens, encoding, count } = toCatalogueView(report, presentation, () => undefined)
   if (tokens === undefined) return undefined

@@ -10,9 +10,8 @@ export type FirstRunStep = { step: 'start' } | FirstRunState
 export type FirstRunParts = SampleParts & { db: Database }
 
 /**
- * Guides the operator of an unused installation through three steps to a first call. The guide ends
- * permanently when it is skipped, a call has completed, or someone has created a server or toolkit
- * another way.
+ * Guides the operator of an unused installation through three steps to a first call. The guide ends permanently when it
+ * is skipped, a call has completed, or someone has created a server or toolkit another way.
  */
 export const createFirstRun = (parts: FirstRunParts) => {
   const { db } = parts
@@ -41,9 +40,7 @@ export const createFirstRun = (parts: FirstRunParts) => {
   return {
     getStep,
 
-    /**
-     * Whether to redirect the user to the first-run page. The first call to the sample ends this.
-     */
+    /** Whether to redirect the user to the first-run page. The first call to the sample ends this. */
     isDue: async (actor: Actor): Promise<boolean> => {
       const state = await getStep(actor)
       return state.step === 'start' || (state.step === 'plugged' && !state.isAnswered)

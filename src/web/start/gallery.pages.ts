@@ -24,9 +24,7 @@ type Parts = {
 }
 
 const CARDS_PER_PAGE = 60
-/**
- * Maximum servers offered in the form. Users add the toolkit to any other on that server's page.
- */
+/** Maximum servers offered in the form. Users add the toolkit to any other on that server's page. */
 const MAX_SERVERS_OFFERED = 500
 
 const Query = listQuery.extend({ after: formText, used: formText })

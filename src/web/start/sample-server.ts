@@ -15,10 +15,7 @@ export type SampleParts = {
   instances: Pick<InstanceService, 'createInstance'>
 }
 
-/**
- * Creates a toolkit for the sample API and a public server that offers its tools. Returns the
- * server's ID.
- */
+/** Creates a toolkit for the sample API and a public server that offers its tools. Returns the server's ID. */
 export const createSampleServer = async (
   { sample, toolkits, tools, servers, instances }: SampleParts,
   actor: Actor,

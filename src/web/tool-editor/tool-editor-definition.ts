@@ -16,10 +16,7 @@ type Headers = { headers: { name: string; value: string }[]; lines: HeaderLine[]
 /** Exceeds the maximum headers of a tool, so that the template check reports the excess. */
 const MAX_HEADER_LINES = 200
 
-/**
- * Parses one `Name: value` per line and ignores empty lines. Takes linear time, because it runs on
- * every key press.
- */
+/** Parses one `Name: value` per line and ignores empty lines. Takes linear time, because it runs on every key press. */
 const readHeaders = (text: string): Headers => {
   const read: Headers = { headers: [], lines: [], errors: [] }
   const lines = text.split('\n').map((line, index) => ({ line, number: index + 1 }))

@@ -55,10 +55,7 @@ const fieldOf = (path: string): string => {
   return first in LABELS ? first : ''
 }
 
-/**
- * Returns the result of `work`, or the validation errors that it throws. Errors without a field
- * have an empty path.
- */
+/** Returns the result of `work`, or the validation errors that it throws. Errors without a field have an empty path. */
 export const tryInput = <T>(work: () => T): { value: T | undefined; errors: readonly FieldError[] } => {
   try {
     return { value: work(), errors: [] }

@@ -44,9 +44,7 @@ export type ToolForm = Record<keyof typeof FIELDS, string> & {
 
 const Everything = z.record(z.string(), z.unknown()).catch({})
 
-/**
- * Names such as `parameter:limit:description` and `value:limit`. Parameter names contain no colons.
- */
+/** Names such as `parameter:limit:description` and `value:limit`. Parameter names contain no colons. */
 const PARAMETER_FIELD = /^parameter:([^:]+):(description|default|enum|example|minimum|maximum|pattern)$/
 const VALUE_FIELD = /^value:([^:]+)$/
 

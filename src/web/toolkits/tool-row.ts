@@ -26,8 +26,7 @@ export const toToolRow = ({ id, name, title, description, method, url }: Tool, u
 export const TOOLS_PER_PAGE = 100
 
 /**
- * Returns one page of `rows`, which has an extra row if there is a next page. `after` is the cursor
- * of the next page.
+ * Returns one page of `rows`, which has an extra row if there is a next page. `after` is the cursor of the next page.
  */
 export const toToolPage = <T>(rows: readonly T[], nameOf: (row: T) => string) => {
   const items = rows.slice(0, TOOLS_PER_PAGE)

@@ -56,9 +56,7 @@ const toHead = (actor: Actor, toolkit: UsedToolkitCard) => ({
   updated: shownTime(toolkit.updatedAt),
 })
 
-/**
- * Serves the pages of toolkits in the user's organizations: tools, settings, transfer and deletion.
- */
+/** Serves the pages of toolkits in the user's organizations: tools, settings, transfer and deletion. */
 export const toolkitPages: FastifyPluginAsync<Parts> = async (app, { toolkits, toolkitCatalogue, accounts }) => {
   const getForChange = async (request: FastifyRequest): Promise<{ actor: Actor; toolkit: UsedToolkitCard }> => {
     const actor = actorOf(request)

@@ -58,10 +58,7 @@ const Keeping = z.object({
   cacheSeconds: z.string().transform(readWholeNumber).pipe(ToolAnswersRules.shape.cacheSeconds),
 })
 
-/**
- * Allows caching only for read-only tools. Another tool's cached result would report an action that
- * did not happen.
- */
+/** Allows caching only for read-only tools. Another tool's cached result would report an action that did not happen. */
 const keepingErrors = (answers: ToolAnswers, declared: JsonObject | undefined): FieldError[] => {
   const annotations = declared?.annotations
   const saysSo = typeof annotations === 'object' && annotations !== null && Reflect.get(annotations, 'readOnlyHint')

@@ -49,10 +49,7 @@ type Parts = {
 const findSchema = ({ declared }: OpenTool, { responseTokens = 0 }: ReadUpstreamTool): JsonObject | undefined =>
   responseTokens === 0 && isJsonObject(declared?.outputSchema) ? declared.outputSchema : undefined
 
-/**
- * Registers the page with the settings for an upstream tool's results: token limit, shaping and
- * caching.
- */
+/** Registers the page with the settings for an upstream tool's results: token limit, shaping and caching. */
 export const upstreamToolPages: FastifyPluginAsync<Parts> = async (
   app,
   { frames, upstreams, upstreamOffers, execution },

@@ -18,10 +18,7 @@ export type OpenTool = {
   server: ServerFrame
   upstream: Upstream
   tool: string
-  /**
-   * The fetched tool, and its definition by the upstream. Undefined if the tool is not in the
-   * stored catalogue.
-   */
+  /** The fetched tool, and its definition by the upstream. Undefined if the tool is not in the stored catalogue. */
   item: PresentedTool['item'] | undefined
   declared: JsonObject | undefined
 }
@@ -93,10 +90,7 @@ export const toUpstreamToolLive = ({ opened, typed, read, preview }: UpstreamToo
   }
 }
 
-/**
- * Returns the message above the form if it was not saved. It gives the reason, unless that is shown
- * beside a field.
- */
+/** Returns the message above the form if it was not saved. It gives the reason, unless that is shown beside a field. */
 const problemOf = ({ refused, read }: UpstreamToolState): string | undefined => {
   if (refused === undefined) return undefined
   if (refused.code === 'conflict')

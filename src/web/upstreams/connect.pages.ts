@@ -101,8 +101,7 @@ export const connectPages: FastifyPluginAsync<Parts> = async (
       const { state, authorization, upstream, holder } = started
       const pending = { state, userId: actor.userId, upstreamId: upstream.id, holder }
       pendingAuthorizations.save(request, pending, authorization)
-      // Not a redirect: browsers apply `form-action` to redirects after a form. The page also shows
-      // the destination.
+      // Not a redirect: browsers apply `form-action` to redirects after a form. The page also shows the destination.
       return reply.page('upstreams/connect-leave', {
         title: `Connect ${upstream.name}`,
         width: 'narrow',

@@ -59,10 +59,7 @@ export const readPairs = (
   return Object.fromEntries(pairs)
 }
 
-/**
- * Converts an error in one header, variable, argument, pattern or scope to an error of its form
- * field.
- */
+/** Converts an error in one header, variable, argument, pattern or scope to an error of its form field. */
 const toFieldError = ({ path, message }: FieldError): FieldError => {
   const [, record, name] = /^(headers|env)\.(.*)$/s.exec(path) ?? []
   if (record !== undefined) return { path: record, message: `${name} ${message}` }

@@ -163,10 +163,7 @@ export const readUpstreamForm = (typed: TypedUpstream): UpstreamInput => {
   throw refuse(errors)
 }
 
-/**
- * Rethrows an error with its API field errors moved to form fields. A form field can cover several
- * API fields.
- */
+/** Rethrows an error with its API field errors moved to form fields. A form field can cover several API fields. */
 export const rethrowBesideFields = (error: unknown): never => {
   if (!(error instanceof AppError) || error.errors === undefined) throw error
   throw new AppError(error.code, error.message, { cause: error, errors: toFieldErrors(error.errors) })

@@ -70,9 +70,7 @@ const createStates = (upstream: Upstream, stored: StoredCatalogue, { skipped, wa
   }
 }
 
-/**
- * Maximum characters of a tool's definition that are counted. Longer definitions are extrapolated.
- */
+/** Maximum characters of a tool's definition that are counted. Longer definitions are extrapolated. */
 const MAX_COUNTED_CHARS = 16 * 1_024
 
 /** Returns the token count of a tool's definition, which a model gets in every conversation. */

@@ -73,9 +73,7 @@ const placeText = (config: UpstreamConfig): string =>
 export const toUpstreamRow = (
   { upstream, missingGlobals }: UpstreamWithGlobals,
   state: UpstreamState,
-  /**
-   * Number of tools that wait for approval, and of tools that clients see. Undefined if unknown.
-   */
+  /** Number of tools that wait for approval, and of tools that clients see. Undefined if unknown. */
   { waiting, tools }: { waiting: number | undefined; tools: number | undefined },
 ) => ({
   href: upstreamPath(upstream.serverId, upstream.id),
@@ -116,9 +114,7 @@ export const toPlaceFacts = (upstream: Upstream): Fact[] => {
   return [{ term: 'Transport', text: TRANSPORT_WORDS[transport].text }, ...facts]
 }
 
-/**
- * Returns all settings, for users who may not change them or need to see someone else's changes.
- */
+/** Returns all settings, for users who may not change them or need to see someone else's changes. */
 export const toFacts = (upstream: Upstream): Fact[] => {
   const { config } = upstream
   const { allow, deny, prefix } = typedOf(upstream)

@@ -54,8 +54,7 @@ const toLog = (lines: readonly LogLine[]) =>
       }
 
 /**
- * Creates the sections of an upstream's page other than its settings: tools to approve, catalogue,
- * findings and log.
+ * Creates the sections of an upstream's page other than its settings: tools to approve, catalogue, findings and log.
  */
 export const createUpstreamSections =
   ({ upstreamOffers, upstreamReviews, upstreamConnections, countTokens }: UpstreamSectionsParts) =>

@@ -112,10 +112,7 @@ export const upstreamPages: FastifyPluginAsync<Parts> = async (
     },
   })
 
-  /**
-   * Loads the server and the upstream in the address. Throws `not_found` if the upstream belongs to
-   * another server.
-   */
+  /** Loads the server and the upstream in the address. Throws `not_found` if the upstream belongs to another server. */
   const withUpstream =
     (frameOf: (request: FastifyRequest) => Promise<ServerFrame>) => async (request: FastifyRequest) => {
       const server = await frameOf(request)
@@ -194,9 +191,7 @@ export const upstreamPages: FastifyPluginAsync<Parts> = async (
     },
   })
 
-  /**
-   * Registers the action of a button. If it throws an error for the user, the page shows the error.
-   */
+  /** Registers the action of a button. If it throws an error for the user, the page shows the error. */
   const addAction = <Shape extends z.ZodRawShape>(
     name: string,
     fields: Shape,
