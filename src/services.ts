@@ -61,7 +61,7 @@ export type ServiceOptions = {
   upstreamPolicy?: AddressPolicy
   /** Overrides limits and clock of the response cache. */
   responseCache?: ResponseCacheOptions
-  /** Overrides times for the endpoint that embeds tools. */
+  /** Overrides the query timeout and the retry pause for the embedding endpoint. */
   embeddingLimits?: Partial<EmbeddingLimits>
   /** Overrides the cost of password hashing, for tests of other features. */
   hashingCost?: HashingCost | undefined

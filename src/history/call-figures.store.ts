@@ -168,8 +168,8 @@ const countOfSome = async (
 }
 
 /**
- * Figures of the last 24 hours. Each query reads a bounded number of a server's newest calls by index. Expects that
- * access was checked.
+ * Figures for the last 24 hours. Each query uses an index to read a bounded number of a server's newest calls. Does not
+ * check access; callers must.
  */
 export const createCallFigureStore = (db: Database) => ({
   /** Returns the counts of each server, including those without calls, in two queries for every four servers. */

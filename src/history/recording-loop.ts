@@ -77,7 +77,8 @@ export const createRecordingLoop = (options: {
   const sendOne = async (): Promise<void> => {
     const executions = queue.take()
     const gaps = takeGaps()
-    // Tokens go when every record so far is in this batch or an earlier one, which theirs are among.
+    // Send token counts only when no record is left in the queue, so that the records they belong to are in this batch
+    // or an earlier one.
     const isLast = queue.isEmpty()
     // What comes from now on has a timer of its own.
     if (isLast) areRecordsDue = false

@@ -3,7 +3,10 @@ import { type ExecutionRow, toExecutionRow } from './execution-row.ts'
 
 /** Rows per batch; larger batches gain nothing. */
 const MAX_BATCH_ROWS = 256
-/** A batch ends with the row that reaches this size, because some requests are large. */
+/**
+ * Size at which a batch ends. The row that reaches it is still included. A row limit alone is not enough, because some
+ * requests are large.
+ */
 const MAX_BATCH_BYTES = 1_024 * 1_024
 /** Size of a row without its texts. */
 const ROW_BYTES = 100

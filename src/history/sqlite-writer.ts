@@ -88,7 +88,7 @@ const reasonOf = (code: string): MissingReason => {
 }
 
 const open = (target: SqliteTarget) => {
-  // NORMAL: a power failure may lose records, a crash of the process does not.
+  // NORMAL: a power failure may lose records; a process crash does not.
   const db = openRawSqlite(target, { busyTimeoutMs: BUSY_TIMEOUT_MS, synchronous: 'NORMAL' })
   const insertExecution = db.prepare(insertInto('Execution', INSERTED_COLUMNS))
   const insertExecutions = db.prepare(insertInto('Execution', INSERTED_COLUMNS, ROWS_AT_ONCE))

@@ -7,7 +7,7 @@ import { newestCallsOf } from './call-figures.store.ts'
 const DAYS = 30
 /** Calls read in total, shared by the servers of an organization, which bounds the cost of the page. */
 const MAX_CALLS = 100_000
-/** Calls read of each server at least. */
+/** Minimum number of calls read for each server. */
 const MIN_CALLS_OF_SERVER = 500
 /** Servers per statement; SQLite joins at most 500 selects. */
 const SERVERS_AT_ONCE = 200

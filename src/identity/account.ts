@@ -15,7 +15,7 @@ export type User = {
 }
 
 /** The error for a user whose account was deleted while they were signed in. */
-export const accountGone = (): AppError => new AppError('unauthenticated', 'This account is gone.')
+export const accountGone = (): AppError => new AppError('unauthenticated', 'This account no longer exists.')
 
 /** An organization as one of its members sees it. */
 export type OwnOrganization = { id: string; name: string; role: Role }

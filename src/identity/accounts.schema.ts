@@ -79,7 +79,7 @@ export const UserView = z
   .meta({ id: 'User' })
 
 export const SessionView = z
-  .object({ user: UserView, csrfToken: z.string().describe('For the header x-csrf-token') })
+  .object({ user: UserView, csrfToken: z.string().describe('Send this value in the x-csrf-token header') })
   .meta({ id: 'Session' })
 
 export const MeView = z

@@ -63,7 +63,7 @@ export const createPost = (options: PostOptions) => {
     return statelessCalls.requestUpstream(request, message) ?? respondAtOnce(request.mounted.router, message)
   }
 
-  /** Runs steps 8 and 9 in the session era. */
+  /** Runs steps 8 and 9 for messages of the session era. */
   const dispatchInSession = (request: ServerRequest, classified: SessionMessages): Reply => {
     const { http } = request
     const unacceptable = checkAccept(http)

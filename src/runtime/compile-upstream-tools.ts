@@ -205,9 +205,8 @@ export const compileUpstreamTool = (
 }
 
 /**
- * Compiles the tools of upstreams, in addition to the server's own tools. Of several tools with the
- * same name, the first is listed: the server's own, or that of the upstream whose name sorts first.
- * `onSkipped` receives the others.
+ * Compiles the upstreams' tools. If several tools share a name, only one is listed: the server's own tool or, failing
+ * that, the tool of the upstream whose name sorts first. `onSkipped` receives the others.
  */
 export const compileUpstreamTools = (
   sources: readonly UpstreamSource[],

@@ -8,7 +8,10 @@ type Tell = (params: JsonObject) => void
 export const maskedTell = (tell: Tell, masker: Masker): Tell =>
   masker.isEmpty ? tell : params => tell(masker.object(params))
 
-/** Stateless clients are asked in the result, which is masked anyway. */
+/**
+ * Masks messages to clients with a session. Requests to stateless clients are part of the result, which is masked
+ * anyway.
+ */
 const maskPeer = (peer: CallLink['peer'], masker: Masker): CallLink['peer'] =>
   peer?.kind !== 'session'
     ? peer

@@ -98,7 +98,9 @@ export const assertDefinitionSize = (definition: ToolDefinition): void => {
     return message === undefined ? [] : [{ path, message }]
   })
   if (tooLarge.length > 0) {
-    throw new AppError('invalid_request', 'A schema of this tool is too large. See errors.', { errors: tooLarge })
+    throw new AppError('invalid_request', "One of this tool's schemas is too large. See errors for details.", {
+      errors: tooLarge,
+    })
   }
   if (bytesOf(definition) <= MAX_TOOL_DEFINITION_BYTES) return
   throw new AppError('invalid_request', `A tool can have at most ${MAX_TOOL_DEFINITION_BYTES} bytes as JSON in total.`)

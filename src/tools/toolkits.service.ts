@@ -17,7 +17,7 @@ export type ServerRef = { id: string; name: string }
 
 /** Returns the servers that use toolkits or tools. Supplied by the servers capability. */
 export type Uses = {
-  /** By the id of the toolkit or tool. Unused ones are missing. */
+  /** Keyed by toolkit or tool id. Toolkits and tools that no server uses are absent. */
   ofToolkits: (tx: Transaction, toolkitIds: readonly string[]) => Promise<ReadonlyMap<string, readonly ServerRef[]>>
   ofTools: (tx: Transaction, toolIds: readonly string[]) => Promise<ReadonlyMap<string, readonly ServerRef[]>>
 }

@@ -43,7 +43,7 @@ const oauth = z.strictObject({
   connection: readOnlyField,
 })
 
-/** Requested authorization of a remote upstream. */
+/** Authorization settings of a remote upstream, as sent in a request. */
 export const authWish = z.discriminatedUnion(
   'type',
   [z.strictObject({ type: z.literal('none') }), oauth],

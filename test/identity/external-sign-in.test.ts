@@ -393,7 +393,7 @@ describe('a provider', () => {
       response.writeHead(status, headers).end(body ?? JSON.stringify({ issuer: world.provider.issuer }))
     })
     expect(await begin(world)).toEqual(unavailable)
-    // Discovery is retried with the next sign-in.
+    // Discovery is retried at the next sign-in.
     world.provider.faults.clear()
     expect((await begin(world)).status).toBe(303)
   })

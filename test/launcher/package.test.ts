@@ -17,7 +17,10 @@ import { cleanEnvironment } from './project.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const INSTALL_MS = 120_000
-/** Only then everything is built. Otherwise, `npm pack` could rebuild while other tests run. */
+/**
+ * Everything is already built only under `npm test`. Otherwise `npm pack` must skip its scripts, which could rebuild
+ * while other tests run.
+ */
 const isUnderNpm = process.env.npm_lifecycle_event === 'test'
 const PEOPLE = Array.from({ length: 2_000 }, (_, id) => ({ id, name: `Person ${id}` }))
 const EVERYTHING = fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js'))

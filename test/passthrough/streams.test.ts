@@ -34,7 +34,7 @@ const open = async (
   return { outgoing, answered }
 }
 
-/** Resolves when it is over, complete or not. */
+/** Resolves when the request or response has closed, whether or not it completed. */
 const gone = (emitter: IncomingMessage | ServerResponse): Promise<void> =>
   new Promise(resolve => {
     if (emitter.destroyed && emitter.closed) resolve()

@@ -1,4 +1,7 @@
-/** Each character takes as long as the pattern has states, because its automaton rarely repeats one. */
+/**
+ * A pattern that stays slow even though matching is linear: its automaton rarely revisits a state set, so matching each
+ * character takes time proportional to the number of states.
+ */
 export const SLOW_PATTERN = '(?:[ab]?[ab]?){499}a(?:a|b){400}c?$'
 
 /** Returns the longest text that a pattern is matched with: `a` and `b` in an order that never repeats (Thue-Morse). */

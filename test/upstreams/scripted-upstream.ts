@@ -9,7 +9,7 @@ export type Script = {
   capabilities?: object
   tools?: (timesAsked: number) => readonly object[]
   templates?: readonly object[]
-  /** The error of every tool call. */
+  /** The error that every tool call returns. */
   refusal?: string
   instructions?: string
   /** The error of initialize. */

@@ -58,7 +58,7 @@ export type UpstreamDraft<Found extends FoundServer = FoundServer> = {
   notes: readonly string[]
 }
 
-/** Returns whether a variable is a secret: as its tool says, else by its name. */
+/** Returns whether a variable is a secret: as declared by its tool, or judged by its name if the tool does not say. */
 export const isSecretVariable = ({ isSecret, name }: ConfigVariable): boolean => isSecret ?? namesSecret(name)
 
 /** Literal braces in the text must not become placeholders. */

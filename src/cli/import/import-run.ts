@@ -3,7 +3,7 @@ import type { GlobalDraft, UpstreamDraft } from '../config-files/draft-upstreams
 import { listAll, type ManagementApi } from '../management-api.ts'
 
 export type ImportOutcome = {
-  /** With their names in Patchbay. */
+  /** The imported MCP servers. `name` is the name in Patchbay. */
   imported: { name: string; id: string; enabled: boolean; notes: readonly string[] }[]
   skipped: { name: string; why: string }[]
   /** Keys of globals that have no value yet. */

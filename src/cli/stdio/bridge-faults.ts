@@ -43,5 +43,5 @@ export const explainBridgeFault = (
   if (error instanceof OutboundError) {
     return { code: NO_RESPONSE, message: `No response from Patchbay at ${url}: ${error.message}.` }
   }
-  return { code: NO_RESPONSE, message: `The connection to ${url} was lost before the response.` }
+  return { code: NO_RESPONSE, message: `The connection to ${url} was lost before a response arrived.` }
 }

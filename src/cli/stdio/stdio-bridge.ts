@@ -19,7 +19,7 @@ export type StdioBridgeOptions = {
   log: (line: string) => void
   maxMessageBytes: number
   maxJsonDepth: number
-  /** Ends the bridge before its input ends. */
+  /** When it settles, the bridge ends, even if the input has not ended. */
   stop: Promise<unknown>
 }
 

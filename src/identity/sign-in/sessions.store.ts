@@ -68,7 +68,7 @@ export const removeSessions = async (tx: Transaction, userId: string, keptSid: s
   return (await tx.session.deleteMany({ where: { userId, ...kept } })).count
 }
 
-/** Ends a session. Returns whether this user had it. */
+/** Ends a session. Returns whether the session existed and belonged to this user. */
 export const removeSession = async (tx: Transaction, userId: string, id: string): Promise<boolean> =>
   (await tx.session.deleteMany({ where: { id, userId } })).count > 0
 

@@ -137,9 +137,9 @@ export type NewUser = {
 }
 
 /**
- * Creates an account and its first membership. The very first account becomes the operator. `assertAllowed` is called
- * with whether this is the first account, and may throw. Transactions are serializable, so only one account is the
- * first.
+ * Creates an account and its first membership. The first account of an installation becomes the operator. Calls
+ * `assertAllowed`, which may throw, with a flag that says whether this is the first account. Transactions are
+ * serializable, so two sign-ups cannot both be first.
  */
 export const makeAccount = async (
   tx: Transaction,

@@ -11,7 +11,7 @@ export const MAX_HEAP_BYTES = 300_000_000
 const CONTAINER_BYTES = 200
 const CELL_BYTES = 48
 const CHARACTER_BYTES = 3
-/** A line or row that is sliced out of a text. */
+/** A line or row sliced out of a larger string. */
 const LINE_BYTES = 100
 
 /** Estimates the heap bytes of a JSON text, or of JSON lines. `containers`: its arrays and objects. */
@@ -39,7 +39,7 @@ const heapOfValue = (value: JsonValue): number => {
   return sum
 }
 
-/** Estimates the heap bytes of a document, rather too many. */
+/** Estimates the heap size of a document in bytes, erring on the high side. */
 export const heapOfDocument = (document: ResultDocument): number => {
   if (document.kind === 'json') return heapOfValue(document.value)
   return document.kind === 'text' ? document.text.length * 2 : CONTAINER_BYTES

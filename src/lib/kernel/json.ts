@@ -19,7 +19,8 @@ export const parseIfJson = (text: string): JsonValue | undefined => {
 export type JsonRefusal = { reason: 'syntax' | 'depth' | 'members' | 'forbidden_key'; message: string }
 
 /**
- * Limit for the members of all arrays and objects: each takes far more memory than its text, which may be two bytes.
+ * Maximum number of members in all arrays and objects together. Each member takes far more memory than its JSON text,
+ * which can be as short as two bytes.
  */
 const MAX_JSON_MEMBERS = 100_000
 

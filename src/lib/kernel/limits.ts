@@ -41,7 +41,7 @@ export const MAX_SESSION_IDLE_MS = DAY_MS
 export const AUDIT_DAYS = 365
 /** Grace period for a used refresh token: several processes of a client may refresh at the same time. */
 export const OAUTH_REFRESH_GRACE_SECONDS = 10
-/** Memory of a process for compressed cut results, in MiB: about 50 results with 10 MB of JSON. */
+/** Memory per process for compressed cut results, in MiB: enough for about 50 results of 10 MB of JSON each. */
 export const CUT_CACHE_MB = 64
 /** Time after SIGTERM for which new calls are accepted: load balancers take a moment to see `/readyz` fail. */
 export const SHUTDOWN_DELAY_MS = 5_000

@@ -27,8 +27,8 @@ export type StreamingFetchOptions = DispatcherOptions &
 
 export type StreamingFetch = {
   /**
-   * As the global `fetch`, for text bodies. Throws OutboundError, also while the body is read, and the reason of
-   * `init.signal` if that aborts.
+   * Like the global `fetch`, but sends only text bodies. Throws OutboundError, even while the body is being read. If
+   * `init.signal` aborts, throws its reason.
    */
   fetch: (url: string | URL, init?: RequestInit) => Promise<Response>
   /** Closes all connections, and fails all requests and streams. */

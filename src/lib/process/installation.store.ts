@@ -72,7 +72,7 @@ const assertNoneSealed = (canaries: ReadonlyMap<string, string>, directory: stri
 export const assertUnsealed = async (tx: Transaction, directory: string): Promise<void> =>
   assertNoneSealed(await readCanaries(tx), directory)
 
-/** Returns the keys of a new installation, which another process may just have created. */
+/** Returns the master keys of a new installation. Creates them unless another process has just done so. */
 export const takeFirstMasterKeys = async (tx: Transaction, directory: string): Promise<MasterKeys> => {
   const canaries = await readCanaries(tx)
   // Read after the canaries: whoever stores a canary has created the file before.

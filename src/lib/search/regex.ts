@@ -40,8 +40,8 @@ const compile = (pattern: string, caseInsensitive: boolean): RE2JS => {
 }
 
 /**
- * Compiles a regular expression in RE2's syntax, which matches in linear time. `^` and `$` match at line borders, `.`
- * matches anything but a line break. The error is a sentence.
+ * Compiles a regular expression in RE2 syntax, which matches in linear time. `^` and `$` match at line boundaries; `.`
+ * matches any character except a line break. The error is a full sentence.
  */
 export const parseRegex = (pattern: string, { caseInsensitive }: RegexOptions): Result<Matcher, string> => {
   let regex: RE2JS

@@ -40,7 +40,7 @@ const toQuery = ({ pattern = '', mode = 'text', ...params }: SearchParams): Quer
   mode,
   topK: params.topK ?? DEFAULT_TOP_K,
   contextLines: params.contextLines,
-  // A text with a line break spans lines.
+  // A literal pattern that contains a line break can only match across lines.
   multiline: params.multiline === true || (mode === 'text' && pattern.includes('\n')),
   caseInsensitive: params.caseInsensitive ?? false,
   maxDistance: params.maxDistance,

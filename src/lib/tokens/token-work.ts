@@ -33,7 +33,7 @@ export const createTokenWork = (countTexts: Job<readonly string[], number[]>) =>
   return {
     /** Returns the sum over all texts. */
     sumTokens,
-    /** Counts one text, for a page. */
+    /** Returns the token count of one string, for display on a web page. */
     count: (text => sumTokens(PAGES, [text])) satisfies TokenCounter,
   }
 }

@@ -1,6 +1,6 @@
 import type { StopSignal } from '../kernel/stop-signal.ts'
 
-/** How long a group whose job was ended by a limit counts as slow. */
+/** How long a group counts as slow after one of its jobs was ended by a limit. */
 const SLOW_MS = 60_000
 
 /** Whose work it is: an owner, such as a server, and the group that it belongs to, such as an organization. */

@@ -82,7 +82,7 @@ const toListItem = (tool: CompiledTool): ListItem => {
 
 type NamedList = readonly [method: string, list: Listing]
 
-/** The other lists of servers that only have tools. */
+/** Empty lists for servers that only have tools: everything except tools/list. */
 const EMPTY_LISTS: readonly NamedList[] = [
   ['resources/list', createListing('resources', [])],
   ['resources/templates/list', createListing('resourceTemplates', [])],

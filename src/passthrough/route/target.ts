@@ -29,7 +29,7 @@ export const toTarget = (text: string, transport: RemoteConfig['transport']): Pa
  */
 export type PassedTarget = { suffix: string; search: string }
 
-/** Returns the path and query of a passed request at this address. */
+/** Returns the path and query under which a client's request is sent to this upstream address. */
 export const pathAt = ({ base, path, query }: PassthroughTarget, { suffix, search }: PassedTarget): string => {
   const whole = suffix === '' ? path : `${base}${suffix}`
   if (query === '') return `${whole}${search}`

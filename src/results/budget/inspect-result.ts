@@ -19,7 +19,7 @@ const INDEX_SHARE = 1.5
 const MIN_ENTRY_BYTES = 10_000
 /** Same as the time that a cut result is cached after its last use. */
 const HELD_MS = 300_000
-/** Share of the budget that notes may take, and a low estimate of the characters per token to cut them by. */
+/** Share of the budget that notes may use, and a low estimate of characters per token, used to truncate them. */
 const NOTES_SHARE = 0.4
 const CHARACTERS_PER_TOKEN = 2
 

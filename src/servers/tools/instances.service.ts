@@ -72,7 +72,7 @@ export const createInstanceService = ({
   maxToolsPerServer,
 }: ServerServiceParts & { maxToolsPerServer: number }) => {
   return {
-    /** Adds a tool to a server, and its toolkit if it belongs to the organization. */
+    /** Adds a tool to a server. Also adds the tool's toolkit if the toolkit belongs to the organization. */
     createInstance: (actor: Actor, serverId: string, input: store.NewInstance): Promise<Instance> =>
       changes
         .commit(async (tx, announce) => {

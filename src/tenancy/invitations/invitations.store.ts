@@ -36,7 +36,7 @@ export const listOpenInvitations = async (
 ): Promise<Invitation[]> =>
   (await tx.invitation.findMany(idPageQuery(page, { organizationId, ...openNow() }))).map(toInvitation)
 
-/** Counts open invitations to other emails than `but`. */
+/** Counts open invitations to email addresses other than `but`. */
 export const countOpenInvitations = (tx: Transaction, organizationId: string, but: string): Promise<number> =>
   tx.invitation.count({ where: { organizationId, email: { not: but }, ...openNow() } })
 

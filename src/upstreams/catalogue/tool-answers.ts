@@ -56,7 +56,7 @@ export const withTool = <T>(
   return Object.fromEntries(value === undefined ? others : [...others, [name, value]])
 }
 
-/** Returns the errors that prevent saving, except those of its single fields. */
+/** Returns the errors that prevent saving, except errors in individual fields. */
 export const toolAnswersErrors = (byName: Upstream['toolAnswers']): FieldError[] => {
   if (Object.keys(byName).length > MAX_NAMED_TOOLS) {
     return [{ path: 'toolAnswers', message: `names more than ${MAX_NAMED_TOOLS} tools` }]

@@ -8,8 +8,8 @@ const KEY = '[A-Za-z_][A-Za-z0-9_.-]{0,63}'
 const BRACES = new RegExp(String.raw`\\\{\{|\{\{\s*(${KEY})\s*\}\}|\{\{`, 'g')
 
 /**
- * Parses the `{{global}}` references of a text that is not a template, such as an argument. `\{{` is a literal brace
- * pair; `${VAR}` has no meaning.
+ * Parses the `{{global}}` references in a string that is not a template, such as a command argument. `\{{` is a literal
+ * pair of braces; `${VAR}` has no special meaning.
  */
 export const parseReferences = (text: string): Result<readonly TextPart[], string> => {
   const parts: TextPart[] = []

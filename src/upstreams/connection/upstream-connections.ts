@@ -294,7 +294,10 @@ export const createUpstreamConnections = ({
       byId.get(upstreamId)?.notificationLimit.countDropped() ?? 0,
     onNotification: notifications.add,
     onState: states.add,
-    /** Called when a connection was closed because its upstream changed. `find` returns the new one, if any. */
+    /**
+     * Called after a connection is closed because its upstream changed. `find` returns the new connection, if there is
+     * one.
+     */
     onReplaced: replacements.add,
     /** Called when a user's accounts may have changed and their connections are closed. */
     onAccessChanged: accessChanges.add,

@@ -21,7 +21,7 @@ const stepFor = (most: number): number => {
 
 type Words = { label: string; caption: string; toText: (value: number) => string }
 
-/** Returns the axes of a chart over hours, and the functions that place values on them. */
+/** Returns the axes of an hourly chart, and the functions that map values to coordinates. */
 const frameFor = (startsAt: readonly Date[], most: number, { label, caption, toText }: Words) => {
   const step = stepFor(most)
   const slot = (WIDTH - LEFT) / startsAt.length

@@ -8,7 +8,7 @@ import { serverTabPath } from '../frame/server-frame.ts'
 import { type HourChart, toCallChart, toDurationChart } from './hour-chart.ts'
 import { toSpark } from './spark.ts'
 
-/** A figure of the last 24 hours as text. Live updates refer to it by `name`. */
+/** A figure for the last 24 hours, formatted as text. Live updates refer to it by `name`. */
 export type FigureText = { name: 'calls' | 'errors' | 'p50' | 'p99'; text: string; note: string; isBad: boolean }
 
 /** Path of the page that lists all calls of a server. */

@@ -31,7 +31,8 @@ const TIER_WORDS: Readonly<Record<Server['access'], string>> = {
 const HOW_TO_GET_IN: Readonly<Record<Server['access'], string>> = {
   public: '',
   organization: 'To get access, ask the person who gave you the address for an invitation to the organization.',
-  private: 'To get access, ask the person who gave you the address to add your account’s email to the allowed users.',
+  private:
+    'To get access, ask the person who gave you the address to add your account’s email to this server’s allowed users.',
 }
 
 export type PublicServerParts = { servers: ServerService; inspectorClient: InProcessClient; baseUrl: string }

@@ -16,7 +16,7 @@ const CHOICES = [
   {
     value: 'grouped',
     text: 'Grouped',
-    hint: 'Models see the toolkits and attached MCP servers, and use two extra tools to look up tools when needed. Takes a few hundred tokens, regardless of the number of tools.',
+    hint: 'Models see the toolkits and attached MCP servers, and use two extra tools to look up the tools they need. Takes a few hundred tokens, however many tools there are.',
   },
   {
     value: 'search',

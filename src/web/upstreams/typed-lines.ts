@@ -21,7 +21,7 @@ const fromLine = (line: string): Read<string> => {
 /** Writes one text per line. */
 export const writeTexts = (texts: readonly string[]): string => texts.map(toLine).join('\n')
 
-/** Reads one text per line. Calls `complain` for each invalid line. */
+/** Reads one string per line. Calls `complain` for each invalid line. */
 export const readTexts = (typed: string, complain: (message: string) => void): string[] =>
   linesOf(typed).flatMap((line, index) => {
     const read = fromLine(line)

@@ -1,6 +1,6 @@
 /**
- * A server of the SDK's older generation over stdio that sends messages during calls: progress, log messages, resource
- * updates, completions, and questions to its client. Its tools return what else it received.
+ * A stdio server built with the older generation of the SDK. During calls it sends progress, log messages, resource
+ * updates and requests to its client; it also offers completions. Its tools return the other messages that it received.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
