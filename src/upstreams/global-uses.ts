@@ -1,7 +1,7 @@
 import type { Transaction } from '../lib/db/client.ts'
 import type { Actor } from '../lib/kernel/actor.ts'
 import { AppError } from '../lib/kernel/errors.ts'
-import { compileConfig, listGlobals } from './config/resolve-config.ts'
+import { compileConfig, keysOfConfig } from './config/resolve-config.ts'
 import { listAllUpstreams } from './upstreams.store.ts'
 
 /** An upstream that uses a global. */
@@ -14,7 +14,7 @@ export const listUpstreamsReferringTo = async (
 ): Promise<ReadonlyMap<string, readonly UpstreamReference[]>> => {
   const references = new Map<string, UpstreamReference[]>()
   for (const { id, name, config } of await listAllUpstreams(tx, serverId)) {
-    for (const key of listGlobals(config)) references.set(key, [...(references.get(key) ?? []), { id, name }])
+    for (const key of keysOfConfig(config)) references.set(key, [...(references.get(key) ?? []), { id, name }])
   }
   return references
 }

@@ -9,7 +9,7 @@ import { hasToolAnswers, withTool } from './catalogue/tool-answers.ts'
 import { type AuthInput, toSecretChange } from './config/auth-input.ts'
 import { applyChange, checkInput } from './config/config-input.ts'
 import { listWarnings } from './config/plain-http.ts'
-import { compileConfig, listGlobals } from './config/resolve-config.ts'
+import { compileConfig, keysOfConfig } from './config/resolve-config.ts'
 import { assertMayRunCommands, startsNewCommand } from './config/stdio-permission.ts'
 import { type GetServerFor, getUpstreamFor } from './get-upstream.ts'
 import { MAX_UPSTREAMS_PER_SERVER } from './limits.ts'
@@ -113,7 +113,7 @@ export const createUpstreamService = ({
     ])
     return upstreams.map(upstream => ({
       upstream,
-      missingGlobals: listGlobals(upstream.config).filter(key => !isSecretByKey.has(key)),
+      missingGlobals: keysOfConfig(upstream.config).filter(key => !isSecretByKey.has(key)),
       warnings: listWarnings(upstream.config, key => isSecretByKey.get(key) === true),
       clientSecretSetAt: secretTimes.get(upstream.id),
       account: accounts.get(upstream.id),

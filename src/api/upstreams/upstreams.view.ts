@@ -1,7 +1,7 @@
 import type { CatalogueItem, StoredCatalogue } from '../../upstreams/catalogue/catalogue.ts'
 import { removeHidden } from '../../upstreams/catalogue/hidden-text.ts'
 import type { SkippedItem } from '../../upstreams/catalogue/present-tools.ts'
-import { listGlobals } from '../../upstreams/config/resolve-config.ts'
+import { keysOfConfig } from '../../upstreams/config/resolve-config.ts'
 import type { UpstreamState } from '../../upstreams/upstream.ts'
 import type { UpstreamWithGlobals } from '../../upstreams/upstreams.service.ts'
 
@@ -33,7 +33,7 @@ export const toUpstreamView = (found: UpstreamWithGlobals, state: UpstreamState,
     auth: toAuthView(found),
     eager: config.isEager,
     enabled: upstream.isEnabled,
-    globals: listGlobals(config),
+    globals: keysOfConfig(config),
     missingGlobals,
     warnings,
     state,

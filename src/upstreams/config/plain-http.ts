@@ -1,5 +1,5 @@
 import type { RemoteConfig, UpstreamConfig } from '../upstream.ts'
-import { listGlobals } from './resolve-config.ts'
+import { keysOfConfig } from './resolve-config.ts'
 
 /** Hosts as the URL standard normalizes them: decimal IPv4, shortest IPv6. */
 const LOOPBACK = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/
@@ -23,7 +23,7 @@ export const listWarnings = (config: UpstreamConfig, isSecret: (key: string) => 
   const [host] = listPlainHosts(config)
   const hasCredentials =
     config.auth.type === 'oauth' ||
-    listGlobals(config).some(isSecret) ||
+    keysOfConfig(config).some(isSecret) ||
     Object.keys(config.headers).some(name => SECRET_HEADER.test(name))
   if (host === undefined || !hasCredentials) return []
   return [

@@ -12,7 +12,7 @@ export const compileConfig = (
   config.transport === 'stdio' ? compileStdio(config) : compileRemote(config)
 
 /** Keys of the globals in a configuration, in order. */
-export const listGlobals = (config: UpstreamConfig): readonly string[] => {
+export const keysOfConfig = (config: UpstreamConfig): readonly string[] => {
   const compiled = compileConfig(config)
   return compiled.ok ? [...compiled.value.globals] : []
 }
