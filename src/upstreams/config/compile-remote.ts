@@ -73,8 +73,6 @@ const compilePart = (
   return errors.length > 0 ? failure(errors) : compiled
 }
 
-const compileUrl = (url: string, path: string) => compilePart(withTypedBase(url), {}, () => path)
-
 const listErrors = (result: Result<unknown, readonly FieldError[]>): readonly FieldError[] =>
   result.ok ? [] : result.error
 
@@ -109,11 +107,6 @@ const render = (
 const toFault = ({ parameter, message }: { parameter: string; message: string }): Result<never, ResolutionFault> =>
   failure({ reason: 'unfit_value', message: `The global "${parameter}" ${message}.` })
 
-const renderUrl = (url: CompiledTemplate, readGlobal: (key: string) => string): Result<string, ResolutionFault> => {
-  const rendered = render(url, readGlobal)
-  return rendered.ok ? success(rendered.value.url) : toFault(rendered.error)
-}
-
 /** Renders all URLs, or fails with the first that cannot be rendered. */
 const renderUrls = (
   urls: readonly CompiledTemplate[],
@@ -121,12 +114,14 @@ const renderUrls = (
 ): Result<string[], ResolutionFault> => {
   const filled: string[] = []
   for (const url of urls) {
-    const rendered = renderUrl(url, readGlobal)
-    if (!rendered.ok) return rendered
-    filled.push(rendered.value)
+    const rendered = render(url, readGlobal)
+    if (!rendered.ok) return toFault(rendered.error)
+    filled.push(rendered.value.url)
   }
   return success(filled)
 }
+
+const pathOfUrl = (index: number): string => (index === 0 ? 'url' : `urls[${index - 1}]`)
 
 /** Checks the URLs and headers of a remote upstream; returns all errors at once. */
 export const compileRemote = ({
@@ -135,28 +130,28 @@ export const compileRemote = ({
   urls,
   headers,
 }: RemoteConfig): Result<CompiledConfig<RemoteConfig>, readonly FieldError[]> => {
-  const main = compileUrl(url, 'url')
-  const more = urls?.map((one, index) => compileUrl(one, `urls[${index}]`)) ?? []
+  const allUrls = [url, ...(urls ?? [])]
+  const compiledUrls = allUrls.map((text, index) => compilePart(withTypedBase(text), {}, () => pathOfUrl(index)))
   const compiledHeaders = compilePart(PLACEHOLDER_URL, headers, toHeaderPath(Object.keys(headers)))
-  const errors = [...[main, ...more, compiledHeaders].flatMap(listErrors), ...checkNames(Object.keys(headers))]
-  if (!main.ok || !compiledHeaders.ok || errors.length > 0) return failure(errors)
-  const others = more.flatMap(part => (part.ok ? part.value : []))
+  const errors = [...[...compiledUrls, compiledHeaders].flatMap(listErrors), ...checkNames(Object.keys(headers))]
+  if (!compiledHeaders.ok || errors.length > 0) return failure(errors)
+  const templates = compiledUrls.flatMap(compiled => (compiled.ok ? compiled.value : []))
   return success({
-    globals: new Set([main.value, ...others, compiledHeaders.value].flatMap(keysOf)),
+    globals: new Set([...templates, compiledHeaders.value].flatMap(keysOf)),
     findSecretAtRisk: isSecret =>
-      findSecretInUrl(main.value, 'url', isSecret) ??
-      others.map((one, index) => findSecretInUrl(one, `urls[${index}]`, isSecret)).find(risk => risk !== undefined),
+      templates
+        .map((template, index) => findSecretInUrl(template, pathOfUrl(index), isSecret))
+        .find(risk => risk !== undefined),
     fill: readGlobal => {
-      const filledUrl = renderUrl(main.value, readGlobal)
-      if (!filledUrl.ok) return filledUrl
-      const filledUrls = renderUrls(others, readGlobal)
+      const filledUrls = renderUrls(templates, readGlobal)
       if (!filledUrls.ok) return filledUrls
       const filledHeaders = render(compiledHeaders.value, readGlobal)
       if (!filledHeaders.ok) return toFault(filledHeaders.error)
+      const [filledUrl = '', ...filledMore] = filledUrls.value
       return success({
         transport,
-        url: filledUrl.value,
-        ...(urls !== undefined && { urls: filledUrls.value }),
+        url: filledUrl,
+        ...(urls !== undefined && { urls: filledMore }),
         headers: Object.fromEntries(filledHeaders.value.headers),
       })
     },
