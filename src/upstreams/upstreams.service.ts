@@ -15,6 +15,7 @@ import { type GetServerFor, getUpstreamFor } from './get-upstream.ts'
 import { MAX_UPSTREAMS_PER_SERVER } from './limits.ts'
 import type { AccountInfo } from './oauth-client/account.ts'
 import { listSharedAccounts, type StoredAccount, takeAccountsOf } from './oauth-client/accounts.store.ts'
+import { listSecretTimes } from './oauth-client/clients.store.ts'
 import type { Revocations } from './oauth-client/revocations.ts'
 import type { UpstreamClients } from './oauth-client/upstream-clients.ts'
 import { assertPassable } from './passthrough-rules.ts'
@@ -34,7 +35,7 @@ export type UpstreamServiceParts = {
   db: Database
   changes: Changes
   servers: ServersOfUpstreams
-  clients: Pick<UpstreamClients, 'saveConfigured' | 'listSecretTimes'>
+  clients: Pick<UpstreamClients, 'saveConfigured'>
   revocations: Pick<Revocations, 'revokeInBackground'>
   /** Whether upstreams may be commands on this machine. */
   allowStdio: boolean
@@ -108,7 +109,7 @@ export const createUpstreamService = ({
     const isSecretByKey = new Map((await servers.listGlobals(db, serverId)).map(({ key, isSecret }) => [key, isSecret]))
     const authorized = upstreams.flatMap(({ id, config }) => (isOAuth(config.auth) ? id : []))
     const [secretTimes, accounts] = await Promise.all([
-      clients.listSecretTimes(db, authorized),
+      listSecretTimes(db, authorized),
       listSharedAccounts(db, authorized),
     ])
     return upstreams.map(upstream => ({

@@ -128,9 +128,6 @@ export const createUpstreamClients = ({ db, sealing, fetch, baseUrl }: UpstreamC
       const client = { client_id: configured.clientId, client_secret: configured.clientSecret }
       await store.putClient(tx, upstreamId, { issuer: undefined, sealed: seal(upstreamId, client) })
     },
-
-    /** Returns when each upstream's client secret was entered. */
-    listSecretTimes: store.listSecretTimes,
   }
 }
 
