@@ -106,7 +106,7 @@ export const upstreamsPlugin = (needs: UpstreamsNeeds, lifecycle: Lifecycle) => 
     sealing,
     oauth,
     resolve: loading.getResolved,
-    getServerToBuild: (tx, actor, serverId) => servers.getServerFor(tx, actor, serverId, 'build'),
+    getServerFor: servers.getServerFor,
     findServerToCall: servers.findServerToCall,
     onConnected: catalogues.refreshSoon,
   })

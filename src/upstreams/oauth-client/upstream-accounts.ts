@@ -4,6 +4,7 @@ import type { IdPage } from '../../lib/http/id-paging.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { Sealing } from '../../lib/process/sealing.ts'
+import type { GetServerFor } from '../get-upstream.ts'
 import type { ResolvedConfig, Upstream } from '../upstream.ts'
 import { isPerCaller } from '../upstream.ts'
 import { auditUpstream, type NamedServer } from '../upstream-audit.ts'
@@ -23,8 +24,7 @@ export type UpstreamAccountsParts = {
   oauth: UpstreamOAuth
   /** Returns the current configuration; throws if a reference cannot be resolved. */
   resolve: (upstreamId: string) => Promise<ResolvedConfig>
-  /** Throws if the actor may not build on the server. */
-  getServerToBuild: (tx: Transaction, actor: Actor, serverId: string) => Promise<NamedServer>
+  getServerFor: GetServerFor<NamedServer>
   /** Returns undefined if the actor may not call the server. */
   findServerToCall: (tx: Transaction, actor: Actor, serverId: string) => Promise<NamedServer | undefined>
   /** Called after an account is connected, since the catalogue can be fetched then. Never rejects. */
@@ -56,7 +56,7 @@ export const createUpstreamAccounts = ({
   sealing,
   oauth,
   resolve,
-  getServerToBuild,
+  getServerFor,
   findServerToCall,
   onConnected,
 }: UpstreamAccountsParts) => {
@@ -70,7 +70,7 @@ export const createUpstreamAccounts = ({
     const isOwn = isPerCaller(upstream.config)
     const server = isOwn
       ? await findServerToCall(tx, actor, upstream.serverId)
-      : await getServerToBuild(tx, actor, upstream.serverId).catch(hideForeign)
+      : await getServerFor(tx, actor, upstream.serverId, 'build').catch(hideForeign)
     if (server === undefined) throw noUpstream()
     const holder = isOwn ? actor.userId : EVERYBODY
     return { upstream, server, holder, account: await store.findAccount(tx, upstreamId, holder) }
