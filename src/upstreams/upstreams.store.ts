@@ -40,27 +40,23 @@ export const findUpstreamOfAnybody = async (tx: Transaction, id: string): Promis
 export const listUpstreams = async (tx: Transaction, serverId: string, page: IdPage): Promise<Upstream[]> =>
   (await tx.upstream.findMany(idPageQuery(page, { serverId }))).map(toUpstream)
 
-/** Sorted by name. */
-export const listAllUpstreams = async (tx: Transaction, serverId: string): Promise<Upstream[]> =>
-  (await tx.upstream.findMany({ where: { serverId }, orderBy: { name: 'asc' } })).map(toUpstream)
+type Where = { serverId: string; server?: { removedAt: null; presentation: 'passthrough' | { not: 'passthrough' } } }
+
+const listByName = async (tx: Transaction, where: Where): Promise<Upstream[]> =>
+  (await tx.upstream.findMany({ where, orderBy: { name: 'asc' } })).map(toUpstream)
 
 const ANSWERED = { removedAt: null, presentation: { not: 'passthrough' } } as const
-const PASSED_ON = { removedAt: null, presentation: 'passthrough' } as const
 
-const listWhere = async (
-  tx: Transaction,
-  serverId: string,
-  server: typeof ANSWERED | typeof PASSED_ON,
-): Promise<Upstream[]> =>
-  (await tx.upstream.findMany({ where: { serverId, server }, orderBy: { name: 'asc' } })).map(toUpstream)
+/** Sorted by name. */
+export const listAllUpstreams = (tx: Transaction, serverId: string): Promise<Upstream[]> => listByName(tx, { serverId })
 
 /** Without an access check, for connections. Not of passthrough servers. */
 export const listUpstreamsOfAnybody = (tx: Transaction, serverId: string): Promise<Upstream[]> =>
-  listWhere(tx, serverId, ANSWERED)
+  listByName(tx, { serverId, server: ANSWERED })
 
 /** Returns only those of passthrough servers, without an access check. */
 export const listUpstreamsPassedOnTo = (tx: Transaction, serverId: string): Promise<Upstream[]> =>
-  listWhere(tx, serverId, PASSED_ON)
+  listByName(tx, { serverId, server: { removedAt: null, presentation: 'passthrough' } })
 
 /** Enabled upstreams, except those of passthrough servers. `isReviewed`: whether their changes need approval. */
 export const listEnabledUpstreams = async (
