@@ -45,7 +45,7 @@ export const createCatalogueCache = ({ db, changes }: CatalogueCacheOptions) => 
       for (const upstream of upstreams) {
         const { id } = upstream
         const known = memory.get(id)
-        const isNewest = known !== undefined && (unwritten.has(id) || hashes.get(id)?.hash === known.hash)
+        const isNewest = known !== undefined && (unwritten.has(id) || hashes.get(id) === known.hash)
         const stored = isNewest ? known : hashes.has(id) ? await findCatalogue(db, id) : undefined
         if (stored?.source !== sourceOf(upstream)) continue
         if (!unwritten.has(id)) memory.set(id, stored)

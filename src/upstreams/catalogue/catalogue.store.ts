@@ -8,12 +8,12 @@ import { Catalogue, type StoredCatalogue, sourceOf } from './catalogue.ts'
 export const listCatalogueHashes = async (
   tx: Transaction,
   upstreamIds: readonly string[],
-): Promise<ReadonlyMap<string, { source: string; hash: string }>> => {
+): Promise<ReadonlyMap<string, string>> => {
   const rows = await tx.upstreamCatalogue.findMany({
     where: { upstreamId: { in: [...upstreamIds] } },
-    select: { upstreamId: true, source: true, hash: true },
+    select: { upstreamId: true, hash: true },
   })
-  return new Map(rows.map(({ upstreamId, ...row }) => [upstreamId, row]))
+  return new Map(rows.map(({ upstreamId, hash }) => [upstreamId, hash]))
 }
 
 const Sum = z.tuple([z.object({ chars: z.coerce.number() })])

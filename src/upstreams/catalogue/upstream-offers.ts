@@ -71,7 +71,7 @@ const createToolCounts = ({ db, catalogues, reviews }: UpstreamOffersParts) => {
         if (!counts.has(serverId)) counts.set(serverId, await countReviewed(serverId))
         continue
       }
-      const hash = hashes.get(id)?.hash
+      const hash = hashes.get(id)
       if (hash !== undefined) counts.set(serverId, (counts.get(serverId) ?? 0) + (await countTools(upstream, hash)))
     }
     return counts
