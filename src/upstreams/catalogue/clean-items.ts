@@ -23,16 +23,9 @@ const SPEC_TYPES = {
   template: 'ResourceTemplate',
 } as const satisfies Record<ItemKind, SpecTypeName>
 
-export type Flags = { list: () => CatalogueFlag[]; add: (flag: CatalogueFlag) => void }
-
-export const createFlags = (): Flags => {
-  const flags: CatalogueFlag[] = []
-  return {
-    list: () => flags,
-    add: flag => {
-      if (flags.length < MAX_FLAGS) flags.push(flag)
-    },
-  }
+/** Adds a flag, unless there are too many. */
+export const addFlag = (flags: CatalogueFlag[], flag: CatalogueFlag): void => {
+  if (flags.length < MAX_FLAGS) flags.push(flag)
 }
 
 /** Cleans a title or description and flags what was changed. */
@@ -103,14 +96,14 @@ export const shortName = (name: unknown): string => (typeof name === 'string' ? 
 export const cleanItems = (
   kind: ItemKind,
   items: readonly JsonObject[],
-  flags: Flags,
+  flags: CatalogueFlag[],
   secrets: readonly string[],
 ): CatalogueItem[] => {
   const cleaned = new Map<string, CatalogueItem>()
   for (const item of items) {
     const key = IDENTIFIERS[kind]
     const { [key]: name, ...rest } = item
-    const flag = (message: string): void => flags.add({ kind, item: shortName(name), message })
+    const flag = (message: string): void => addFlag(flags, { kind, item: shortName(name), message })
     const declared = { ...rest }
     for (const what of ['title', 'description']) if (typeof declared[what] !== 'string') delete declared[what]
     for (const what of ['inputSchema', 'outputSchema']) {

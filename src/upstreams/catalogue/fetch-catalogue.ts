@@ -6,7 +6,7 @@ import type { UpstreamClient } from '../connection/open-connection.ts'
 import { maskSecrets } from '../connection/output-log.ts'
 import { UpstreamError } from '../connection/upstream-error.ts'
 import type { UpstreamFeatures } from '../upstream.ts'
-import type { Catalogue, CatalogueItem } from './catalogue.ts'
+import type { Catalogue, CatalogueFlag, CatalogueItem } from './catalogue.ts'
 import {
   MAX_CATALOGUE_CHARS,
   MAX_CLIENT_LIST_CHARS,
@@ -15,7 +15,7 @@ import {
   MAX_LIST_ITEMS,
   MAX_LIST_PAGES,
 } from './catalogue-limits.ts'
-import { cleanItems, createFlags, type Flags, hideSecrets, type ItemKind } from './clean-items.ts'
+import { addFlag, cleanItems, hideSecrets, type ItemKind } from './clean-items.ts'
 import { removeHidden } from './hidden-text.ts'
 import { dropBadOutputSchemas } from './output-schemas.ts'
 
@@ -45,11 +45,11 @@ const CLIENT_LIMITS = { maxPages: MAX_CLIENT_LIST_PAGES, maxChars: MAX_CLIENT_LI
 const fetchList = async (
   connection: UpstreamConnection,
   list: ListName,
-  flags: Flags,
+  flags: CatalogueFlag[],
   { maxPages, maxChars } = LIMITS,
 ): Promise<Fetched> => {
   const items: JsonObject[] = []
-  const flag = (message: string): void => flags.add({ kind: 'upstream', item: list, message })
+  const flag = (message: string): void => addFlag(flags, { kind: 'upstream', item: list, message })
   let chars = 0
   let ttlMs: number | undefined
   let cursor: string | undefined
@@ -77,13 +77,13 @@ const fetchList = async (
 
 /** Fetches the tools that an upstream offers this client; there may be some that nobody else sees. */
 export const fetchClientTools = async (connection: UpstreamConnection): Promise<readonly CatalogueItem[]> => {
-  const flags = createFlags()
+  const flags: CatalogueFlag[] = []
   const { items } = await fetchList(connection, 'tools', flags, CLIENT_LIMITS)
   return cleanItems('tool', items, flags, connection.secrets?.() ?? [])
 }
 
 /** Returns undefined and adds a flag if the upstream rejects the request; the other lists are still used. */
-const tryList = async (connection: UpstreamConnection, list: ListName, flags: Flags): Promise<Fetched | undefined> => {
+const tryList = async (connection: UpstreamConnection, list: ListName, flags: CatalogueFlag[]): Promise<Fetched | undefined> => {
   try {
     return await fetchList(connection, list, flags)
   } catch (error) {
@@ -92,7 +92,7 @@ const tryList = async (connection: UpstreamConnection, list: ListName, flags: Fl
     // Many servers with resources do not implement templates and return this error.
     if (error instanceof ProtocolError && error.code === ProtocolErrorCode.MethodNotFound) return NOTHING
     if (!(error instanceof ProtocolError || error instanceof z.ZodError)) throw error
-    flags.add({ kind: 'upstream', item: list, message: 'The list could not be read. The previous one is still used.' })
+    addFlag(flags, { kind: 'upstream', item: list, message: 'The list could not be read. The previous one is still used.' })
     return undefined
   }
 }
@@ -127,7 +127,7 @@ export const fetchCatalogue = async (
   known: readonly string[],
   before: Catalogue | undefined,
 ): Promise<{ catalogue: Catalogue; ttlMs: number | undefined }> => {
-  const flags = createFlags()
+  const flags: CatalogueFlag[] = []
   const client = await connection.get()
   // Tokens can be renewed between requests.
   const listSecrets = () => [...known, ...(connection.secrets?.() ?? [])]
@@ -152,7 +152,7 @@ export const fetchCatalogue = async (
     resources: clean('resource', resources) ?? before?.resources ?? [],
     resourceTemplates: clean('template', templates) ?? before?.resourceTemplates ?? [],
     prompts: clean('prompt', prompts) ?? before?.prompts ?? [],
-    flags: flags.list(),
+    flags,
   }
   if (JSON.stringify(catalogue).length > 2 * MAX_CATALOGUE_CHARS) {
     throw new UpstreamError('too_large', 'The lists of the upstream are too large. Turn some features off.')

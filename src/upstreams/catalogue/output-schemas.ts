@@ -1,14 +1,14 @@
 import { setImmediate } from 'node:timers/promises'
 import { Ajv } from 'ajv'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
-import type { CatalogueItem } from './catalogue.ts'
+import type { CatalogueFlag, CatalogueItem } from './catalogue.ts'
 import {
   MAX_OUTPUT_SCHEMA_CHARS,
   MAX_OUTPUT_SCHEMA_NODES,
   MAX_OUTPUT_SCHEMAS_CHARS,
   MAX_OUTPUT_SCHEMAS_NODES,
 } from './catalogue-limits.ts'
-import { type Flags, shortName } from './clean-items.ts'
+import { addFlag, shortName } from './clean-items.ts'
 
 /** How long to compile schemas before yielding to the event loop. */
 const YIELD_AFTER_MS = 10
@@ -53,7 +53,10 @@ const createSizeLimit = () => {
 }
 
 /** Removes output schemas that clients cannot compile: many clients reject the whole list for one of them. */
-export const dropBadOutputSchemas = async (tools: readonly CatalogueItem[], flags: Flags): Promise<CatalogueItem[]> => {
+export const dropBadOutputSchemas = async (
+  tools: readonly CatalogueItem[],
+  flags: CatalogueFlag[],
+): Promise<CatalogueItem[]> => {
   const checked: CatalogueItem[] = []
   const isTooLarge = createSizeLimit()
   let resumedAt = performance.now()
@@ -67,7 +70,7 @@ export const dropBadOutputSchemas = async (tools: readonly CatalogueItem[], flag
     if (problem === undefined) checked.push(tool)
     else {
       checked.push({ ...tool, declared: rest })
-      flags.add({ kind: 'tool', item: shortName(tool.name), message: `its outputSchema ${problem}; left out` })
+      addFlag(flags, { kind: 'tool', item: shortName(tool.name), message: `its outputSchema ${problem}; left out` })
     }
     if (performance.now() - resumedAt < YIELD_AFTER_MS) continue
     await setImmediate()
