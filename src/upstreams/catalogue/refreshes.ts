@@ -1,5 +1,5 @@
 import type { UpstreamConnections } from '../connection/upstream-connections.ts'
-import { UpstreamError } from '../connection/upstream-error.ts'
+import { UpstreamError, upstreamGone } from '../connection/upstream-error.ts'
 import type { Upstream } from '../upstream.ts'
 import { type Catalogue, type StoredCatalogue, sourceOf } from './catalogue.ts'
 import type { CatalogueCache } from './catalogue-cache.ts'
@@ -48,9 +48,7 @@ export const createRefreshes = ({ connections, cache, onError }: RefreshesOption
   const fetch = async (id: string, before: StoredCatalogue | undefined): Promise<[source: string, Catalogue]> => {
     const connection = connections.findForAll(id)
     const upstream = connections.upstreamOf(id)
-    if (connection === undefined || upstream === undefined) {
-      throw new UpstreamError('aborted', 'The upstream is disabled, or gone.')
-    }
+    if (connection === undefined || upstream === undefined) throw upstreamGone()
     const source = sourceOf(upstream)
     lastAttempted.set(id, source)
     // In case the fetch fails.
