@@ -1,5 +1,6 @@
 import { createPause, mapInTurns } from '../../lib/worker/pause.ts'
 import type { Instance, ServerBlueprint } from '../../servers/server.ts'
+import { MAX_UPSTREAM_TOOLS } from '../../upstreams/catalogue/catalogue-limits.ts'
 import { removeHidden } from '../../upstreams/catalogue/hidden-text.ts'
 import { listAllowedTools, type UpstreamSource } from '../../upstreams/catalogue/present-tools.ts'
 import type { Upstream } from '../../upstreams/upstream.ts'
@@ -9,9 +10,6 @@ import type { ToolGroup } from '../call/tool-group.ts'
 import { compileUpstreamTool, type UpstreamToolParts } from '../compile-upstream-tools.ts'
 import type { OpenedGlobals } from '../opened-globals.ts'
 import { compileUnlistedOf } from '../unlisted-tools.ts'
-
-/** Maximum number of upstream tools per server, the same as for other presentations. */
-const MAX_UPSTREAM_TOOLS = 5_000
 
 type GroupParts = UpstreamToolParts & {
   /** Whether unlisted tools may be called, which no builder has seen. */

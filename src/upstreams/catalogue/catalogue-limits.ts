@@ -19,6 +19,8 @@ export const MAX_OUTPUT_SCHEMAS_CHARS = 1_024 * 1_024
 export const MAX_CATALOGUE_CHARS = 8 * 1_024 * 1_024
 /** All catalogues of one server as JSON: several times what a model could choose from. */
 export const MAX_SERVER_CATALOGUES_CHARS = 32 * 1_024 * 1_024
+/** Tools of all upstreams of a server: several times what any model could choose from. */
+export const MAX_UPSTREAM_TOOLS = 5_000
 /** Longest name of a tool or prompt, or URI. */
 export const MAX_ITEM_NAME_CHARS = 2_048
 export const MAX_DESCRIPTION_CHARS = 16 * 1_024

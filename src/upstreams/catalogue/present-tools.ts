@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { hasPiecesInOrder, TOOL_NAME } from '../../lib/kernel/names.ts'
 import type { Upstream } from '../upstream.ts'
 import type { CatalogueItem, StoredCatalogue } from './catalogue.ts'
+import { MAX_UPSTREAM_TOOLS } from './catalogue-limits.ts'
 import { removeHidden } from './hidden-text.ts'
 
 const MAX_NAME_CHARS = 64
@@ -53,9 +54,6 @@ export type SkippedItem = {
   /** Names both items on a name collision. */
   reason: string
 }
-
-/** For all upstreams of a server: several times what any model could choose from. */
-const MAX_UPSTREAM_TOOLS = 5_000
 
 /** Characters of names times number of patterns. Thousands of ordinary tools use a tenth of it. */
 const MAX_COMPARED_CHARS = 100_000_000
