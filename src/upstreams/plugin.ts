@@ -21,6 +21,7 @@ import { createUpstreamOAuth } from './oauth-client/upstream-oauth.ts'
 import { createUpstreamReviews, type UpstreamReviewParts } from './review/upstream-reviews.ts'
 import { createUpstreamLoading, type OpenGlobalsOf } from './upstream-loading.ts'
 import { createUpstreamService, type ServersOfUpstreams } from './upstreams.service.ts'
+import { listEagerServerIds } from './upstreams.store.ts'
 
 export type UpstreamsNeeds = {
   db: Database
@@ -79,7 +80,7 @@ export const upstreamsPlugin = (needs: UpstreamsNeeds, lifecycle: Lifecycle) => 
   if (reaped > 0) logger.warn({ reaped }, 'ended upstream processes that an earlier run left behind')
   const connections = createUpstreamConnections({
     load: loading.loadUpstreams,
-    listEagerServerIds: loading.listEagerServerIds,
+    listEagerServerIds: () => listEagerServerIds(db),
     accounts: oauth.accounts,
     parts: {
       processes,
@@ -111,12 +112,7 @@ export const upstreamsPlugin = (needs: UpstreamsNeeds, lifecycle: Lifecycle) => 
     onConnected: catalogues.refreshSoon,
   })
   const reviews = createUpstreamReviews({ db, changes, catalogues, getServerFor: servers.getServerFor })
-  const offers = createUpstreamOffers({
-    db,
-    catalogues,
-    reviews,
-    listToolNames: servers.listToolNames,
-  })
+  const offers = createUpstreamOffers({ db, catalogues, reviews, listToolNames: servers.listToolNames })
   return {
     upstreams,
     upstreamLoading: loading,

@@ -76,8 +76,6 @@ export const createUpstreamLoading = ({ db, openGlobals, allowStdio }: UpstreamL
       const globals = await openGlobals(serverId)
       return upstreams.map(upstream => ({ upstream, resolved: resolve(upstream, globals) }))
     },
-
-    listEagerServerIds: (): Promise<string[]> => store.listEagerServerIds(db),
   }
 }
 
