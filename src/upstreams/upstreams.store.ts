@@ -1,15 +1,12 @@
 import { z } from 'zod'
 import type { Rows, Transaction } from '../lib/db/client.ts'
 import { type IdPage, idPageQuery } from '../lib/http/id-paging.ts'
-import { isJsonObject, type JsonObject } from '../lib/kernel/json.ts'
+import { isJsonObject, toJsonObject } from '../lib/kernel/json.ts'
 import { mapFound, withoutNulls } from '../lib/kernel/missing.ts'
 import { ToolAnswers, type Upstream, UpstreamConfig } from './upstream.ts'
 
 const ResponseTokens = z.record(z.string(), z.number())
 const AnswersByTool = z.record(z.string(), ToolAnswers)
-
-/** Drops undefined members. */
-const toJson = (value: object): JsonObject => z.record(z.string(), z.json()).parse(JSON.parse(JSON.stringify(value)))
 
 const toUpstream = ({ transport, config, responseTokens, toolAnswers, ...row }: Rows.Upstream): Upstream => ({
   ...withoutNulls(row),
@@ -104,9 +101,9 @@ const toData = ({ name, description, isEnabled, config, responseTokens, toolAnsw
     description: description ?? null,
     isEnabled,
     transport,
-    config: toJson(stored),
+    config: toJsonObject(stored),
     responseTokens: { ...responseTokens },
-    toolAnswers: toJson(toolAnswers),
+    toolAnswers: toJsonObject(toolAnswers),
   }
 }
 

@@ -6,6 +6,9 @@ export type JsonObject = { [key: string]: JsonValue }
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** Returns the value as JSON has it, without undefined members. */
+export const toJsonObject = (value: object): JsonObject => JSON.parse(JSON.stringify(value))
+
 /** Parses JSON without limits. Returns undefined if the text is not JSON. */
 export const parseIfJson = (text: string): JsonValue | undefined => {
   try {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
+import { isJsonObject, type JsonObject, toJsonObject } from '../../lib/kernel/json.ts'
 import type { UpstreamConnection } from '../connection/connection.ts'
 import { mcpClient } from '../connection/mcp-client.ts'
 import type { UpstreamClient } from '../connection/open-connection.ts'
@@ -97,12 +97,6 @@ const tryList = async (connection: UpstreamConnection, list: ListName, flags: Ca
   }
 }
 
-/** Drops undefined members, which the SDK's values may have. */
-const toObject = (value: unknown): JsonObject => {
-  const plain: unknown = JSON.parse(JSON.stringify(value ?? {}))
-  return isJsonObject(plain) ? plain : {}
-}
-
 const describeServer = (
   client: UpstreamClient,
   secrets: readonly string[],
@@ -110,8 +104,8 @@ const describeServer = (
   const instructions = client.getInstructions()
   const plain = instructions && maskSecrets(removeHidden(instructions), secrets)
   return {
-    serverInfo: hideSecrets(toObject(client.getServerVersion()), secrets),
-    capabilities: toObject(client.getServerCapabilities()),
+    serverInfo: hideSecrets(toJsonObject(client.getServerVersion() ?? {}), secrets),
+    capabilities: toJsonObject(client.getServerCapabilities() ?? {}),
     ...(plain !== undefined && { instructions: plain.slice(0, MAX_DESCRIPTION_CHARS).toWellFormed() }),
   }
 }
