@@ -4,15 +4,12 @@ import { AppError } from '../lib/kernel/errors.ts'
 import { compileConfig, keysOfConfig } from './config/resolve-config.ts'
 import { listAllUpstreams } from './upstreams.store.ts'
 
-/** An upstream that uses a global. */
-type UpstreamReference = { id: string; name: string }
-
 /** Returns the upstreams that use globals, by the global's key. */
 export const listUpstreamsReferringTo = async (
   tx: Transaction,
   serverId: string,
-): Promise<ReadonlyMap<string, readonly UpstreamReference[]>> => {
-  const references = new Map<string, UpstreamReference[]>()
+): Promise<ReadonlyMap<string, readonly { id: string; name: string }[]>> => {
+  const references = new Map<string, { id: string; name: string }[]>()
   for (const { id, name, config } of await listAllUpstreams(tx, serverId)) {
     for (const key of keysOfConfig(config)) references.set(key, [...(references.get(key) ?? []), { id, name }])
   }

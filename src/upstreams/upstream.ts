@@ -116,8 +116,7 @@ export type Upstream = {
  * upstream.
  */
 export type UpstreamState =
-  | { kind: 'idle' | 'connecting' | 'connected' }
-  | { kind: 'disabled' }
+  | { kind: 'idle' | 'connecting' | 'connected' | 'disabled' }
   | { kind: 'failed'; why: string; ownWords?: string; since: Date; nextTryAt: Date | undefined }
 
 /** The state of an upstream without a connection. */

@@ -16,8 +16,6 @@ export type CataloguesOptions = Pick<RefreshesOptions, 'onError'> & {
   connections: UpstreamConnections
 }
 
-const disabled = () => new AppError('conflict', 'This upstream is disabled. Enable it before you refresh its lists.')
-
 /** Resolves when all have settled, or after `ms`. */
 const settleWithin = (promises: readonly Promise<unknown>[], ms: number): Promise<unknown> =>
   Promise.race([Promise.allSettled(promises), wait(ms, undefined, { ref: false })])
@@ -94,7 +92,9 @@ export const createUpstreamCatalogues = ({ db, changes, connections, onError }: 
     },
     /** Fetches the current catalogue. Throws `conflict` if the upstream is disabled, `unavailable` if it fails. */
     refresh: async (upstream: Upstream): Promise<StoredCatalogue> => {
-      if (!upstream.isEnabled) throw disabled()
+      if (!upstream.isEnabled) {
+        throw new AppError('conflict', 'This upstream is disabled. Enable it before you refresh its lists.')
+      }
       await connections.sync(upstream.serverId)
       try {
         return await refreshes.restart(upstream)

@@ -28,8 +28,6 @@ export const ToolAnswersRules = z.strictObject({
     ),
 })
 
-const NOTHING: ToolAnswers = {}
-
 /** Safe for tool names such as `constructor`. */
 const ownEntry = <T>(byName: Readonly<Record<string, T>>, name: string): T | undefined =>
   Object.hasOwn(byName, name) ? byName[name] : undefined
@@ -39,7 +37,7 @@ export const findToolAnswers = (
   { toolAnswers, responseTokens }: Pick<Upstream, 'toolAnswers' | 'responseTokens'>,
   name: string,
 ): ToolAnswers & { responseTokens: number | undefined } => ({
-  ...(ownEntry(toolAnswers, name) ?? NOTHING),
+  ...ownEntry(toolAnswers, name),
   responseTokens: ownEntry(responseTokens, name),
 })
 

@@ -91,8 +91,6 @@ export const checkInput = (
   return compiled.ok ? success(config) : compiled
 }
 
-const toInput = ({ isEager, ...config }: UpstreamConfig): UpstreamConfigInput => ({ ...config, eager: isEager })
-
 /** The fields of the change that are set; `null` becomes undefined. */
 const setFieldsOf = (change: UpstreamConfigChange): Partial<UpstreamConfigInput> => {
   const names = INPUT_FIELDS.filter(name => change[name] !== undefined)
@@ -100,9 +98,12 @@ const setFieldsOf = (change: UpstreamConfigChange): Partial<UpstreamConfigInput>
 }
 
 /** Applies a change. A new transport drops the fields of the old one; features that the change does not name stay. */
-export const applyChange = (before: UpstreamConfig, change: UpstreamConfigChange): UpstreamConfigInput => {
+export const applyChange = (
+  { isEager, ...before }: UpstreamConfig,
+  change: UpstreamConfigChange,
+): UpstreamConfigInput => {
   const transport = change.transport ?? before.transport
-  const kept = toInput(before)
+  const kept: UpstreamConfigInput = { ...before, eager: isEager }
   for (const name of fieldsNotOf(transport)) delete kept[name]
   if (transport === 'stdio') delete kept.auth
   const features = change.features === null ? undefined : { ...kept.features, ...change.features }
