@@ -12,27 +12,6 @@ const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 /** A parsed text of the configuration. `parts` is empty if it is invalid; `errors` says why. */
 type Field = { path: string; parts: readonly TextPart[] }
 
-type AddError = (path: string, message: string) => void
-
-const createFieldReader = () => {
-  const errors: FieldError[] = []
-  const fields: Field[] = []
-  const addError: AddError = (path, message) => {
-    errors.push({ path, message })
-  }
-  const read = (path: string, text: string, maxChars: number): Field => {
-    const field: { path: string; parts: readonly TextPart[] } = { path, parts: [] }
-    fields.push(field)
-    if (text.length > maxChars) addError(path, `is longer than ${maxChars} characters`)
-    if (text.includes('\0')) addError(path, 'contains a NUL character')
-    const parsed = parseReferences(text)
-    if (parsed.ok) field.parts = parsed.value
-    else addError(path, parsed.error)
-    return field
-  }
-  return { errors, fields, addError, read }
-}
-
 const startsWithGlobal = ({ parts }: Field): boolean => parts[0]?.kind === 'global'
 
 const invalidValue = (message: string): Result<never, ResolutionFault> => failure({ reason: 'unfit_value', message })
@@ -64,18 +43,23 @@ const fillStdio = ({ command, args, env, cwd, all }: Fields, readGlobal: (key: s
   return success(filled)
 }
 
-const checkVariables = (names: readonly string[], addError: AddError): void => {
-  const excess = names[MAX_VARIABLES]
-  if (excess !== undefined) addError(`env.${excess}`, `exceeds the maximum of ${MAX_VARIABLES}`)
-  for (const name of names) {
-    if (name.length <= MAX_VARIABLE_NAME_CHARS && VARIABLE_NAME.test(name)) continue
-    const rule = 'is not a valid variable name: use letters, digits and _, not starting with a digit'
-    addError(`env.${name.slice(0, MAX_VARIABLE_NAME_CHARS)}`, rule)
-  }
-}
+const isVariableName = (name: string): boolean => name.length <= MAX_VARIABLE_NAME_CHARS && VARIABLE_NAME.test(name)
 
 const readFields = ({ command, args, env, cwd }: StdioConfig) => {
-  const { errors, fields, addError, read } = createFieldReader()
+  const errors: FieldError[] = []
+  const fields: Field[] = []
+  const addError = (path: string, message: string): void => {
+    errors.push({ path, message })
+  }
+  const read = (path: string, text: string, maxChars: number): Field => {
+    if (text.length > maxChars) addError(path, `is longer than ${maxChars} characters`)
+    if (text.includes('\0')) addError(path, 'contains a NUL character')
+    const parsed = parseReferences(text)
+    if (!parsed.ok) addError(path, parsed.error)
+    const field: Field = { path, parts: parsed.ok ? parsed.value : [] }
+    fields.push(field)
+    return field
+  }
   const texts: Fields = {
     command: read('command', command, MAX_PATH_CHARS),
     args: args.map((text, index) => read(`args[${index}]`, text, MAX_ARGUMENT_CHARS)),
@@ -85,7 +69,13 @@ const readFields = ({ command, args, env, cwd }: StdioConfig) => {
   }
   if (command.trim() === '') addError('command', 'is empty')
   if (args.length > MAX_ARGUMENTS) addError(`args[${MAX_ARGUMENTS}]`, `exceeds the maximum of ${MAX_ARGUMENTS}`)
-  checkVariables(Object.keys(env), addError)
+  const names = Object.keys(env)
+  const excess = names[MAX_VARIABLES]
+  if (excess !== undefined) addError(`env.${excess}`, `exceeds the maximum of ${MAX_VARIABLES}`)
+  for (const name of names.filter(each => !isVariableName(each))) {
+    const rule = 'is not a valid variable name: use letters, digits and _, not starting with a digit'
+    addError(`env.${name.slice(0, MAX_VARIABLE_NAME_CHARS)}`, rule)
+  }
   if (texts.cwd !== undefined && cwd !== undefined && !startsWithGlobal(texts.cwd) && !isAbsolute(cwd)) {
     addError('cwd', 'must be an absolute path')
   }
