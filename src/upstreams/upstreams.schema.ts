@@ -20,8 +20,10 @@ const prefix = z
 /** More than any protocol version allows. */
 const MAX_TOOL_NAME_CHARS = 300
 
-const isShort = (byName: object): boolean => Object.keys(byName).length <= MAX_NAMED_TOOLS
-const TOO_MANY = `must name at most ${MAX_NAMED_TOOLS} tools`
+const byToolName = <Setting extends z.ZodType>(setting: Setting) =>
+  z
+    .record(z.string().max(MAX_TOOL_NAME_CHARS), setting)
+    .refine(byName => Object.keys(byName).length <= MAX_NAMED_TOOLS, `must name at most ${MAX_NAMED_TOOLS} tools`)
 
 const description = z.string().max(10_000, 'is longer than 10,000 characters')
 
@@ -64,18 +66,12 @@ const optional = {
   timeoutMs: z.int(TIME_RULE).min(1, TIME_RULE),
   prefix: prefix.describe("prefix of its tools' names; by default the upstream's name"),
   enabled: z.boolean(),
-  responseTokens: z
-    .record(z.string().max(MAX_TOOL_NAME_CHARS), responseTokens)
-    .refine(isShort, TOO_MANY)
-    .describe(
-      "most tokens of a result, by the upstream's own tool names, instead of the server's limit; 0 means no limit; a tool with an output schema is only cut if listed here, and then listed without its schema",
-    ),
-  toolAnswers: z
-    .record(z.string().max(MAX_TOOL_NAME_CHARS), ToolAnswersRules)
-    .refine(isShort, TOO_MANY)
-    .describe(
-      "how results are shaped and cached, by the upstream's own tool names; a shaped result must still match the tool's output schema",
-    ),
+  responseTokens: byToolName(responseTokens).describe(
+    "most tokens of a result, by the upstream's own tool names, instead of the server's limit; 0 means no limit; a tool with an output schema is only cut if listed here, and then listed without its schema",
+  ),
+  toolAnswers: byToolName(ToolAnswersRules).describe(
+    "how results are shaped and cached, by the upstream's own tool names; a shaped result must still match the tool's output schema",
+  ),
 }
 
 const transport = z.enum(UPSTREAM_TRANSPORTS, `must be one of ${UPSTREAM_TRANSPORTS.join(', ')}`)
