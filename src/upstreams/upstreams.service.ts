@@ -87,8 +87,11 @@ export const createUpstreamService = ({
     return isOAuth(before) && !isSame ? takeAccountsOf(tx, upstreamId) : []
   }
 
-  const getForChange = (tx: Transaction, actor: Actor, id: string) =>
-    getUpstreamFor(servers.getServerFor, tx, actor, id, 'build')
+  const getForChange = async (tx: Transaction, actor: Actor, id: string, unchanged: Unchanged = {}) => {
+    const found = await getUpstreamFor(servers.getServerFor, tx, actor, id, 'build')
+    assertUnchangedSince(`the upstream "${found.upstream.name}"`, found.upstream.updatedAt, unchanged)
+    return found
+  }
 
   const assertNoSecretAtRisk = async (tx: Transaction, serverId: string, config: UpstreamConfig): Promise<void> => {
     const compiled = compileConfig(config)
@@ -186,8 +189,7 @@ export const createUpstreamService = ({
       const { name, description, enabled, responseTokens, toolAnswers, ...requestedChange } = change
       const { upstream, gone } = await changes
         .commit(async (tx, announce) => {
-          const { upstream: before, server } = await getForChange(tx, actor, id)
-          assertUnchangedSince(`the upstream "${before.name}"`, before.updatedAt, unchanged)
+          const { upstream: before, server } = await getForChange(tx, actor, id, unchanged)
           const requested = applyChange(before.config, requestedChange)
           assertPassable(server, { transport: requested.transport, others: 0 })
           if (requested.transport === 'stdio' && before.config.transport !== 'stdio') {
@@ -224,8 +226,7 @@ export const createUpstreamService = ({
       unchanged: Unchanged = {},
     ): Promise<Upstream> =>
       changes.commit(async (tx, announce) => {
-        const { upstream: before, server } = await getForChange(tx, actor, id)
-        assertUnchangedSince(`the upstream "${before.name}"`, before.updatedAt, unchanged)
+        const { upstream: before, server } = await getForChange(tx, actor, id, unchanged)
         // An object cannot have this key.
         if (tool === '__proto__') throw refuse([{ path: 'tool', message: 'cannot have this name' }])
         const wanted = {
