@@ -23,7 +23,7 @@ import { createUpstreamLoading, type OpenGlobalsOf } from './upstream-loading.ts
 import { createUpstreamService, type ServersOfUpstreams } from './upstreams.service.ts'
 import { listEagerServerIds } from './upstreams.store.ts'
 
-export type UpstreamsNeeds = {
+type UpstreamsNeeds = {
   db: Database
   changes: Changes
   bus: EventBus

@@ -15,7 +15,7 @@ import * as store from './upstreams.store.ts'
 /** Decrypts the globals of a server, including secrets. */
 export type OpenGlobalsOf = (serverId: string) => Promise<DecryptedGlobals>
 
-export type UpstreamLoadingParts = {
+type UpstreamLoadingParts = {
   db: Database
   openGlobals: OpenGlobalsOf
   /** Whether upstreams may be commands on this machine. */

@@ -31,7 +31,7 @@ export type ServersOfUpstreams = {
   listGlobals: (tx: Transaction, serverId: string) => Promise<readonly { key: string; isSecret: boolean }[]>
 }
 
-export type UpstreamServiceParts = {
+type UpstreamServiceParts = {
   db: Database
   changes: Changes
   servers: ServersOfUpstreams
@@ -43,7 +43,7 @@ export type UpstreamServiceParts = {
 }
 
 /** Settings for one tool, by the upstream's own name. Without `responseTokens` the server's limit applies. */
-export type ToolAnswersChange = { tool: string; responseTokens: number | undefined; answers: ToolAnswers }
+type ToolAnswersChange = { tool: string; responseTokens: number | undefined; answers: ToolAnswers }
 
 export type UpstreamWithGlobals = {
   upstream: Upstream

@@ -89,7 +89,7 @@ export const listEagerServerIds = async (tx: Transaction): Promise<string[]> => 
 export const countUpstreams = (tx: Transaction, serverId: string): Promise<number> =>
   tx.upstream.count({ where: { serverId } })
 
-export type UpstreamContent = Pick<
+type UpstreamContent = Pick<
   Upstream,
   'name' | 'description' | 'isEnabled' | 'config' | 'responseTokens' | 'toolAnswers'
 >

@@ -11,8 +11,6 @@ import {
 import { type Catalogue, hashOf, type StoredCatalogue, sourceOf } from './catalogue.ts'
 import { MAX_SERVER_CATALOGUES_CHARS, UNUSED_MS } from './catalogue-limits.ts'
 
-export type CatalogueCacheOptions = { db: Database; changes: Changes }
-
 /** Replaces a catalogue for which the server has no room left. */
 const withoutLists = (catalogue: Catalogue): Catalogue => {
   const mebibytes = MAX_SERVER_CATALOGUES_CHARS / 1_024 / 1_024
@@ -22,7 +20,7 @@ const withoutLists = (catalogue: Catalogue): Catalogue => {
 }
 
 /** Caches catalogues: recently used ones in memory, all of them in the database. */
-export const createCatalogueCache = ({ db, changes }: CatalogueCacheOptions) => {
+export const createCatalogueCache = ({ db, changes }: { db: Database; changes: Changes }) => {
   const memory = new Map<string, StoredCatalogue>()
   /** In memory, but not yet in the database. */
   const unwritten = new Set<string>()

@@ -10,7 +10,7 @@ import { createCatalogueCache } from './catalogue-cache.ts'
 import { DUE_CHECK_INTERVAL_MS, FIRST_FETCH_TIMEOUT_MS, MIN_REFRESH_INTERVAL_MS } from './catalogue-limits.ts'
 import { createRefreshes, type RefreshesOptions } from './refreshes.ts'
 
-export type CataloguesOptions = Pick<RefreshesOptions, 'onError'> & {
+type CataloguesOptions = Pick<RefreshesOptions, 'onError'> & {
   db: Database
   changes: Changes
   connections: UpstreamConnections

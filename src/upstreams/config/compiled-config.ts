@@ -2,9 +2,8 @@ import type { FieldError } from '../../lib/kernel/errors.ts'
 import type { Result } from '../../lib/kernel/result.ts'
 import type { RemoteConfig, StdioConfig } from '../upstream.ts'
 
-/** A decrypted global. */
-export type DecryptedGlobal = { value: string; isSecret: boolean }
-export type DecryptedGlobals = ReadonlyMap<string, DecryptedGlobal>
+/** A server's globals with decrypted values, by key. */
+export type DecryptedGlobals = ReadonlyMap<string, { value: string; isSecret: boolean }>
 
 /** Why a configuration cannot be used now. `message` names globals and never shows a value. */
 export type ResolutionFault = {

@@ -22,7 +22,7 @@ const INPUT_FIELDS = [
 ] as const
 
 /** The requested connection settings; fields of all transports side by side. A missing field has its default. */
-export type UpstreamConfigInput = Pick<UpstreamInput, 'transport' | (typeof INPUT_FIELDS)[number]>
+type UpstreamConfigInput = Pick<UpstreamInput, 'transport' | (typeof INPUT_FIELDS)[number]>
 
 /** Changed fields; `null` resets an optional one. */
 type UpstreamConfigChange = Pick<UpstreamChange, keyof UpstreamConfigInput>

@@ -42,7 +42,7 @@ const withDefinition = ({ name, declared }: CatalogueItem, definition: JsonObjec
 })
 
 /** A tool compared with its approved hash. */
-export type ClassifiedTool = {
+type ClassifiedTool = {
   item: CatalogueItem
   nameHash: string
   after: JsonObject

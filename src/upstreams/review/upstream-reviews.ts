@@ -27,14 +27,12 @@ import {
   versionOf,
 } from './tool-review.ts'
 
-/** `reviewUpstreamChanges`: whether changes of its upstreams need approval. */
-export type ReviewedServer = NamedServer & { reviewUpstreamChanges: boolean }
-
 export type UpstreamReviewParts = {
   db: Database
   changes: Changes
   catalogues: Pick<UpstreamCatalogues, 'find'>
-  getServerFor: GetServerFor<ReviewedServer>
+  /** `reviewUpstreamChanges`: whether changes to the server's upstreams need approval. */
+  getServerFor: GetServerFor<NamedServer & { reviewUpstreamChanges: boolean }>
 }
 
 /** `version` changes with anything in `waiting`. */
