@@ -44,7 +44,7 @@ const oauth = z.strictObject({
 })
 
 /** Authorization settings of a remote upstream, as sent in a request. */
-export const authWish = z.discriminatedUnion(
+export const authInput = z.discriminatedUnion(
   'type',
   [z.strictObject({ type: z.literal('none') }), oauth],
   'must be none or oauth',

@@ -36,7 +36,7 @@ export const auditUpstream = (
   })
 
 /** An upstream may have thousands of tools and chooses their names. */
-const MAX_NAMED_TOOLS = 100
+const MAX_LISTED_TOOLS = 100
 const MAX_NAME_CHARS = 100
 
 const toShownName = (name: string): string => removeHidden(name).slice(0, MAX_NAME_CHARS).toWellFormed()
@@ -44,7 +44,7 @@ const toShownName = (name: string): string => removeHidden(name).slice(0, MAX_NA
 /** Lists the first tools by the upstream's own names, without hidden characters. */
 export const describeApproved = (tools: readonly string[]): JsonObject => ({
   count: tools.length,
-  tools: tools.slice(0, MAX_NAMED_TOOLS).map(toShownName),
+  tools: tools.slice(0, MAX_LISTED_TOOLS).map(toShownName),
 })
 
 /** Everything that can change about an upstream, with the names of the API. */

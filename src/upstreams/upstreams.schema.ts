@@ -3,7 +3,7 @@ import { readOnlyField, readOnlyTimes } from '../lib/http/pages/read-only.ts'
 import { absentable, absentableFields, nullishFields, orNull, timeSchema } from '../lib/http/schemas.ts'
 import { RESERVED_TOOL_PREFIX, TOOL_NAME, TOOL_NAME_RULE } from '../lib/kernel/names.ts'
 import { responseTokens } from '../tools/response/response-tokens.ts'
-import { authView, authWish } from './auth.schema.ts'
+import { authView, authInput } from './auth.schema.ts'
 import { ToolAnswersRules } from './catalogue/tool-answers.ts'
 import { MAX_MORE_URLS, MAX_NAMED_TOOLS, MAX_PATTERN_CHARS, MAX_PATTERNS } from './limits.ts'
 import { UPSTREAM_TRANSPORTS } from './upstream.ts'
@@ -57,7 +57,7 @@ const optional = {
     .max(MAX_MORE_URLS, `must have at most ${MAX_MORE_URLS} entries`)
     .describe('further URLs of the same server, for load balancing on a passthrough server'),
   headers: texts.describe('sent with every request'),
-  auth: authWish,
+  auth: authInput,
   eager: z.boolean().describe('whether to connect at once instead of with the first call'),
   features,
   allow: patterns,

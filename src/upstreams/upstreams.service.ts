@@ -69,7 +69,7 @@ export const createUpstreamService = ({
   maxTimeoutMs,
 }: UpstreamServiceParts) => {
   /** Stores the account setting and client secret of a change. Returns the accounts that it removed. */
-  const keepAuth = async (
+  const saveAuth = async (
     tx: Transaction,
     upstreamId: string,
     {
@@ -79,8 +79,8 @@ export const createUpstreamService = ({
     }: { before: UpstreamAuth | undefined; requested: AuthInput | undefined; after: UpstreamAuth },
   ): Promise<StoredAccount[]> => {
     const secret = toSecretChange(before, requested, after)
-    const isBrought = clientIdOf(before) !== undefined || clientIdOf(after) !== undefined
-    if (secret !== 'kept' && isBrought)
+    const hasOwnClient = clientIdOf(before) !== undefined || clientIdOf(after) !== undefined
+    if (secret !== 'kept' && hasOwnClient)
       await clients.saveConfigured(tx, upstreamId, secret === 'none' ? undefined : secret)
     // Accounts of another kind or client no longer work.
     const isSame = isOAuth(before) && isOAuth(after) && before.per === after.per && before.clientId === after.clientId
@@ -151,7 +151,7 @@ export const createUpstreamService = ({
             responseTokens,
             toolAnswers,
           })
-          await keepAuth(tx, made.id, { before: undefined, requested: requested.auth, after: config.auth })
+          await saveAuth(tx, made.id, { before: undefined, requested: requested.auth, after: config.auth })
           await auditUpstream(tx, actor, server, 'upstream.created', made, whereOf(config))
           announce({ type: 'upstream_changed', upstreamId: made.id, serverId })
           return made
@@ -208,7 +208,7 @@ export const createUpstreamService = ({
           await assertNoSecretAtRisk(tx, before.serverId, wanted.config)
           const after = await store.updateUpstream(tx, id, wanted)
           const auth = { before: before.config.auth, requested: requested.auth, after: wanted.config.auth }
-          const gone = await keepAuth(tx, id, auth)
+          const gone = await saveAuth(tx, id, auth)
           await auditChangedUpstream(tx, actor, server, { before, after })
           announce({ type: 'upstream_changed', upstreamId: id, serverId: before.serverId })
           return { upstream: after, gone }

@@ -42,14 +42,14 @@ type Where = { serverId: string; server?: { removedAt: null; presentation: 'pass
 const listByName = async (tx: Transaction, where: Where): Promise<Upstream[]> =>
   (await tx.upstream.findMany({ where, orderBy: { name: 'asc' } })).map(toUpstream)
 
-const ANSWERED = { removedAt: null, presentation: { not: 'passthrough' } } as const
+const NOT_PASSTHROUGH = { removedAt: null, presentation: { not: 'passthrough' } } as const
 
 /** Sorted by name. */
 export const listAllUpstreams = (tx: Transaction, serverId: string): Promise<Upstream[]> => listByName(tx, { serverId })
 
 /** Without an access check, for connections. Not of passthrough servers. */
 export const listUpstreamsOfAnybody = (tx: Transaction, serverId: string): Promise<Upstream[]> =>
-  listByName(tx, { serverId, server: ANSWERED })
+  listByName(tx, { serverId, server: NOT_PASSTHROUGH })
 
 /** Returns only those of passthrough servers, without an access check. */
 export const listUpstreamsPassedOnTo = (tx: Transaction, serverId: string): Promise<Upstream[]> =>
@@ -61,7 +61,7 @@ export const listEnabledUpstreams = async (
   serverIds: readonly string[],
 ): Promise<{ upstream: Upstream; isReviewed: boolean }[]> => {
   const rows = await tx.upstream.findMany({
-    where: { serverId: { in: [...serverIds] }, isEnabled: true, server: ANSWERED },
+    where: { serverId: { in: [...serverIds] }, isEnabled: true, server: NOT_PASSTHROUGH },
     include: { server: { select: { reviewUpstreamChanges: true } } },
   })
   return rows.map(({ server, ...own }) => ({ upstream: toUpstream(own), isReviewed: server.reviewUpstreamChanges }))
@@ -82,7 +82,7 @@ export const isServerReviewed = async (tx: Transaction, serverId: string): Promi
 
 /** Servers with an enabled upstream that connects at once. */
 export const listEagerServerIds = async (tx: Transaction): Promise<string[]> => {
-  const rows = await tx.upstream.findMany({ where: { isEnabled: true, server: ANSWERED } })
+  const rows = await tx.upstream.findMany({ where: { isEnabled: true, server: NOT_PASSTHROUGH } })
   return [...new Set(rows.map(toUpstream).flatMap(({ serverId, config }) => (config.isEager ? serverId : [])))]
 }
 

@@ -1,10 +1,10 @@
 import type { z } from 'zod'
 import type { FieldError } from '../../lib/kernel/errors.ts'
-import type { authWish } from '../auth.schema.ts'
+import type { authInput } from '../auth.schema.ts'
 import type { UpstreamAuth, UpstreamTransport } from '../upstream.ts'
 
 /** A missing secret stays as it is, `null` removes it. */
-export type AuthInput = z.infer<typeof authWish>
+export type AuthInput = z.infer<typeof authInput>
 
 /** Leaves out the secret, which is stored separately. */
 export const toAuth = (input: AuthInput = { type: 'none' }): UpstreamAuth => {

@@ -6,12 +6,12 @@ import type { UpstreamChange, UpstreamInput } from '../upstreams.schema.ts'
 import { checkAuth, toAuth } from './auth-input.ts'
 import { compileConfig } from './resolve-config.ts'
 
-const OF_STDIO = ['command', 'args', 'env', 'cwd'] as const
-const OF_REMOTE = ['url', 'urls', 'headers'] as const
+const STDIO_FIELDS = ['command', 'args', 'env', 'cwd'] as const
+const REMOTE_FIELDS = ['url', 'urls', 'headers'] as const
 
 const INPUT_FIELDS = [
-  ...OF_STDIO,
-  ...OF_REMOTE,
+  ...STDIO_FIELDS,
+  ...REMOTE_FIELDS,
   'auth',
   'eager',
   'features',
@@ -28,7 +28,7 @@ type UpstreamConfigInput = Pick<UpstreamInput, 'transport' | (typeof INPUT_FIELD
 type UpstreamConfigChange = Pick<UpstreamChange, keyof UpstreamConfigInput>
 
 /** Fields that the transport does not have. */
-const fieldsNotOf = (transport: UpstreamTransport) => (transport === 'stdio' ? OF_REMOTE : OF_STDIO)
+const fieldsNotOf = (transport: UpstreamTransport) => (transport === 'stdio' ? REMOTE_FIELDS : STDIO_FIELDS)
 
 const checkFields = (input: UpstreamConfigInput): FieldError[] => {
   const kind = input.transport === 'stdio' ? 'http and sse' : 'stdio'
