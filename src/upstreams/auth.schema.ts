@@ -38,7 +38,7 @@ const oauth = z.strictObject({
     .array(scope)
     .max(MAX_OAUTH_SCOPES, `must have at most ${MAX_OAUTH_SCOPES} entries`)
     .nullish()
-    .describe('by default those that the upstream asks for'),
+    .describe('by default the scopes that the MCP server asks for'),
   clientSecretSetAt: readOnlyField,
   connection: readOnlyField,
 })

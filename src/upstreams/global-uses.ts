@@ -19,13 +19,13 @@ export const listUpstreamsReferringTo = async (
 const operatorOnly = (key: string, name: string) =>
   new AppError(
     'forbidden',
-    `The global "${key}" is part of the command of the upstream "${name}", so only the operator of this installation can set or remove it.`,
+    `The MCP server "${name}" uses the global "${key}" in its command, so only the operator of this installation can set or remove it.`,
   )
 
 /**
- * Throws if a change of a global is not allowed because of the upstreams that use it: only the operator decides what a
- * command contains, and no secret may determine a URL's origin. `isSecret` is the new state; undefined if the global is
- * removed.
+ * Throws if an upstream that uses a global forbids changing it: only the operator decides what a
+ * command contains, and no secret may determine a URL's origin. `isSecret` is the new state;
+ * undefined if the global is removed.
  */
 export const assertGlobalMayChange = async (
   tx: Transaction,
@@ -38,6 +38,6 @@ export const assertGlobalMayChange = async (
     if (config.transport === 'stdio' && !actor.isOperator) throw operatorOnly(key, name)
     const risk = isSecret === true ? compiled.value.findSecretAtRisk(one => one === key) : undefined
     if (risk === undefined) continue
-    throw new AppError('invalid_request', `In the upstream "${name}", the ${risk.path} ${risk.message}.`)
+    throw new AppError('invalid_request', `In the MCP server "${name}", the ${risk.path} ${risk.message}.`)
   }
 }

@@ -33,7 +33,7 @@ type UpstreamsNeeds = {
   network: Pick<HttpClientOptions, 'policy' | 'connectTimeoutMs' | 'ownOrigins'>
   findActorByUserId: (userId: string) => Promise<Actor | undefined>
   openGlobals: OpenGlobalsOf
-  /** What upstreams need to know about their servers. */
+  /** Looks up the servers that upstreams belong to. */
   servers: ServersOfUpstreams &
     Pick<UpstreamReviewParts, 'getServerFor'> &
     Pick<UpstreamAccountsParts, 'findServerToCall'> &

@@ -7,7 +7,7 @@ import type { JsonObject } from '../lib/kernel/json.ts'
 import { removeHidden } from './catalogue/hidden-text.ts'
 import type { Upstream, UpstreamConfig } from './upstream.ts'
 
-/** The server as an audit entry names it. */
+/** The fields of a server that an audit entry needs. */
 export type NamedServer = { id: string; name: string; organizationId: string }
 
 const toOrigin = (url: string): string => URL.parse(url)?.origin ?? 'set by a global'
@@ -35,7 +35,7 @@ export const auditUpstream = (
     change: { server: { id: server.id, name: server.name }, ...change },
   })
 
-/** An upstream may have thousands of tools and chooses their names. */
+/** An upstream may have thousands of tools, and it chooses their names. */
 const MAX_LISTED_TOOLS = 100
 const MAX_NAME_CHARS = 100
 
@@ -47,7 +47,7 @@ export const describeApproved = (tools: readonly string[]): JsonObject => ({
   tools: tools.slice(0, MAX_LISTED_TOOLS).map(toShownName),
 })
 
-/** Everything that can change about an upstream, with the names of the API. */
+/** Returns an upstream's editable fields, under their names in the API. */
 const facetsOf = ({
   name,
   description,
@@ -66,7 +66,7 @@ const changedFields = (before: Upstream, after: Upstream): string[] => {
   return [...names].filter(name => !isDeepStrictEqual(was[name], is[name])).sort()
 }
 
-/** Records which fields changed and a new origin, but never the values. */
+/** Records which fields changed. Of their values, only transport, command and origin are recorded. */
 export const auditChangedUpstream = async (
   tx: Transaction,
   actor: Actor,

@@ -12,7 +12,7 @@ import { isOAuth, isPerCaller, type ResolvedConfig, type Upstream } from './upst
 import { noUpstream } from './upstream-refusals.ts'
 import * as store from './upstreams.store.ts'
 
-/** Decrypts the globals of a server, including secrets. */
+/** Returns a server's decrypted globals, including secrets. */
 export type OpenGlobalsOf = (serverId: string) => Promise<DecryptedGlobals>
 
 type UpstreamLoadingParts = {
@@ -22,7 +22,7 @@ type UpstreamLoadingParts = {
   allowStdio: boolean
 }
 
-/** An upstream with a shared account cannot be used without a working one. */
+/** Adds the shared account. Without a working account, the upstream cannot be used. */
 const withAccount = (loaded: LoadedUpstream, shared: ReadonlyMap<string, AccountInfo>): LoadedUpstream => {
   const { upstream, resolved } = loaded
   const { config } = upstream
@@ -57,7 +57,7 @@ export const createUpstreamLoading = ({ db, openGlobals, allowStdio }: UpstreamL
       throw new AppError('conflict', resolved.error.message)
     },
 
-    /** Loads all upstreams of a server; none if the server is gone. */
+    /** Loads a server's upstreams. Returns none for a removed or passthrough server. */
     loadUpstreams: async (serverId: string): Promise<LoadedUpstream[]> => {
       const upstreams = await store.listUpstreamsOfAnybody(db, serverId)
       if (upstreams.length === 0) return []
@@ -69,7 +69,7 @@ export const createUpstreamLoading = ({ db, openGlobals, allowStdio }: UpstreamL
       return upstreams.map(upstream => withAccount({ upstream, resolved: resolve(upstream, globals) }, shared))
     },
 
-    /** Loads the upstreams of a passthrough server; none of any other server. */
+    /** Loads a passthrough server's upstreams. Returns none for any other server. */
     loadPassedOnTo: async (serverId: string): Promise<LoadedUpstream[]> => {
       const upstreams = await store.listUpstreamsPassedOnTo(db, serverId)
       if (upstreams.length === 0) return []

@@ -4,15 +4,15 @@ import { toolAnswersErrors } from './catalogue/tool-answers.ts'
 import type { Upstream, UpstreamConfig } from './upstream.ts'
 
 /** Also used for upstreams that the actor may not see. */
-export const noUpstream = () => new AppError('not_found', 'There is no such upstream.')
+export const noUpstream = () => new AppError('not_found', 'There is no such MCP server.')
 
 /** Builds the error for an invalid configuration. */
 export const refuse = (errors: readonly FieldError[]): AppError => {
   const [first] = errors
   const summary =
     errors.length === 1 && first !== undefined
-      ? `The upstream is invalid: ${first.path} ${first.message}.`
-      : 'The upstream is invalid: see errors.'
+      ? `The MCP server is invalid: ${first.path} ${first.message}.`
+      : 'The MCP server is invalid: see errors.'
   return new AppError('invalid_request', summary, { errors })
 }
 

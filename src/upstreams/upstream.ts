@@ -4,7 +4,7 @@ import { StoredResponse } from '../tools/response/response-rules.ts'
 export const UPSTREAM_TRANSPORTS = ['stdio', 'http', 'sse'] as const
 export type UpstreamTransport = (typeof UPSTREAM_TRANSPORTS)[number]
 
-/** Which kinds of items are passed on. A request for a kind that is off gets an error that names it. */
+/** The kinds of items that clients can use. A request for another kind fails; the error names the kind. */
 const UpstreamFeatures = z.object({ tools: z.boolean(), resources: z.boolean(), prompts: z.boolean() })
 export type UpstreamFeatures = z.infer<typeof UpstreamFeatures>
 
@@ -28,7 +28,7 @@ export type StdioConfig = z.infer<typeof StdioConfig>
 const RemoteConfig = z.object({
   transport: z.enum(['http', 'sse']),
   url: z.string(),
-  /** Further URLs of the same server, for load balancing on a passthrough server. Other servers use only the first. */
+  /** Further URLs of the same upstream, for load balancing. Only passthrough servers use them. */
   urls: z.array(z.string()).optional(),
   headers: texts,
 })
@@ -38,19 +38,19 @@ export type RemoteConfig = z.infer<typeof RemoteConfig>
 const UpstreamAuth = z.discriminatedUnion('type', [
   z.object({ type: z.literal('none') }),
   z.object({
-    /** An account connected there. Its secrets are stored separately. */
+    /** Uses an account connected at the upstream. Its secrets are stored separately. */
     type: z.literal('oauth'),
     /** One account for all callers, or each caller's own. */
     per: z.enum(['server', 'caller']),
     /** A client registered by hand; by default Patchbay registers itself. */
     clientId: z.string().optional(),
-    /** The scopes to request; by default those that the upstream asks for. */
+    /** The scopes to request; by default the scopes that the upstream asks for. */
     scopes: z.array(z.string()).optional(),
   }),
 ])
 export type UpstreamAuth = z.infer<typeof UpstreamAuth>
 
-/** For every transport. */
+/** Settings that every transport has. */
 const settings = {
   /** Per operation. */
   timeoutMs: z.number(),
@@ -61,7 +61,7 @@ const settings = {
   allow: z.array(z.string()).optional(),
   /** Patterns of tools that are never passed on, even if `allow` matches. */
   deny: z.array(z.string()).optional(),
-  /** Prefix of its tools' names; by default the upstream's name. */
+  /** Prefix of tool names; by default the upstream's name. */
   prefix: z.string().optional(),
   auth: UpstreamAuth,
 }
@@ -80,16 +80,14 @@ export const isOAuth = (auth: UpstreamAuth | undefined): auth is OAuth => auth?.
 export const isPerCaller = ({ auth }: Pick<UpstreamConfig, 'auth'>): boolean =>
   auth.type === 'oauth' && auth.per === 'caller'
 
-/** How the results of one of its tools are shaped and cached, as for tools of ours. */
+/** How the results of one upstream tool are shaped and cached. Our own tools have the same settings. */
 export const ToolAnswers = z.object({
   response: StoredResponse.optional(),
-  /**
-   * How long a result is cached, in seconds. Only for read-only tools, as declared by the upstream or by `readOnly`.
-   */
+  /** Cache time in seconds. Only for tools that the upstream or `readOnly` declares read-only. */
   cacheSeconds: z.int().optional(),
   /** Whether all callers share the cache. */
   cacheShared: z.boolean().optional(),
-  /** The builder states that the tool changes nothing. */
+  /** Whether the builder declares the tool read-only. */
   readOnly: z.boolean().optional(),
 })
 export type ToolAnswers = z.infer<typeof ToolAnswers>
@@ -103,7 +101,7 @@ export type Upstream = {
   isEnabled: boolean
   /** As entered, with `{{global}}` references. */
   config: UpstreamConfig
-  /** Most tokens of a result, by tool name, instead of the server's limit; 0 means no limit. */
+  /** Maximum tokens of a result, by tool name. Replaces the server's limit; 0 means no limit. */
   responseTokens: Readonly<Record<string, number>>
   /** Settings for results, by tool name. */
   toolAnswers: Readonly<Record<string, ToolAnswers>>
@@ -112,8 +110,8 @@ export type Upstream = {
 }
 
 /**
- * The state of its connection. `why` may be shown to anybody who may see the upstream; `ownWords` has no text from the
- * upstream.
+ * The state of an upstream's connection. `why` may be shown to anyone who may see the upstream.
+ * `ownWords` is the same message without text from the upstream.
  */
 export type UpstreamState =
   | { kind: 'idle' | 'connecting' | 'connected' | 'disabled' }

@@ -8,7 +8,7 @@ import { ToolAnswersRules } from './catalogue/tool-answers.ts'
 import { MAX_MORE_URLS, MAX_NAMED_TOOLS, MAX_PATTERN_CHARS, MAX_PATTERNS } from './limits.ts'
 import { UPSTREAM_TRANSPORTS } from './upstream.ts'
 
-/** Starts tool names and URIs; `proxy_` is reserved for our own tools. */
+/** Prefix of tool names and URIs. `proxy_` is reserved for our own tools. */
 const prefix = z
   .string()
   .regex(TOOL_NAME, TOOL_NAME_RULE)
@@ -35,7 +35,7 @@ const pattern = z
 const patterns = z
   .array(pattern)
   .max(MAX_PATTERNS, `must have at most ${MAX_PATTERNS} entries`)
-  .describe("patterns of the upstream's own tool names, * for any characters")
+  .describe("patterns for the MCP server's own tool names; * matches any characters")
 
 const texts = z.record(z.string(), z.string())
 
@@ -45,7 +45,7 @@ const features = z
 
 const TIME_RULE = 'must be a whole number of milliseconds, at least 1, such as 10,000'
 
-/** Sizes and texts are checked with the configuration, since they depend on the transport. */
+/** Lengths and contents are checked with the configuration, because they depend on the transport. */
 const optional = {
   command: z.string().describe('a command on this machine, run without a shell; only for the operator'),
   args: z.array(z.string()),
@@ -62,15 +62,15 @@ const optional = {
   features,
   allow: patterns,
   deny: patterns,
-  // The maximum is a setting and is checked by the service.
+  // The maximum is a setting. The service checks it.
   timeoutMs: z.int(TIME_RULE).min(1, TIME_RULE),
-  prefix: prefix.describe("prefix of its tools' names; by default the upstream's name"),
+  prefix: prefix.describe("prefix of its tool names; by default the MCP server's name"),
   enabled: z.boolean(),
   responseTokens: byToolName(responseTokens).describe(
-    "most tokens of a result, by the upstream's own tool names, instead of the server's limit; 0 means no limit; a tool with an output schema is only cut if listed here, and then listed without its schema",
+    "maximum tokens of a result, by the MCP server's own tool names, instead of the server's limit; 0 means no limit; the results of a tool with an output schema are only cut if the tool is listed here, and clients then see it without its schema",
   ),
   toolAnswers: byToolName(ToolAnswersRules).describe(
-    "how results are shaped and cached, by the upstream's own tool names; a shaped result must still match the tool's output schema",
+    "how results are shaped and cached, by the MCP server's own tool names; a shaped result must still match the tool's output schema",
   ),
 }
 
@@ -101,7 +101,7 @@ export const UpdateUpstream = z.strictObject({
   description: description.nullish(),
   transport: transport.optional(),
   ...nullishFields(optional),
-  features: optional.features.nullish().describe('missing ones stay as they are'),
+  features: optional.features.nullish().describe('a missing feature stays unchanged'),
   enabled: optional.enabled.optional(),
 })
 
@@ -118,7 +118,7 @@ const skipped = z
   .array(
     z.object({
       kind: z.enum(['tool', 'resource', 'template', 'prompt']),
-      item: z.string().describe("the upstream's own name"),
+      item: z.string().describe("the MCP server's own name for it"),
       name: z.string().describe('the name it would have'),
       reason: z.string(),
     }),
@@ -127,10 +127,10 @@ const skipped = z
 
 /** The result of a refresh. */
 export const UpstreamOfferView = z.object({
-  tools: z.array(z.string()).describe("the upstream's own names"),
+  tools: z.array(z.string()).describe("the MCP server's own names"),
   resources: z.array(z.string()).describe('URIs'),
   resourceTemplates: z.array(z.string()).describe('URI templates'),
-  prompts: z.array(z.string()).describe("the upstream's own names"),
+  prompts: z.array(z.string()).describe("the MCP server's own names"),
   flags: z
     .array(z.object({ kind: z.string(), item: z.string(), message: z.string() }))
     .describe('items that were left out, were cut or contain hidden characters'),
@@ -161,8 +161,8 @@ export const UpstreamView = z.object({
   enabled: z.boolean(),
   responseTokens: z.record(z.string(), z.int()),
   toolAnswers: z.record(z.string(), ToolAnswersRules),
-  globals: z.array(z.string()).describe('keys of the globals that it refers to'),
-  missingGlobals: z.array(z.string()).describe('those that the server does not have'),
+  globals: z.array(z.string()).describe('keys of the globals that it uses'),
+  missingGlobals: z.array(z.string()).describe('keys of the globals that it uses and the server does not have'),
   warnings: z.array(z.string()).describe('warnings about where its secrets are sent'),
   state,
   skipped,

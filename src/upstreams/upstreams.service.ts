@@ -42,14 +42,14 @@ type UpstreamServiceParts = {
   maxTimeoutMs: number
 }
 
-/** Settings for one tool, by the upstream's own name. Without `responseTokens` the server's limit applies. */
+/** Settings for the tool with this upstream name. Without `responseTokens` the server's limit applies. */
 type ToolAnswersChange = { tool: string; responseTokens: number | undefined; answers: ToolAnswers }
 
 export type UpstreamWithGlobals = {
   upstream: Upstream
-  /** Globals that it uses and its server does not have. */
+  /** Globals that the upstream uses and its server does not have. */
   missingGlobals: readonly string[]
-  /** Warnings about where its secrets are sent. */
+  /** Warnings about where the upstream's secrets are sent. */
   warnings: readonly string[]
   /** When the builder's client secret was entered. */
   clientSecretSetAt?: Date | undefined
@@ -68,7 +68,7 @@ export const createUpstreamService = ({
   allowStdio,
   maxTimeoutMs,
 }: UpstreamServiceParts) => {
-  /** Stores the account setting and client secret of a change. Returns the accounts that it removed. */
+  /** Stores the requested account setting and client secret. Returns the accounts that this removed. */
   const saveAuth = async (
     tx: Transaction,
     upstreamId: string,
@@ -82,14 +82,14 @@ export const createUpstreamService = ({
     const hasOwnClient = clientIdOf(before) !== undefined || clientIdOf(after) !== undefined
     if (secret !== 'kept' && hasOwnClient)
       await clients.saveConfigured(tx, upstreamId, secret === 'none' ? undefined : secret)
-    // Accounts of another kind or client no longer work.
+    // Accounts of another kind, or connected with another client, no longer work.
     const isSame = isOAuth(before) && isOAuth(after) && before.per === after.per && before.clientId === after.clientId
     return isOAuth(before) && !isSame ? takeAccountsOf(tx, upstreamId) : []
   }
 
   const getForChange = async (tx: Transaction, actor: Actor, id: string, unchanged: Unchanged = {}) => {
     const found = await getUpstreamFor(servers.getServerFor, tx, actor, id, 'build')
-    assertUnchangedSince(`the upstream "${found.upstream.name}"`, found.upstream.updatedAt, unchanged)
+    assertUnchangedSince(`the MCP server "${found.upstream.name}"`, found.upstream.updatedAt, unchanged)
     return found
   }
 
@@ -104,10 +104,10 @@ export const createUpstreamService = ({
 
   const assertRoom = async (tx: Transaction, serverId: string): Promise<void> => {
     if ((await store.countUpstreams(tx, serverId)) < MAX_UPSTREAMS_PER_SERVER) return
-    throw new AppError('limit_exceeded', `A server can have at most ${MAX_UPSTREAMS_PER_SERVER} upstreams.`)
+    throw new AppError('limit_exceeded', `A server can have at most ${MAX_UPSTREAMS_PER_SERVER} MCP servers attached.`)
   }
 
-  /** For upstreams of one server, whose globals are read once. */
+  /** Adds globals and accounts to upstreams of one server. Reads its globals once. */
   const withGlobals = async (serverId: string, upstreams: readonly Upstream[]): Promise<UpstreamWithGlobals[]> => {
     const isSecretByKey = new Map((await servers.listGlobals(db, serverId)).map(({ key, isSecret }) => [key, isSecret]))
     const authorized = upstreams.flatMap(({ id, config }) => (isOAuth(config.auth) ? id : []))
@@ -156,7 +156,7 @@ export const createUpstreamService = ({
           announce({ type: 'upstream_changed', upstreamId: made.id, serverId })
           return made
         })
-        .catch(rethrowTaken('server', 'an upstream', name))
+        .catch(rethrowTaken('server', 'an MCP server', name))
       return withOwnGlobals(upstream)
     },
 
@@ -213,7 +213,7 @@ export const createUpstreamService = ({
           announce({ type: 'upstream_changed', upstreamId: id, serverId: before.serverId })
           return { upstream: after, gone }
         })
-        .catch(rethrowTaken('server', 'an upstream', name))
+        .catch(rethrowTaken('server', 'an MCP server', name))
       revocations.revokeInBackground(gone)
       return withOwnGlobals(upstream)
     },
@@ -253,11 +253,11 @@ export const createUpstreamService = ({
       revocations.revokeInBackground(gone)
     },
 
-    /** For an action with side effects; requires the permission to change the upstream. */
+    /** Returns an upstream for an action with side effects. Requires permission to change it. */
     getUpstreamForUse: async (actor: Actor, id: string): Promise<Upstream> => {
       const { upstream, server } = await getForChange(db, actor, id)
       if (server.presentation !== 'passthrough') return upstream
-      throw new AppError('conflict', "This is a passthrough server: Patchbay does not fetch the upstream's lists.")
+      throw new AppError('conflict', "This is a passthrough server: Patchbay does not fetch the MCP server's lists.")
     },
   }
 }

@@ -15,7 +15,7 @@ const toUpstream = ({ transport, config, responseTokens, toolAnswers, ...row }: 
   toolAnswers: AnswersByTool.parse(toolAnswers ?? {}),
 })
 
-/** Finds an upstream of a server that exists in one of these organizations, with that server's organization. */
+/** Finds an upstream whose server exists in one of these organizations. Also returns the organization. */
 export const findUpstream = async (
   tx: Transaction,
   id: string,
@@ -28,7 +28,7 @@ export const findUpstream = async (
   return mapFound(row, ({ server, ...own }) => ({ upstream: toUpstream(own), organizationId: server.organizationId }))
 }
 
-/** Without an access check, for connections. */
+/** Finds an upstream without an access check, for connections. */
 export const findUpstreamOfAnybody = async (tx: Transaction, id: string): Promise<Upstream | undefined> => {
   const row = await tx.upstream.findFirst({ where: { id, server: { removedAt: null } } })
   return mapFound(row, toUpstream)
@@ -44,18 +44,18 @@ const listByName = async (tx: Transaction, where: Where): Promise<Upstream[]> =>
 
 const NOT_PASSTHROUGH = { removedAt: null, presentation: { not: 'passthrough' } } as const
 
-/** Sorted by name. */
+/** Returns a server's upstreams, sorted by name. */
 export const listAllUpstreams = (tx: Transaction, serverId: string): Promise<Upstream[]> => listByName(tx, { serverId })
 
-/** Without an access check, for connections. Not of passthrough servers. */
+/** Without an access check, for connections. Returns none for passthrough servers. */
 export const listUpstreamsOfAnybody = (tx: Transaction, serverId: string): Promise<Upstream[]> =>
   listByName(tx, { serverId, server: NOT_PASSTHROUGH })
 
-/** Returns only those of passthrough servers, without an access check. */
+/** Without an access check, for connections. Returns none for servers that are not passthrough. */
 export const listUpstreamsPassedOnTo = (tx: Transaction, serverId: string): Promise<Upstream[]> =>
   listByName(tx, { serverId, server: { removedAt: null, presentation: 'passthrough' } })
 
-/** Enabled upstreams, except those of passthrough servers. `isReviewed`: whether their changes need approval. */
+/** Returns enabled upstreams, except on passthrough servers. `isReviewed`: whether changes need approval. */
 export const listEnabledUpstreams = async (
   tx: Transaction,
   serverIds: readonly string[],
@@ -67,7 +67,7 @@ export const listEnabledUpstreams = async (
   return rows.map(({ server, ...own }) => ({ upstream: toUpstream(own), isReviewed: server.reviewUpstreamChanges }))
 }
 
-/** Undefined if the server has no upstream. */
+/** Returns undefined if the server has no upstream. */
 export const findPresentation = async (tx: Transaction, serverId: string): Promise<string | undefined> => {
   const row = await tx.upstream.findFirst({
     where: { serverId },
@@ -76,11 +76,11 @@ export const findPresentation = async (tx: Transaction, serverId: string): Promi
   return row?.server.presentation
 }
 
-/** Whether changes of its upstreams need approval; false for a server without upstreams. */
+/** Whether changes to the server's upstreams need approval; false for a server without upstreams. */
 export const isServerReviewed = async (tx: Transaction, serverId: string): Promise<boolean> =>
   (await tx.upstream.count({ where: { serverId, server: { reviewUpstreamChanges: true } } })) > 0
 
-/** Servers with an enabled upstream that connects at once. */
+/** Returns the servers with an enabled upstream that connects at once. */
 export const listEagerServerIds = async (tx: Transaction): Promise<string[]> => {
   const rows = await tx.upstream.findMany({ where: { isEnabled: true, server: NOT_PASSTHROUGH } })
   return [...new Set(rows.map(toUpstream).flatMap(({ serverId, config }) => (config.isEager ? serverId : [])))]
