@@ -86,7 +86,7 @@ export const CreateUpstream = z.strictObject({
 export type UpstreamInput = Pick<z.infer<typeof CreateUpstream>, 'name' | 'transport'> &
   Partial<z.infer<typeof CreateUpstream>>
 
-/** In an update, `null` resets an optional field and a missing one stays as it is. */
+/** In an update, `null` resets an optional field, and a missing field stays unchanged. */
 export const UpdateUpstream = z.strictObject({
   id: readOnlyField,
   serverId: readOnlyField,

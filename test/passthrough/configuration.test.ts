@@ -29,8 +29,8 @@ describe.each(databasesOfRun)('the presentation passthrough on $kind', kind => {
     const refused: [string, string][] = [
       [withTool, 'it has tools of its own, which could no longer be called'],
       [withToolkit, 'it uses toolkits, whose tools could not be called'],
-      [withTwo, 'it has 2 upstreams, but a passthrough server has only one'],
-      [withCommand, 'its upstream "local" is a command, which cannot receive HTTP requests'],
+      [withTwo, 'it has 2 MCP servers, but a passthrough server can have only one'],
+      [withCommand, 'its MCP server "local" is a command, which cannot receive HTTP requests'],
     ]
     for (const [serverId, why] of refused) {
       const answer = await change(serverId, 'passthrough')

@@ -54,12 +54,12 @@ describe.each(databasesOfRun)('what clients see of upstreams, on $kind', kind =>
       item: 'read',
       name: 'far_read',
       reason:
-        'the tool "read" of the upstream "far" would be "far_read", which the tool "far_read" of the server is already; change the prefix',
+        'the tool "read" of the MCP server "far" would be named "far_read", which is already the name of the server\'s own tool "far_read"; change the prefix',
     }
     expect(first.refreshed).toEqual([taken])
     expect(await skippedOf(first.id)).toEqual([taken])
     expect(second.refreshed).toMatchObject([
-      { item: 'write', name: 'far_write', reason: expect.stringContaining('the tool "write" of the upstream "far"') },
+      { item: 'write', name: 'far_write', reason: expect.stringContaining('the tool "write" of the MCP server "far"') },
     ])
     const { body } = await operator.expectOk('GET', `/servers/${serverId}/upstreams`)
     const { items } = z.object({ items: z.array(Skipped) }).parse(body)

@@ -11,10 +11,10 @@ import {
 import { type Catalogue, hashOf, type StoredCatalogue, sourceOf } from './catalogue.ts'
 import { MAX_SERVER_CATALOGUES_CHARS, UNUSED_MS } from './catalogue-limits.ts'
 
-/** Replaces a catalogue for which the server has no room left. */
+/** Empties the lists of a catalogue that would exceed the server's limit, and adds a flag. */
 const withoutLists = (catalogue: Catalogue): Catalogue => {
   const mebibytes = MAX_SERVER_CATALOGUES_CHARS / 1_024 / 1_024
-  const message = `The lists of this server's upstreams are larger than ${mebibytes} MiB together, so this one is left out. Remove another upstream or turn features off.`
+  const message = `The lists of this server's MCP servers are larger than ${mebibytes} MiB in total, so these are left out. Remove another MCP server or turn features off.`
   const flags = [{ kind: 'upstream' as const, item: 'lists', message }, ...catalogue.flags]
   return { ...catalogue, tools: [], resources: [], resourceTemplates: [], prompts: [], flags }
 }
@@ -29,7 +29,7 @@ export const createCatalogueCache = ({ db, changes }: { db: Database; changes: C
   return {
     /** When the catalogue was fetched, or 0 if it is not in memory. */
     fetchedAtOf: (upstreamId: string): number => memory.get(upstreamId)?.fetchedAt.getTime() ?? 0,
-    /** Returns the last known catalogue, even one from another configuration. */
+    /** Returns the last known catalogue, even if it is from another configuration. */
     find: async (upstreamId: string): Promise<StoredCatalogue | undefined> =>
       memory.get(upstreamId) ?? (await findCatalogue(db, upstreamId)),
     /** Returns the catalogues that are current. Never contacts an upstream. */
@@ -52,7 +52,7 @@ export const createCatalogueCache = ({ db, changes }: { db: Database; changes: C
       }
       return found
     },
-    /** Stores it in memory, unless the server's catalogues become too large. `write` must follow. */
+    /** Stores a catalogue in memory, without its lists above the server's limit. Call `write` afterwards. */
     put: async (upstream: Upstream, source: string, catalogue: Catalogue): Promise<StoredCatalogue> => {
       const { id } = upstream
       const { length } = JSON.stringify(catalogue)
@@ -64,7 +64,7 @@ export const createCatalogueCache = ({ db, changes }: { db: Database; changes: C
       unwritten.add(id)
       return stored
     },
-    /** Writes it to the database and announces a change if it differs from `before`. */
+    /** Writes a catalogue to the database. Announces a change if it differs from `before`. */
     write: async ({ id, serverId }: Upstream, stored: StoredCatalogue, before: StoredCatalogue | undefined) => {
       try {
         if (before?.source === stored.source && before.hash === stored.hash) {
@@ -82,8 +82,8 @@ export const createCatalogueCache = ({ db, changes }: { db: Database; changes: C
       }
     },
     /**
-     * Drops catalogues from memory that were not used for a while and returns their ids. Mounted servers hold their own
-     * reference.
+     * Drops catalogues from memory that were not used for a while, and returns their upstreams' ids.
+     * Mounted servers have their own references.
      */
     evictUnused: (now: number, isBusy: (upstreamId: string) => boolean): string[] => {
       const unused = [...usedAt].flatMap(([id, at]) =>

@@ -4,7 +4,7 @@ import type { Transaction } from '../../lib/db/client.ts'
 import type { Upstream } from '../upstream.ts'
 import { Catalogue, type StoredCatalogue, sourceOf } from './catalogue.ts'
 
-/** Without the content, which may be large. */
+/** Returns the hash of each upstream's catalogue. Does not read the content, which may be large. */
 export const listCatalogueHashes = async (
   tx: Transaction,
   upstreamIds: readonly string[],
@@ -29,7 +29,7 @@ export const sumOtherCatalogues = async (
   return Sum.parse(rows)[0].chars
 }
 
-/** Undefined if there is none, or one in a format of another version. */
+/** Returns undefined if there is none, or if another version of Patchbay stored it in another format. */
 export const findCatalogue = async (tx: Transaction, upstreamId: string): Promise<StoredCatalogue | undefined> => {
   const row = await tx.upstreamCatalogue.findUnique({ where: { upstreamId } })
   if (row === null) return undefined
@@ -38,7 +38,7 @@ export const findCatalogue = async (tx: Transaction, upstreamId: string): Promis
   return parsed.success ? { source, hash, catalogue: parsed.data, fetchedAt } : undefined
 }
 
-/** Undefined if the stored one is from another configuration of the upstream. */
+/** Returns undefined if the stored catalogue is from another configuration of the upstream. */
 export const findCurrentCatalogue = async (
   tx: Transaction,
   upstream: Upstream,

@@ -5,10 +5,10 @@ import type { Upstream } from '../upstream.ts'
 
 const Declared = z.custom<JsonObject>(isJsonObject)
 
-/** `name` is the upstream's own: a resource's URI, a resource template's URI template. */
+/** `name` identifies the item at the upstream. For resources it is the URI, for templates the URI template. */
 const CatalogueItem = z.object({
   name: z.string(),
-  /** As the upstream declared it, without hidden characters in titles and descriptions. */
+  /** The upstream's declaration, without hidden characters in titles and descriptions. */
   declared: Declared,
 })
 export type CatalogueItem = z.infer<typeof CatalogueItem>
@@ -33,7 +33,7 @@ export const Catalogue = z.object({
 })
 export type Catalogue = z.infer<typeof Catalogue>
 
-/** `source` is a hash of the configuration it was fetched with, `hash` one of the content. */
+/** `source` is a hash of the configuration used for fetching, `hash` a hash of the content. */
 export type StoredCatalogue = { source: string; hash: string; catalogue: Catalogue; fetchedAt: Date }
 
 const digest = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('base64url')

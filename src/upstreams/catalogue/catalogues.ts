@@ -16,11 +16,11 @@ type CataloguesOptions = Pick<RefreshesOptions, 'onError'> & {
   connections: UpstreamConnections
 }
 
-/** Resolves when all have settled, or after `ms`. */
+/** Resolves when all promises have settled, or after `ms`. */
 const settleWithin = (promises: readonly Promise<unknown>[], ms: number): Promise<unknown> =>
   Promise.race([Promise.allSettled(promises), wait(ms, undefined, { ref: false })])
 
-/** The catalogues of upstreams, cached in memory and in the database, so that lists never wait for an upstream. */
+/** Caches catalogues in memory and in the database, so that list requests never wait for an upstream. */
 export const createUpstreamCatalogues = ({ db, changes, connections, onError }: CataloguesOptions) => {
   const cache = createCatalogueCache({ db, changes })
   const refreshes = createRefreshes({ connections, cache, onError })
@@ -31,7 +31,7 @@ export const createUpstreamCatalogues = ({ db, changes, connections, onError }: 
   })
   connections.onState((upstream, { kind }) => {
     if (kind !== 'connected' || isClosed) return
-    // Its lists may have changed while it was disconnected.
+    // The lists may have changed while the upstream was disconnected.
     if (Date.now() - cache.fetchedAtOf(upstream.id) > MIN_REFRESH_INTERVAL_MS) refreshes.schedule(upstream)
   })
 
@@ -51,8 +51,8 @@ export const createUpstreamCatalogues = ({ db, changes, connections, onError }: 
     /** Returns the cached catalogues by upstream id. Never contacts an upstream. */
     find: cache.read,
     /**
-     * Returns the cached catalogues at once, and fetches missing ones in the background once. The result is announced
-     * as a change.
+     * Returns the cached catalogues at once. Missing ones are fetched once in the background, and then
+     * announced as a change.
      */
     list: async (upstreams: readonly Upstream[]): Promise<ReadonlyMap<string, StoredCatalogue>> => {
       const known = await cache.read(upstreams)
@@ -62,8 +62,8 @@ export const createUpstreamCatalogues = ({ db, changes, connections, onError }: 
       return known
     },
     /**
-     * Fetches the missing catalogues before a server is mounted and waits briefly, so that the first client sees all
-     * tools. Later results are announced as a change. Never rejects.
+     * Fetches missing catalogues before a server is mounted, and waits briefly so that the first client
+     * sees all tools. Catalogues that take longer are announced as a change. Never rejects.
      */
     prepare: async (serverId: string): Promise<void> => {
       try {
@@ -80,7 +80,7 @@ export const createUpstreamCatalogues = ({ db, changes, connections, onError }: 
         onError(error, serverId)
       }
     },
-    /** Fetches the catalogue again and waits briefly; a later result is announced as a change. Never rejects. */
+    /** Fetches the catalogue again and waits briefly. If it takes longer, it is announced as a change. Never rejects. */
     refreshSoon: async (upstream: Upstream): Promise<void> => {
       if (!upstream.isEnabled || isClosed) return
       try {
@@ -93,7 +93,7 @@ export const createUpstreamCatalogues = ({ db, changes, connections, onError }: 
     /** Fetches the current catalogue. Throws `conflict` if the upstream is disabled, `unavailable` if it fails. */
     refresh: async (upstream: Upstream): Promise<StoredCatalogue> => {
       if (!upstream.isEnabled) {
-        throw new AppError('conflict', 'This upstream is disabled. Enable it before you refresh its lists.')
+        throw new AppError('conflict', 'This MCP server is disabled. Enable it before you refresh its lists.')
       }
       await connections.sync(upstream.serverId)
       try {

@@ -48,14 +48,14 @@ const findProblem = (kind: ItemKind, name: unknown, declared: JsonObject): strin
   const text = JSON.stringify(declared)
   if (text.length > MAX_ITEM_CHARS) return `it is larger than ${MAX_ITEM_CHARS / 1_024} KiB`
   const parsed = parseJson(text, MAX_JSON_DEPTH)
-  if (!parsed.ok) return `${parsed.error.message}`
+  if (!parsed.ok) return parsed.error.message
   if (kind !== 'tool') return undefined
   const { inputSchema, outputSchema } = declared
   if (!isJsonObject(inputSchema) || inputSchema.type !== 'object') return 'its inputSchema does not describe an object'
   return outputSchema === undefined || isJsonObject(outputSchema) ? undefined : 'its outputSchema is not a schema'
 }
 
-/** Replaces boolean property schemas with equivalent objects: older clients reject the whole list for one of them. */
+/** Replaces boolean property schemas with objects. One boolean makes older clients reject the whole list. */
 const expandBooleanProperties = (schema: JsonObject): JsonObject => {
   const { properties } = schema
   if (!isJsonObject(properties) || !Object.values(properties).some(each => typeof each === 'boolean')) return schema
@@ -66,7 +66,7 @@ const expandBooleanProperties = (schema: JsonObject): JsonObject => {
   return { ...schema, properties: Object.fromEntries(spelled) }
 }
 
-/** Clients would reject the whole list, of all upstreams, for one item that violates the specification. */
+/** One item that violates the specification makes clients reject the whole list, for all upstreams. */
 const findSpecViolation = (kind: ItemKind, item: JsonObject): string | undefined => {
   const { issues } = mcpClient().specTypeSchemas[SPEC_TYPES[kind]]['~standard'].validate(item)
   if (issues === undefined) return undefined
@@ -81,8 +81,8 @@ const maskValue = (value: JsonValue, secrets: readonly string[]): JsonValue => {
 }
 
 /**
- * Masks the values of secrets in case the upstream reveals them. Keys are left alone, because nothing would work
- * without them.
+ * Masks the values of secrets in case the upstream reveals them. Keys stay unchanged, because the
+ * item would not work without them.
  */
 export const hideSecrets = (value: JsonObject, secrets: readonly string[]): JsonObject =>
   secrets.length === 0

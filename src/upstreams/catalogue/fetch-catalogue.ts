@@ -19,7 +19,7 @@ import { addFlag, cleanItems, hideSecrets, type ItemKind } from './clean-items.t
 import { removeHidden } from './hidden-text.ts'
 import { dropBadOutputSchemas } from './output-schemas.ts'
 
-/** Not the SDK's schemas, which drop members that they do not know. */
+/** The SDK's schemas are not used, because they drop unknown members. */
 const Page = z.looseObject({ nextCursor: z.string().optional(), ttlMs: z.number().optional() })
 const Items = z.array(z.unknown())
 
@@ -75,7 +75,7 @@ const fetchList = async (
   return { items, ttlMs }
 }
 
-/** Fetches the tools that an upstream offers this client; there may be some that nobody else sees. */
+/** Fetches the tools that an upstream offers to one client. Other clients may not see all of them. */
 export const fetchClientTools = async (connection: UpstreamConnection): Promise<readonly CatalogueItem[]> => {
   const flags: CatalogueFlag[] = []
   const { items } = await fetchList(connection, 'tools', flags, CLIENT_LIMITS)
@@ -111,9 +111,9 @@ const describeServer = (
 }
 
 /**
- * Fetches everything that an upstream offers and its features allow. The values of `known` secrets and of account
- * tokens are masked. A list that the upstream refuses stays as it was `before`. `ttlMs` is how long the upstream says
- * its lists stay valid. Throws UpstreamError.
+ * Fetches the lists that an upstream offers and its `features` allow. Masks `known` secrets and
+ * account tokens. A list that the upstream refuses is taken from `before`. `ttlMs` is the shortest
+ * TTL that the upstream states for a list. Throws UpstreamError.
  */
 export const fetchCatalogue = async (
   connection: UpstreamConnection,
@@ -149,7 +149,7 @@ export const fetchCatalogue = async (
     flags,
   }
   if (JSON.stringify(catalogue).length > 2 * MAX_CATALOGUE_CHARS) {
-    throw new UpstreamError('too_large', 'The lists of the upstream are too large. Turn some features off.')
+    throw new UpstreamError('too_large', "The MCP server's lists are too large. Turn some features off.")
   }
   const lists = [tools, resources, templates, prompts]
   return { catalogue, ttlMs: lists.map(list => list?.ttlMs).reduce(shorter, undefined) }

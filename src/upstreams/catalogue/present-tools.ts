@@ -43,7 +43,7 @@ export type UpstreamSource = { upstream: Upstream; stored: StoredCatalogue }
 /** `name` is the name that clients see. */
 export type PresentedTool = { upstream: Upstream; item: CatalogueItem; name: string }
 
-/** An item that clients do not see. No text contains hidden characters. */
+/** An item that clients do not see. The texts contain no hidden characters. */
 export type SkippedItem = {
   upstreamId: string
   kind: 'tool' | 'resource' | 'template' | 'prompt'
@@ -55,7 +55,7 @@ export type SkippedItem = {
   reason: string
 }
 
-/** Characters of names times number of patterns. Thousands of ordinary tools use a tenth of it. */
+/** Characters in names, times the number of patterns. Thousands of ordinary tools need a tenth of it. */
 const MAX_COMPARED_CHARS = 100_000_000
 
 /**
@@ -73,14 +73,14 @@ export const listAllowedTools = ({ upstream, stored }: UpstreamSource): readonly
 }
 
 /**
- * Names the tools of upstreams beside the server's `own`. On a collision the first tool wins: the server's, or that of
- * the upstream first by name.
+ * Names the upstreams' tools. `own` are the names of the server's own tools. If names collide, the
+ * server's own tool wins, or else the first upstream's; upstreams are sorted by name.
  */
 export const presentTools = (
   sources: readonly UpstreamSource[],
   own: Iterable<string>,
 ): { tools: PresentedTool[]; skipped: SkippedItem[] } => {
-  const taken = new Map([...own].map(name => [name, `the tool "${name}" of the server`]))
+  const taken = new Map([...own].map(name => [name, `the server's own tool "${name}"`]))
   const tools: PresentedTool[] = []
   const skipped: SkippedItem[] = []
   for (const source of sources) {
@@ -88,13 +88,13 @@ export const presentTools = (
     for (const item of listAllowedTools(source)) {
       const plain = removeHidden(item.name)
       const name = presentedName(upstream, item.name)
-      const shown = `the tool "${plain}" of the upstream "${upstream.name}"`
+      const shown = `the tool "${plain}" of the MCP server "${upstream.name}"`
       const skip = (reason: string) =>
         skipped.push({ upstreamId: upstream.id, kind: 'tool', item: plain, name, reason })
       const holder = taken.get(name)
-      if (holder !== undefined) skip(`${shown} would be "${name}", which ${holder} is already; change the prefix`)
+      if (holder !== undefined) skip(`${shown} would be named "${name}", which is already the name of ${holder}; change the prefix`)
       else if (tools.length === MAX_UPSTREAM_TOOLS) {
-        skip(`the upstreams of this server have more than ${MAX_UPSTREAM_TOOLS} tools together`)
+        skip(`the MCP servers of this server have more than ${MAX_UPSTREAM_TOOLS} tools in total`)
         return { tools, skipped }
       } else {
         taken.set(name, shown)
@@ -111,7 +111,7 @@ const KINDS = [
   ['prompt', 'prompts'],
 ] as const
 
-/** Resources, templates and prompts left out because another upstream has one of the same name. */
+/** Returns resources, templates and prompts left out because another upstream has one with the same name. */
 const listSkippedOffers = (sources: readonly UpstreamSource[]): SkippedItem[] =>
   KINDS.flatMap(([kind, list]) => {
     const taken = new Map<string, string>()
@@ -120,16 +120,16 @@ const listSkippedOffers = (sources: readonly UpstreamSource[]): SkippedItem[] =>
         const item = removeHidden(own)
         const name = kind === 'prompt' ? presentedName(upstream, own) : own
         const holder = taken.get(name)
-        taken.set(name, holder ?? `the ${kind} "${item}" of the upstream "${upstream.name}"`)
+        taken.set(name, holder ?? `the ${kind} "${item}" of the MCP server "${upstream.name}"`)
         if (holder === undefined) return []
         const shown = removeHidden(name)
-        const reason = `the ${kind} "${item}" of the upstream "${upstream.name}" would be "${shown}", which ${holder} is already`
+        const reason = `the ${kind} "${item}" of the MCP server "${upstream.name}" would be named "${shown}", which is already the name of ${holder}`
         return { upstreamId: upstream.id, kind, item, name: shown, reason }
       }),
     )
   })
 
-/** Everything that clients do not see because of a name collision or limit; `own` are the server's own tools. */
+/** Returns all items that clients do not see because of a name collision or limit. `own` as in `presentTools`. */
 export const listSkippedItems = (sources: readonly UpstreamSource[], own: Iterable<string>): SkippedItem[] => [
   ...presentTools(sources, own).skipped,
   ...listSkippedOffers(sources),

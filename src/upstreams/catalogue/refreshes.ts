@@ -17,8 +17,8 @@ export type RefreshesOptions = {
 export type Refresh = { fetched: Promise<StoredCatalogue>; done: Promise<StoredCatalogue> }
 
 /**
- * Computes the delay before a requested refresh: short at first, growing for an upstream that announces changes all the
- * time, reset after a quiet period.
+ * Computes the delay before a requested refresh. It is short at first, grows while an upstream
+ * announces changes all the time, and is reset after a quiet period.
  */
 export const createBackoff = () => {
   const announced = new Map<string, { inARow: number; at: number }>()
@@ -51,7 +51,7 @@ export const createRefreshes = ({ connections, cache, onError }: RefreshesOption
     if (connection === undefined || upstream === undefined) throw upstreamGone()
     const source = sourceOf(upstream)
     lastAttempted.set(id, source)
-    // In case the fetch fails.
+    // The next attempt if the fetch fails.
     dueAt.set(id, Date.now() + MIN_REFRESH_INTERVAL_MS)
     const { catalogue, ttlMs = MAX_REFRESH_INTERVAL_MS } = await fetchCatalogue(
       connection,
@@ -82,7 +82,7 @@ export const createRefreshes = ({ connections, cache, onError }: RefreshesOption
       }
     })()
     const started: Refresh = { fetched: taken.then(({ fresh }) => fresh), done }
-    // Callers await these; without one a rejection must not be unhandled.
+    // Callers may await these promises. If none does, a rejection must not be unhandled.
     started.fetched.catch(() => {})
     done.catch((error: unknown) => {
       if (!(error instanceof UpstreamError) && !isClosed) onError(error, id)

@@ -8,7 +8,7 @@ import type { ToolAnswers, Upstream } from '../upstream.ts'
 /** Per upstream, as UTF-8 JSON. It is read whenever a server is mounted. */
 const MAX_TOOL_ANSWERS_BYTES = 256 * 1_024
 
-/** For parsing all expressions of one upstream, which blocks the event loop. */
+/** Time for parsing all expressions of one upstream, which blocks the event loop. */
 const MAX_READ_MS = 1_000
 
 /** One tool's settings in the API. Expressions and paths are parsed on save. */
@@ -24,7 +24,7 @@ export const ToolAnswersRules = z.strictObject({
     .boolean()
     .optional()
     .describe(
-      'the builder states that the tool changes nothing: users who may only read can call it, and its results may be cached',
+      'the builder declares the tool read-only: users who may only read can call it, and its results may be cached',
     ),
 })
 

@@ -33,12 +33,12 @@ const parametersOf = ({ declared: { inputSchema } }: CatalogueItem): string[] =>
   return isJsonObject(properties) ? Object.keys(properties).map(removeHidden) : []
 }
 
-/** Counts cached, by upstream and version. */
+/** Number of cached counts, one per upstream and version. */
 const MAX_CACHED = 10_000
 
 /**
- * Counts upstream tools for lists of servers, by server; servers without any are left out. A catalogue, which may be
- * large, is only read again when it has changed.
+ * Counts upstream tools by server, for lists of servers. Servers without any are left out. A
+ * catalogue may be large, so it is only read again after a change.
  */
 const createToolCounts = ({ db, catalogues, reviews }: UpstreamOffersParts) => {
   const cache = new LRUCache<string, number>({ max: MAX_CACHED })
@@ -83,7 +83,7 @@ export const createUpstreamOffers = (parts: UpstreamOffersParts) => ({
   /** Undefined if the catalogue was never fetched with the current configuration. */
   find: async (upstream: Upstream) => (await parts.catalogues.find([upstream])).get(upstream.id),
 
-  /** By upstream, the items that clients do not see because their name is taken. */
+  /** Returns the items that clients do not see because their name is taken, by upstream. */
   listSkipped: async (serverId: string): Promise<ReadonlyMap<string, readonly SkippedItem[]>> => {
     // Names can only collide in a flat list.
     if ((await store.findPresentation(parts.db, serverId)) !== 'flat') return new Map()
@@ -93,7 +93,7 @@ export const createUpstreamOffers = (parts: UpstreamOffersParts) => ({
     return new Map([...byUpstream].map(([id, own]) => [id, own.slice(0, MAX_SKIPPED)]))
   },
 
-  /** All upstreams of a server by name, with the tools that clients see. The caller must check access. */
+  /** Returns a server's upstreams, by name, with the tools that clients see. The caller must check access. */
   listPresented: async (serverId: string): Promise<PresentedUpstream[]> => {
     const upstreams = await store.listUpstreamsOfAnybody(parts.db, serverId)
     if (upstreams.length === 0) return []
@@ -108,7 +108,7 @@ export const createUpstreamOffers = (parts: UpstreamOffersParts) => ({
     }))
   },
 
-  /** The upstream of a passthrough server. Its tools are not known here. */
+  /** Returns a passthrough server's upstream. Patchbay does not know its tools. */
   listPassthrough: async (serverId: string): Promise<PresentedUpstream[]> =>
     (await store.listUpstreamsPassedOnTo(parts.db, serverId)).map(upstream => ({
       upstream,

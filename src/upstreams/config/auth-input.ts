@@ -3,7 +3,7 @@ import type { FieldError } from '../../lib/kernel/errors.ts'
 import type { authInput } from '../auth.schema.ts'
 import type { UpstreamAuth, UpstreamTransport } from '../upstream.ts'
 
-/** A missing secret stays as it is, `null` removes it. */
+/** A missing secret stays unchanged; `null` removes it. */
 export type AuthInput = z.infer<typeof authInput>
 
 /** Leaves out the secret, which is stored separately. */
@@ -36,7 +36,7 @@ export const checkAuth = ({ transport, headers = {}, auth }: Input): FieldError[
   return errors
 }
 
-/** What happens to the builder's secret: a new one, removed, or unchanged. */
+/** Returns what happens to the builder's client secret: a new value, removed, or unchanged. */
 export const toSecretChange = (
   before: UpstreamAuth | undefined,
   input: AuthInput | undefined,

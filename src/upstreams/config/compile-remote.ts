@@ -17,7 +17,7 @@ const PROTOCOL_HEADERS: ReadonlySet<string> = new Set([
   'mcp-name',
 ])
 
-/** A placeholder URL for compiling the headers separately: a global may occur in both. */
+/** Stands in for the URL when headers are compiled, because a global may occur in both. */
 const PLACEHOLDER_URL = 'https://headers.invalid/'
 
 /** The position within the template, unless it is the start. */
@@ -33,7 +33,7 @@ const toHeaderPath =
     return index === undefined ? 'headers' : `headers.${names[Number(index)] ?? ''}`
   }
 
-/** Types, defaults and optional parameters are for callers' values; globals have none of these. */
+/** Types, defaults and optional parameters are for values from callers. Globals have none of these. */
 const checkGlobals = ({ parameters }: CompiledTemplate, toPath: ToPath): FieldError[] =>
   parameters
     .filter(({ type, required, places }) => !required || (type !== 'string' && places[0]?.kind !== 'base'))
@@ -107,7 +107,7 @@ const render = (
 const toFault = ({ parameter, message }: { parameter: string; message: string }): Result<never, ResolutionFault> =>
   failure({ reason: 'unfit_value', message: `The global "${parameter}" ${message}.` })
 
-/** Renders all URLs, or fails with the first that cannot be rendered. */
+/** Renders all URLs. Fails with the error of the first that cannot be rendered. */
 const renderUrls = (
   urls: readonly CompiledTemplate[],
   readGlobal: (key: string) => string,

@@ -9,7 +9,7 @@ import { fillText, keysIn, parseReferences, type TextPart } from './references.t
 /** POSIX (IEEE Std 1003.1, 8.1). */
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 
-/** A parsed text of the configuration. `parts` is empty if it is invalid; `errors` says why. */
+/** A parsed text of the configuration. `parts` is empty if the text is invalid. */
 type Field = { path: string; parts: readonly TextPart[] }
 
 const startsWithGlobal = ({ parts }: Field): boolean => parts[0]?.kind === 'global'
@@ -88,7 +88,7 @@ export const compileStdio = (config: StdioConfig): Result<CompiledConfig<StdioCo
   if (errors.length > 0) return failure(errors)
   return success({
     globals: new Set(texts.all.flatMap(({ parts }) => keysIn(parts))),
-    // It goes to a local process that the operator chose.
+    // Secrets go only to a local process that the operator chose.
     findSecretAtRisk: () => undefined,
     fill: readGlobal => fillStdio(texts, readGlobal),
   })

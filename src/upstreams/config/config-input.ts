@@ -21,13 +21,13 @@ const INPUT_FIELDS = [
   'prefix',
 ] as const
 
-/** The requested connection settings; fields of all transports side by side. A missing field has its default. */
+/** The requested connection settings, with the fields of all transports. Missing fields have defaults. */
 type UpstreamConfigInput = Pick<UpstreamInput, 'transport' | (typeof INPUT_FIELDS)[number]>
 
-/** Changed fields; `null` resets an optional one. */
+/** Changed fields; `null` resets an optional field. */
 type UpstreamConfigChange = Pick<UpstreamChange, keyof UpstreamConfigInput>
 
-/** Fields that the transport does not have. */
+/** Returns the fields that the transport does not have. */
 const fieldsNotOf = (transport: UpstreamTransport) => (transport === 'stdio' ? REMOTE_FIELDS : STDIO_FIELDS)
 
 const checkFields = (input: UpstreamConfigInput): FieldError[] => {
@@ -41,7 +41,7 @@ const checkFields = (input: UpstreamConfigInput): FieldError[] => {
     : notAllowed
 }
 
-/** An empty list means no list: as patterns it would allow nothing, for which there is the tools feature. */
+/** An empty list means no list. Patterns that allow nothing are not needed: the tools feature can be off. */
 const nonEmptyList = (list: string[] | undefined): string[] | undefined =>
   list === undefined || list.length === 0 ? undefined : list
 
@@ -91,13 +91,13 @@ export const checkInput = (
   return compiled.ok ? success(config) : compiled
 }
 
-/** The fields of the change that are set; `null` becomes undefined. */
+/** Returns the fields that the change sets; `null` becomes undefined. */
 const setFieldsOf = (change: UpstreamConfigChange): Partial<UpstreamConfigInput> => {
   const names = INPUT_FIELDS.filter(name => change[name] !== undefined)
   return Object.fromEntries(names.map(name => [name, change[name] ?? undefined]))
 }
 
-/** Applies a change. A new transport drops the fields of the old one; features that the change does not name stay. */
+/** Applies a change. A new transport drops the old one's fields. Features stay unless the change names them. */
 export const applyChange = (
   { isEager, ...before }: UpstreamConfig,
   change: UpstreamConfigChange,

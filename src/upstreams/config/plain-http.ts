@@ -9,7 +9,7 @@ export const isLoopback = ({ hostname }: Pick<URL, 'hostname'>): boolean => LOOP
 /** Names of headers that probably hold a secret. */
 const SECRET_HEADER = /auth|cookie|credential|key|password|secret|token/i
 
-/** Hosts reached over plain http, other than loopback, as far as they are spelled out. */
+/** Returns the hosts of URLs that start with `http://`, except loopback. */
 const listPlainHosts = ({ url, urls = [] }: RemoteConfig): string[] =>
   [url, ...urls].flatMap(text => {
     const [, host] = /^http:\/\/([^/?#]*)/i.exec(text) ?? []
@@ -17,7 +17,7 @@ const listPlainHosts = ({ url, urls = [] }: RemoteConfig): string[] =>
     return host === undefined || (parsed !== null && isLoopback(parsed)) ? [] : host
   })
 
-/** Warnings about secrets sent unencrypted. They do not prevent use. */
+/** Returns warnings about credentials sent unencrypted. They do not prevent use. */
 export const listWarnings = (config: UpstreamConfig, isSecret: (key: string) => boolean): string[] => {
   if (config.transport === 'stdio') return []
   const [host] = listPlainHosts(config)

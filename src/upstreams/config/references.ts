@@ -33,6 +33,6 @@ export const keysIn = (parts: readonly TextPart[]): string[] =>
 export const fillText = (parts: readonly TextPart[], readGlobal: (key: string) => string): string =>
   parts.map(part => (part.kind === 'text' ? part.text : readGlobal(part.key))).join('')
 
-/** Gives a `{{global}}` at the very start of a URL the type that templates require there. */
+/** Adds the type `url` to a `{{global}}` at the start of a URL, which templates require there. */
 export const withTypedBase = (url: string): string =>
   url.replace(new RegExp(`^\\{\\{(?=\\s*${KEY}\\s*\\}\\})`), '{{url:')

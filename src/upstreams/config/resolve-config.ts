@@ -11,7 +11,7 @@ export const compileConfig = (
 ): Result<CompiledConfig<StdioConfig | RemoteConfig>, readonly FieldError[]> =>
   config.transport === 'stdio' ? compileStdio(config) : compileRemote(config)
 
-/** Keys of the globals in a configuration, in order. */
+/** Returns the keys of the globals in a configuration, in order. */
 export const keysOfConfig = (config: UpstreamConfig): readonly string[] => {
   const compiled = compileConfig(config)
   return compiled.ok ? [...compiled.value.globals] : []
@@ -23,8 +23,8 @@ const missingGlobals = (keys: readonly string[]): ResolutionFault => ({
   reason: 'missing_globals',
   message:
     keys.length === 1
-      ? `The server has no global ${quoted(keys)}, which this upstream needs.`
-      : `The server has none of the globals ${quoted(keys)}, which this upstream needs.`,
+      ? `The server has no global ${quoted(keys)}, which this MCP server needs.`
+      : `The server does not have the globals ${quoted(keys)}, which this MCP server needs.`,
 })
 
 /**

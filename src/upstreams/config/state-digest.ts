@@ -15,7 +15,7 @@ export const createStateDigest =
     const states = listKnown().flatMap(({ upstream }) => {
       if (upstream.serverId !== serverId) return []
       const state = stateOf(upstream)
-      // Idle upstreams count as if they were not loaded.
+      // Left out, so that idle upstreams count the same whether they are loaded or not.
       return state.kind === 'idle' || state.kind === 'disabled' ? [] : [[upstream.id, state]]
     })
     if (states.length === 0) return ''

@@ -2,7 +2,7 @@ import type { Transaction } from '../../lib/db/client.ts'
 import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
 import { hashOfName } from './tool-review.ts'
 
-/** Low enough for every database's limit on parameters. */
+/** Low enough for the parameter limits of all databases. */
 const ROWS_AT_ONCE = 500
 
 const chunksOf = <T>(items: readonly T[]): T[][] =>
@@ -16,8 +16,8 @@ const parseDefinition = (text: string): JsonObject => {
 }
 
 /**
- * By upstream, the hash of each approved definition by that of the tool's name. Without the definitions, which may be
- * large.
+ * Returns the hashes of approved definitions, by upstream and by hash of the tool's name. Does not
+ * read the definitions, which may be large.
  */
 export const listApprovedHashes = async (
   tx: Transaction,
@@ -31,7 +31,7 @@ export const listApprovedHashes = async (
   return new Map([...byUpstream].map(([id, own]) => [id, new Map(own.map(({ nameHash, hash }) => [nameHash, hash]))]))
 }
 
-/** By the hash of the tool's name. */
+/** Returns approved definitions by hash of the tool's name. */
 export const listApprovedDefinitions = async (
   tx: Transaction,
   upstreamId: string,

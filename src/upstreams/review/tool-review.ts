@@ -3,8 +3,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/
 import type { CatalogueItem } from '../catalogue/catalogue.ts'
 
 /**
- * A tool whose new definition waits for approval. `before` is the one that clients see meanwhile; undefined for a new
- * tool.
+ * A tool whose new definition waits for approval. `before` is the definition that clients see until
+ * then; undefined for a new tool.
  */
 export type PendingTool = {
   /** The upstream's own name. */
@@ -14,7 +14,7 @@ export type PendingTool = {
   after: JsonObject
 }
 
-/** JSON with sorted members, so that a different order is not a change. */
+/** Returns JSON with sorted members, so that a different order is not a change. */
 const toCanonical = (value: JsonValue | undefined): string => {
   if (Array.isArray(value)) return `[${value.map(toCanonical).join(',')}]`
   if (!isJsonObject(value)) return JSON.stringify(value ?? null)
@@ -26,12 +26,12 @@ const digest = (text: string): string => createHash('sha256').update(text).diges
 
 export const hashOfName = (name: string): string => digest(name)
 
-/** Everything but `_meta`, which is for programs and may differ in every response. */
+/** Returns everything but `_meta`, which is for programs and may differ in every response. */
 export const definitionOf = ({ declared: { _meta, ...definition } }: CatalogueItem): JsonObject => definition
 
 export const hashOfDefinition = (definition: JsonObject): string => digest(toCanonical(definition))
 
-/** Changes with anything that waits, so that approving all of it covers only what was shown. */
+/** Returns a hash of the waiting tools, so that approving all of them approves only what was shown. */
 export const versionOf = (waiting: readonly PendingTool[]): string =>
   digest(waiting.map(({ name, hash }) => `${hashOfName(name)}${hash}`).join(','))
 
@@ -41,7 +41,7 @@ const withDefinition = ({ name, declared }: CatalogueItem, definition: JsonObjec
   declared: { ...definition, ...(declared._meta === undefined ? {} : { _meta: declared._meta }) },
 })
 
-/** A tool compared with its approved hash. */
+/** A tool, compared with its approved definition. */
 type ClassifiedTool = {
   item: CatalogueItem
   nameHash: string
@@ -65,8 +65,8 @@ export const classifyTools = (
   })
 
 /**
- * Separates what clients see from what waits. `definitions` has the approved definitions of changed tools by the hash
- * of the name.
+ * Separates the tools that clients see from the tools that wait for approval. `definitions` has the
+ * approved definitions of changed tools, by hash of the name.
  */
 export const splitByApproval = (
   tools: readonly ClassifiedTool[],

@@ -44,7 +44,7 @@ export type Approval = { tools: readonly { nameHash: string; hash: string }[] } 
 const NOTHING: ReadonlyMap<string, never> = new Map<string, never>()
 
 const notReviewed = () =>
-  new AppError('conflict', "There is nothing to approve: this server applies its upstreams' changes at once.")
+  new AppError('conflict', "There is nothing to approve: this server applies changes to its MCP servers immediately.")
 const changedMeanwhile = () =>
   new AppError('conflict', 'The pending changes are different now. Review them again before you approve them.', {
     errors: [{ path: 'version', message: 'is out of date' }],
@@ -63,7 +63,7 @@ const listReviewed = async (tx: Transaction, sources: readonly UpstreamSource[])
   return reviewed
 }
 
-/** Approves exactly what clients see now, when review is turned on. */
+/** Approves the tools that clients see now, for when review is turned on. */
 export const approveCurrentTools = async (tx: Transaction, serverId: string): Promise<void> => {
   await removeApprovals(tx, serverId)
   for (const upstream of await listUpstreamsOfAnybody(tx, serverId)) {
@@ -94,8 +94,9 @@ const chooseTools = (waiting: readonly PendingTool[], live: ReadonlyMap<string, 
 }
 
 /**
- * Where a server reviews its upstreams' changes, clients see only tools that a builder approved: a changed tool keeps
- * its old definition and a new one stays hidden until then. Approvals are in the database, shared by all processes.
+ * If a server reviews changes to its upstreams, clients see only approved tools: a changed tool keeps
+ * its old definition and a new tool stays hidden until a builder approves it. Approvals are in the
+ * database, shared by all processes.
  */
 export const createUpstreamReviews = ({ db, changes, catalogues, getServerFor }: UpstreamReviewParts) => {
   const listSourcesOf = async (upstreams: readonly Upstream[]): Promise<UpstreamSource[]> => {
@@ -118,7 +119,7 @@ export const createUpstreamReviews = ({ db, changes, catalogues, getServerFor }:
   return {
     withApprovedTools,
 
-    /** What clients see of the server's upstreams, before name collisions are resolved. Never contacts an upstream. */
+    /** Returns what clients see, before name collisions are resolved. Never contacts an upstream. */
     listLiveSources: async (serverId: string): Promise<UpstreamSource[]> => {
       const upstreams = (await listUpstreamsOfAnybody(db, serverId)).filter(({ isEnabled }) => isEnabled)
       const sources = await listSourcesOf(upstreams)
@@ -133,7 +134,7 @@ export const createUpstreamReviews = ({ db, changes, catalogues, getServerFor }:
       return { isReviewed: true, version: versionOf(waiting), waiting }
     },
 
-    /** The number of waiting tools by upstream; upstreams without any are left out. */
+    /** Counts waiting tools by upstream. Upstreams without any are left out. */
     countWaiting: async (actor: Actor, serverId: string): Promise<ReadonlyMap<string, number>> => {
       const server = await getServerFor(db, actor, serverId, 'read')
       if (!server.reviewUpstreamChanges) return new Map()
@@ -165,7 +166,7 @@ export const createUpstreamReviews = ({ db, changes, catalogues, getServerFor }:
           return chosen.length
         })
       } catch (error) {
-        // A concurrent request approved the same.
+        // A concurrent request approved the same tools.
         throw isUniqueViolation(error) ? changedMeanwhile() : error
       }
     },
