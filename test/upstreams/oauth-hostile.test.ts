@@ -158,7 +158,7 @@ describe('connecting an upstream whose metadata names', () => {
     fake.behave({ server: () => ({ authorization_endpoint: 'https://login.example.com/authorize?tenant=1' }) })
     const page = await startConnecting(owner.visitor, upstreamId)
     expect(page.status).toBe(200)
-    expect(page.text).toContain('Continue only if you know it')
+    expect(page.text).toContain('Continue only if you trust it')
     expect(new URL(leavingLink(page)).host).toBe('login.example.com')
   })
 })
@@ -173,7 +173,7 @@ describe('an authorization request', () => {
       server: origin => ({ authorization_endpoint: `${origin}/authorize?${says}` }),
     })
     const page = await startConnecting(owner.visitor, upstreamId)
-    expect(page.text).toContain('its default')
+    expect(page.text).toContain('the default')
     const { searchParams } = new URL(leavingLink(page))
     expect([...searchParams.keys()].toSorted()).toEqual([
       'client_id',
