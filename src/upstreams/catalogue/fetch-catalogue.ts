@@ -83,7 +83,11 @@ export const fetchClientTools = async (connection: UpstreamConnection): Promise<
 }
 
 /** Returns undefined and adds a flag if the upstream rejects the request; the other lists are still used. */
-const tryList = async (connection: UpstreamConnection, list: ListName, flags: CatalogueFlag[]): Promise<Fetched | undefined> => {
+const tryList = async (
+  connection: UpstreamConnection,
+  list: ListName,
+  flags: CatalogueFlag[],
+): Promise<Fetched | undefined> => {
   try {
     return await fetchList(connection, list, flags)
   } catch (error) {
@@ -92,7 +96,11 @@ const tryList = async (connection: UpstreamConnection, list: ListName, flags: Ca
     // Many servers with resources do not implement templates and return this error.
     if (error instanceof ProtocolError && error.code === ProtocolErrorCode.MethodNotFound) return NOTHING
     if (!(error instanceof ProtocolError || error instanceof z.ZodError)) throw error
-    addFlag(flags, { kind: 'upstream', item: list, message: 'The list could not be read. The previous one is still used.' })
+    addFlag(flags, {
+      kind: 'upstream',
+      item: list,
+      message: 'The list could not be read. The previous one is still used.',
+    })
     return undefined
   }
 }

@@ -92,7 +92,8 @@ export const presentTools = (
       const skip = (reason: string) =>
         skipped.push({ upstreamId: upstream.id, kind: 'tool', item: plain, name, reason })
       const holder = taken.get(name)
-      if (holder !== undefined) skip(`${shown} would be named "${name}", which is already the name of ${holder}; change the prefix`)
+      if (holder !== undefined)
+        skip(`${shown} would be named "${name}", which is already the name of ${holder}; change the prefix`)
       else if (tools.length === MAX_UPSTREAM_TOOLS) {
         skip(`the MCP servers of this server have more than ${MAX_UPSTREAM_TOOLS} tools in total`)
         return { tools, skipped }

@@ -44,7 +44,7 @@ export type Approval = { tools: readonly { nameHash: string; hash: string }[] } 
 const NOTHING: ReadonlyMap<string, never> = new Map<string, never>()
 
 const notReviewed = () =>
-  new AppError('conflict', "There is nothing to approve: this server applies changes to its MCP servers immediately.")
+  new AppError('conflict', 'There is nothing to approve: this server applies changes to its MCP servers immediately.')
 const changedMeanwhile = () =>
   new AppError('conflict', 'The pending changes are different now. Review them again before you approve them.', {
     errors: [{ path: 'version', message: 'is out of date' }],
