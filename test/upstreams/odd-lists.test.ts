@@ -86,7 +86,7 @@ describe('an upstream with invalid lists', () => {
     }
     expect(counts).toEqual([36, 36, 36, 36, 0])
     expect(said).toEqual([
-      "The lists of this server's upstreams are larger than 32 MiB together, so this one is left out. Remove another upstream or turn features off.",
+      'The lists of all attached MCP servers are larger than 32 MiB in total, so the lists of this one are left out. Remove another MCP server or turn features off.',
     ])
   })
 

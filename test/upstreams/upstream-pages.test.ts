@@ -122,7 +122,7 @@ describe('the pages of attached MCP servers', () => {
     expect(await readUpstream(id)).toMatchObject({ name: 'manuals', headers: {}, prefix: null, timeoutMs: 10_000 })
     const told = await second.submit(path, { ...REMOTE, ...TICKED, name: 'guides', version })
     expect(told.status).toBe(409)
-    expect(told.html).toContain('Somebody else has changed the upstream')
+    expect(told.html).toContain('Somebody else has changed the MCP server')
     expect(told.html).toContain('Saved version')
     expect(told.html).toContain('value="guides"')
     const seen = inputsOf(told.html).get('version') ?? ''

@@ -14,7 +14,7 @@ import { MAX_SERVER_CATALOGUES_CHARS, UNUSED_MS } from './catalogue-limits.ts'
 /** Empties the lists of a catalogue that would exceed the server's limit, and adds a flag. */
 const withoutLists = (catalogue: Catalogue): Catalogue => {
   const mebibytes = MAX_SERVER_CATALOGUES_CHARS / 1_024 / 1_024
-  const message = `The lists of this server's MCP servers are larger than ${mebibytes} MiB in total, so these are left out. Remove another MCP server or turn features off.`
+  const message = `The lists of all attached MCP servers are larger than ${mebibytes} MiB in total, so the lists of this one are left out. Remove another MCP server or turn features off.`
   const flags = [{ kind: 'upstream' as const, item: 'lists', message }, ...catalogue.flags]
   return { ...catalogue, tools: [], resources: [], resourceTemplates: [], prompts: [], flags }
 }
