@@ -23,9 +23,8 @@ const operatorOnly = (key: string, name: string) =>
   )
 
 /**
- * Throws if an upstream that uses a global forbids changing it: only the operator decides what a
- * command contains, and no secret may determine a URL's origin. `isSecret` is the new state;
- * undefined if the global is removed.
+ * Throws if an upstream that uses a global forbids changing it: only the operator decides what a command contains, and
+ * no secret may determine a URL's origin. `isSecret` is the new state; undefined if the global is removed.
  */
 export const assertGlobalMayChange = async (
   tx: Transaction,
