@@ -158,7 +158,7 @@ describe('connecting an upstream whose metadata names', () => {
     fake.behave({ server: () => ({ authorization_endpoint: 'https://login.example.com/authorize?tenant=1' }) })
     const page = await startConnecting(owner.visitor, upstreamId)
     expect(page.status).toBe(200)
-    expect(page.text).toContain('Continue only if you trust it')
+    expect(page.text).toContain('Continue only if you trust this host')
     expect(new URL(leavingLink(page)).host).toBe('login.example.com')
   })
 })
