@@ -37,23 +37,34 @@ const listenForStopSignals = (logger: Logger) => {
   const hasTerminal = process.stdin.isTTY === true
   for (const signal of ['SIGTERM', 'SIGINT', ...(hasTerminal ? (['SIGHUP'] as const) : [])] as const) {
     process.once(signal, () => {
-      // Another signal does not exit, because npm and the terminal may send both for one Ctrl-C.
-      process.once(signal, () => process.exit(1))
+      // Another signal does not exit, because npm and the terminal may send both for one Ctrl-C. A terminal that is closed
+      // may send several SIGHUPs.
+      process.on(signal, () => (signal === 'SIGHUP' ? undefined : process.exit(1)))
       stop.resolve(signal)
       if (signal !== 'SIGTERM') hurry.resolve()
     })
   }
+  let isTold = false
   if (!hasTerminal) {
-    process.once('SIGHUP', () => {
-      process.on('SIGHUP', () => {})
+    process.on('SIGHUP', () => {
+      if (isTold) return
+      isTold = true
       logger.info('SIGHUP is ignored, because no terminal is attached: restart Patchbay to change settings')
     })
   }
   return { stop: stop.promise, hurry: hurry.promise }
 }
 
-/** Resolves with the exit code on a stop signal or after an unhandled error. */
-const untilStop = (stopSignal: Promise<NodeJS.Signals>, logger: Logger): Promise<number> => {
+/**
+ * Resolves with the exit code: after an unhandled error, or after a stop signal and the delay in which requests are still
+ * accepted.
+ */
+const untilStop = (
+  { stop, hurry }: ReturnType<typeof listenForStopSignals>,
+  announceStop: () => void,
+  delayMs: number,
+  logger: Logger,
+): Promise<number> => {
   const fatal = Promise.withResolvers<number>()
   const onFatal = (error: unknown): void => {
     logger.fatal({ err: error }, 'unhandled error; Patchbay is stopping')
@@ -61,11 +72,13 @@ const untilStop = (stopSignal: Promise<NodeJS.Signals>, logger: Logger): Promise
   }
   process.on('uncaughtException', onFatal)
   process.on('unhandledRejection', onFatal)
-  const told = stopSignal.then(signal => {
+  const stopped = stop.then(async signal => {
     logger.info({ signal }, 'Patchbay is stopping')
+    announceStop()
+    await Promise.race([delay(delayMs, undefined, { ref: false }), hurry])
     return 0
   })
-  return Promise.race([told, fatal.promise])
+  return Promise.race([stopped, fatal.promise])
 }
 
 export type Installation = {
@@ -94,11 +107,7 @@ export const serveInstallation = async ({ settings, services, logger, announce }
         .start()
         .catch(error => logger.error({ err: error }, 'could not connect the upstreams that connect at startup'))
       await announce()
-      const exitCode = await untilStop(signals.stop, logger)
-      app.announceStop()
-      if (exitCode === 0)
-        await Promise.race([delay(settings.shutdownDelayMs, undefined, { ref: false }), signals.hurry])
-      return exitCode
+      return await untilStop(signals, app.announceStop, settings.shutdownDelayMs, logger)
     } finally {
       app.beginStop()
       await drain(() => app.http.close(), settings.limits.maxDrainMs)

@@ -9,16 +9,14 @@ import { openSchemaChecks } from '../support/jobs.ts'
 import { runFakeApi, runPatchbay } from '../support/world.ts'
 
 /** Each step tries the next one twice, so there are 2^steps attempts, none of which matches. */
-const branching = (steps: number): JsonObject => ({
-  type: 'object',
-  $ref: '#/$defs/a0',
-  $defs: Object.fromEntries(
-    Array.from({ length: steps + 1 }, (_, step) => {
+const steps = (count: number): JsonObject =>
+  Object.fromEntries(
+    Array.from({ length: count + 1 }, (_, step) => {
       const next = { $ref: `#/$defs/a${step + 1}` }
-      return [`a${step}`, step === steps ? false : { anyOf: [next, next] }]
+      return [`a${step}`, step === count ? false : { anyOf: [next, next] }]
     }),
-  ),
-})
+  )
+const branching = (count: number): JsonObject => ({ type: 'object', $ref: '#/$defs/a0', $defs: steps(count) })
 
 const TREE: JsonObject = {
   $ref: '#/$defs/node',
@@ -74,17 +72,53 @@ describe('a check against a schema', () => {
     expect(await large('no colour')).toMatch(/^the arguments must be equal to constant/)
   })
 
-  it('whose ids name another schema, or that of JSON Schema, concerns no other', async () => {
-    const $id = 'https://json-schema.org/draft/2020-12/schema'
-    expect(schemaProblem({ $id, type: 'object' })).toMatch(/^cannot be compiled: /)
-    expect(await createCheck({ $id, type: 'object' })({})).toBe(
-      'inputSchema cannot be compiled. Its builder must correct it',
-    )
-    const own = { $id: 'https://a.example/one', $ref: 'https://a.example/one#/$defs/a', $defs: { a: { type: 'null' } } }
-    expect(schemaProblem(own)).toBeUndefined()
-    expect([await createCheck(own)(null), await createCheck(own)(1)]).toEqual([undefined, 'the arguments must be null'])
+  it('never sees the schemas of others, whatever it refers to', async () => {
+    const address: JsonObject = { type: 'object', $defs: { address: { type: 'string', const: 'evil' } } }
+    expect(await createCheck(address)({})).toBeUndefined()
+    for (const $schema of ['#', '#/$defs/address']) {
+      expect(await createCheck({ $schema, type: 'object' })({ a: 1 })).not.toEqual(
+        expect.stringMatching(/evil|city|constant/),
+      )
+    }
+    const own = {
+      properties: { a: { $ref: '#/$defs/address' } },
+      $defs: { address: { type: 'object', required: ['city'] } },
+    }
+    expect(await createCheck(own)({ a: { city: 'Oslo' } })).toBeUndefined()
+    expect(await createCheck(own)({ a: 'evil' })).toBe('/a must be object')
+    const $id = 'https://a.example/one'
+    const named = { $id, $ref: `${$id}#/$defs/a`, $defs: { a: { type: 'null' } } }
+    expect([await createCheck(named)(null), await createCheck(named)(1)]).toEqual([
+      undefined,
+      'the arguments must be null',
+    ])
+  })
+
+  it('that claims to be asynchronous is checked like any other', async () => {
+    const check = createCheck({ $async: true, type: 'object', required: ['x'] })
+    expect(await check({ x: 1 })).toBeUndefined()
+    expect(await check({})).toBe("the arguments must have required property 'x'")
+  })
+
+  it.each<[string, JsonObject, JsonValue]>([
+    [
+      'an anchor in data',
+      {
+        $ref: '#here',
+        $defs: { ...steps(30), x: { $anchor: 'here', $ref: '#/$defs/a0' }, z: { const: { $anchor: 'here' } } },
+      },
+      {},
+    ],
+    ['a pointer with a trailing #', { $ref: '#/$defs/a0#', $defs: { ...steps(30), 'a0#': true } }, {}],
+    ['a pointer to the member without a name', { '': true, ...branching(30), $ref: '#/$defs/a0' }, {}],
+  ])('that hides its size with %s fails', async (_what, schema, value) => {
+    expect(await createCheck(schema)(value)).toBe(SLOW)
+  })
+
+  it('that is refused when it is saved says why', () => {
     expect(schemaProblem({ type: 'thing' })).toMatch(/^is not a valid JSON Schema 2020-12: /)
     expect(schemaProblem({ $ref: '#/$defs/none' })).toMatch(/^cannot be compiled: .*#\/\$defs\/none/)
+    expect(schemaProblem({ $async: true, type: 'object' })).toBeUndefined()
   })
 })
 
@@ -95,10 +129,15 @@ describe('the nodes of a schema', () => {
     ['a property with the name of a keyword', 3, { properties: { $defs: { properties: { a: {} } } } }],
     ['definitions that are not used', 1, { $defs: { a: { type: 'null' } } }],
     ['a reference used twice', 7, { allOf: [{ $ref: '#/$defs/a' }, { $ref: '#/$defs/a' }], $defs: { a: { not: {} } } }],
-    ['an anchor', 3, { $ref: '#here', $defs: { a: { $anchor: 'here', not: {} } } }],
+    [
+      'a reference that is not a plain pointer',
+      Number.POSITIVE_INFINITY,
+      { $ref: '#here', $defs: { a: { $anchor: 'here' } } },
+    ],
+    ['names in dependencies', 5, { dependencies: { a: ['b', 'c', 'd'] } }],
     ['constants', 5, { enum: ['a', 'b', 'c'] }],
-    ['a pattern', 6, { pattern: '^ab' }],
-    ['names by pattern', 7, { patternProperties: { '^ab': {} } }],
+    ['a pattern', 13, { pattern: '^ab' }],
+    ['names by pattern', 14, { patternProperties: { '^ab': {} } }],
     ['steps that double', 2 ** 13 - 2, branching(11)],
     ['recursion', Number.POSITIVE_INFINITY, TREE],
     ['a dynamic reference', Number.POSITIVE_INFINITY, { $dynamicRef: '#a', $dynamicAnchor: 'a' }],
@@ -143,6 +182,6 @@ it('a schema of over ten million subschemas cannot be saved', async () => {
   const tool = { name: 'tool', method: 'GET', url: `${fake.origin}/`, inputSchema: branching(24) }
   expect(await builder.send('POST', `/toolkits/${id}/tools`, tool)).toMatchObject({
     status: 400,
-    body: { errors: [{ path: 'inputSchema', message: expect.stringContaining('10000000') }] },
+    body: { errors: [{ path: 'inputSchema', message: expect.stringContaining('10,000,000') }] },
   })
 })

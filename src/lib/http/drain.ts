@@ -47,8 +47,8 @@ export const createDrain = (server: Server) => {
     for (const socket of sockets) announceEnd(socket)
     const sweeps = setInterval(sweep, SWEEP_MS)
     let deadline = setTimeout(() => {
-      for (const socket of sockets) findResponse(socket)?.emit(CUT_OFF)
       deadline = setTimeout(() => server.closeAllConnections(), LAST_WORDS_MS)
+      for (const socket of sockets) findResponse(socket)?.emit(CUT_OFF)
     }, maxMs)
     try {
       await closed

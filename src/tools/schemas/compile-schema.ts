@@ -1,52 +1,41 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { RE2JS } from 're2js'
-import type { JsonObject } from '../../lib/kernel/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 
 /** Builders write the patterns and callers supply the values, so matching must take linear time. */
 const linearRegExp = Object.assign((pattern: string) => RE2JS.compile(pattern), { code: 're2js' })
 
-const createAjv = () => new Ajv2020({ strict: false, validateFormats: false, code: { regExp: linearRegExp } })
+/** The library prints the code that it generated for a faulty schema, unless it has no logger. */
+const createAjv = () =>
+  new Ajv2020({ strict: false, validateFormats: false, logger: false, code: { regExp: linearRegExp } })
 
-/** Creating an instance takes 70 ms, mostly for the meta-schema. */
-let shared = createAjv()
-let uses = 0
-/** The library retains memory for every schema, so the instance is replaced after this many. */
-const MAX_USES = 1_000
-
-const shareAjv = (): Ajv2020 => {
-  uses += 1
-  if (uses > MAX_USES) {
-    shared = createAjv()
-    uses = 1
-  }
-  return shared
+/** `$async` would make validators return promises, which nobody awaits. */
+const withoutAsync = (value: JsonValue): JsonValue => {
+  if (Array.isArray(value)) return value.map(withoutAsync)
+  if (!isJsonObject(value)) return value
+  const members = Object.entries(value).filter(([name]) => name !== '$async')
+  return Object.fromEntries(members.map(([name, member]) => [name, withoutAsync(member)]))
 }
 
-/** Returns how a schema violates the meta-schema of JSON Schema 2020-12, or undefined if it does not. */
-export const findMetaSchemaFault = (schema: JsonObject): string | undefined => {
-  const ajv = shareAjv()
-  return ajv.validateSchema(schema) === true ? undefined : ajv.errorsText()
+const prepare = (schema: JsonObject): JsonObject => {
+  if (!JSON.stringify(schema).includes('"$async"')) return schema
+  const prepared = withoutAsync(schema)
+  return isJsonObject(prepared) ? prepared : schema
 }
 
-/** Compiles a schema. Throws if a reference has no target or a pattern is invalid. */
-export const compileSchema = (schema: JsonObject, hasIds: boolean): ValidateFunction => {
-  // An id could equal that of another schema or of the meta-schema.
-  if (hasIds) return createAjv().compile(schema)
-  const ajv = shareAjv()
-  try {
-    return ajv.compile(schema)
-  } finally {
-    ajv.removeSchema(schema)
-  }
-}
+/**
+ * Compiles a schema. Throws if a reference has no target or a pattern is invalid. Each schema has a compiler of its own,
+ * because a shared one resolves references to the schemas of others.
+ */
+export const compileSchema = (schema: JsonObject): ValidateFunction => createAjv().compile(prepare(schema))
 
-/** Like `compileSchema`, for schemas that nobody has checked. Returns undefined if it cannot be compiled. */
-export const tryCompileSchema = (schema: JsonObject, hasIds: boolean): ValidateFunction | undefined => {
-  try {
-    return compileSchema(schema, hasIds)
-  } catch {
-    return undefined
-  }
+/** Returns why a schema is invalid or cannot be compiled, or undefined if it can. Throws what the compiler throws. */
+export const findSchemaFault = (schema: JsonObject): string | undefined => {
+  const ajv = createAjv()
+  const prepared = prepare(schema)
+  if (ajv.validateSchema(prepared) !== true) return `is not a valid JSON Schema 2020-12: ${ajv.errorsText()}`
+  ajv.compile(prepared)
+  return undefined
 }
 
 /** Returns why the validator's last value does not match. */

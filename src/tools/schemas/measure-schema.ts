@@ -1,17 +1,15 @@
-import { RE2JS } from 're2js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 
 /** What checking a value against a schema may cost. */
 export type SchemaMeasure = {
-  /** Values in the schema as written. The time to compile it is proportional to this. */
+  /** Values in the schema as written. */
   size: number
-  /** Subschemas with every reference expanded, plus instructions of patterns. Infinite if the schema is recursive. */
+  /**
+   * Subschemas with every reference expanded, plus an upper estimate of the instructions of patterns. Infinite if the
+   * schema is recursive, or if it has references that are not followed here.
+   */
   nodes: number
   hasUniqueItems: boolean
-  /** Whether the schema or a subschema has an `$id`, which changes the meaning of references. */
-  hasIds: boolean
-  /** A reference without a target, if there is one. Unknown if `hasIds`. */
-  deadReference: string | undefined
 }
 
 /** Characters of a string that count as one value. */
@@ -21,11 +19,17 @@ const CHARACTERS_PER_VALUE = 16
 export const countValues = (value: JsonValue, limit = Number.POSITIVE_INFINITY): number => {
   if (typeof value === 'string') return Math.max(1, Math.ceil(value.length / CHARACTERS_PER_VALUE))
   let count = 1
-  if (typeof value !== 'object' || value === null) return count
-  for (const [name, member] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
-    if (count > limit) break
-    if (typeof name === 'string') count += Math.floor(name.length / CHARACTERS_PER_VALUE)
-    count += countValues(member, limit - count)
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      if (count > limit) break
+      count += countValues(item, limit - count)
+    }
+  } else if (isJsonObject(value)) {
+    // Not Object.entries, which would list all members of a large object before the limit applies.
+    for (const name in value) {
+      if (count > limit) break
+      count += Math.floor(name.length / CHARACTERS_PER_VALUE) + countValues(value[name] ?? null, limit - count)
+    }
   }
   return count
 }
@@ -55,50 +59,36 @@ const NAMED_SCHEMAS: ReadonlySet<string> = new Set(['dependencies', 'dependentSc
 const DATA: ReadonlySet<string> = new Set(['const', 'dependentRequired', 'enum', 'required'])
 /** Subschemas that apply only through a reference. */
 const DEFINITIONS: ReadonlySet<string> = new Set(['$defs', 'definitions'])
-/** References whose target depends on the position in the data. */
-const DYNAMIC: ReadonlySet<string> = new Set(['$dynamicRef', '$recursiveRef'])
+/** Keywords that change what references mean, or have targets that depend on the data. */
+const UNMEASURED: ReadonlySet<string> = new Set(['$async', '$dynamicRef', '$id', '$recursiveRef', 'id'])
 
-/** A pattern with a higher estimate is not compiled here, because compiling may take seconds. */
-const MAX_COMPILED_INSTRUCTIONS = 20_000
 /** RE2 rejects patterns with more repetitions, nested ones included. */
 const MAX_REPETITIONS = 1_000
 const INSTRUCTIONS_PER_CHARACTER = 4
+/** Classes of Unicode and flags such as `(?i)` expand to many ranges, each of which takes time to compile. */
+const EXPANDING = /\\p|\(\?[^:]/i
+const EXPANDING_FACTOR = 100
 
+/** Returns an upper estimate of a pattern's instructions. Compiling the pattern would be exact, but may take seconds. */
 const estimateInstructions = (pattern: string): number => {
   let repetitions = 1
   for (const [, least = '', most = ''] of pattern.matchAll(/\{(\d+),?(\d*)\}/g)) {
     repetitions = Math.min(MAX_REPETITIONS, repetitions * Math.max(1, Number(least), Number(most)))
   }
-  return pattern.length * INSTRUCTIONS_PER_CHARACTER * repetitions
+  const factor = EXPANDING.test(pattern) ? EXPANDING_FACTOR : 1
+  return pattern.length * INSTRUCTIONS_PER_CHARACTER * repetitions * factor
 }
 
-/** Returns the instructions of a pattern. An estimate may be too high. */
-const countInstructions = (pattern: string): number => {
-  const estimate = estimateInstructions(pattern)
-  if (estimate > MAX_COMPILED_INSTRUCTIONS) return estimate
-  try {
-    return RE2JS.compile(pattern).programSize()
-  } catch {
-    // Compiling the schema reports the error.
-    return estimate
-  }
-}
-
-const decodePointer = (token: string): string | undefined => {
-  try {
-    return decodeURIComponent(token).replaceAll('~1', '/').replaceAll('~0', '~')
-  } catch {
-    return undefined
-  }
-}
+/** Plain JSON Pointers in fragments. All other references are left to the compiler, whose rules are intricate. */
+const POINTER = /^#(?:\/[^/#%]+)*$/
 
 const findAt = (root: JsonObject, pointer: string): JsonValue | undefined => {
   let found: JsonValue | undefined = root
   for (const token of pointer.split('/').slice(1)) {
-    const name = decodePointer(token)
-    const isContainer: boolean = typeof found === 'object' && found !== null
-    if (name === undefined || !isContainer || !Object.hasOwn(Object(found), name)) return undefined
-    found = Array.isArray(found) ? found[Number(name)] : isJsonObject(found) ? found[name] : undefined
+    if (!isJsonObject(found) && !Array.isArray(found)) return undefined
+    const name = token.replaceAll('~1', '/').replaceAll('~0', '~')
+    if (!Object.hasOwn(found, name)) return undefined
+    found = Array.isArray(found) ? found[Number(name)] : found[name]
   }
   return found
 }
@@ -106,56 +96,39 @@ const findAt = (root: JsonObject, pointer: string): JsonValue | undefined => {
 const isSchema = (value: JsonValue | undefined): value is JsonObject | boolean =>
   typeof value === 'boolean' || isJsonObject(value)
 
-/** Collects all anchors, and finds out whether there is an id. Includes keywords in values that are not schemas. */
-const collectNames = (root: JsonObject) => {
-  const anchors = new Map<string, JsonObject>()
-  let hasIds = false
-  const visit = (value: JsonValue): void => {
-    if (Array.isArray(value)) value.forEach(visit)
-    if (!isJsonObject(value)) return
-    const { $anchor, $dynamicAnchor } = value
-    for (const anchor of [$anchor, $dynamicAnchor]) if (typeof anchor === 'string') anchors.set(anchor, value)
-    if (typeof value.$id === 'string') hasIds = true
-    Object.values(value).forEach(visit)
-  }
-  visit(root)
-  return { anchors, hasIds }
-}
+/** Finite, so that only recursive schemas are infinite. */
+const add = (one: number, other: number): number =>
+  one + other === Number.POSITIVE_INFINITY ? one + other : Math.min(one + other, Number.MAX_SAFE_INTEGER)
 
-/**
- * Measures a schema without expanding its references. Counts each subschema once, and adds that
- * count wherever it is used.
- */
-export const measureSchema = (root: JsonObject): SchemaMeasure => {
-  const { anchors, hasIds } = collectNames(root)
+const createCounter = (root: JsonObject) => {
   const counted = new Map<JsonObject, number>()
   const open = new Set<JsonObject>()
-  let hasUniqueItems = false
-  let deadReference: string | undefined
+  const counter = { hasUniqueItems: false, count: (schema: JsonValue): number => count(schema) }
 
-  const resolve = (reference: string): JsonValue | undefined => {
-    if (reference === '#' || reference === '') return root
-    if (reference.startsWith('#/')) return findAt(root, reference)
-    return reference.startsWith('#') ? anchors.get(reference.slice(1)) : undefined
-  }
+  const sum = (schemas: readonly JsonValue[]): number =>
+    schemas.reduce((nodes: number, one) => add(nodes, count(one)), 0)
   const countReference = (reference: JsonValue): number => {
-    const target = typeof reference === 'string' ? resolve(reference) : undefined
-    if (isSchema(target)) return count(target)
-    deadReference ??= String(reference)
-    return Number.POSITIVE_INFINITY
+    const target = typeof reference === 'string' && POINTER.test(reference) ? findAt(root, reference) : undefined
+    return isSchema(target) ? count(target) : Number.POSITIVE_INFINITY
   }
-  const sum = (schemas: readonly JsonValue[]): number => schemas.reduce((nodes: number, one) => nodes + count(one), 0)
+  const countNamed = (schemas: JsonObject): number =>
+    // Each member of `dependencies` may be an array of names.
+    Object.values(schemas).reduce(
+      (nodes: number, one) => add(nodes, Array.isArray(one) ? countValues(one) : count(one)),
+      0,
+    )
   const countKeyword = (keyword: string, value: JsonValue): number => {
     if (DEFINITIONS.has(keyword)) return 0
-    if (DYNAMIC.has(keyword)) return Number.POSITIVE_INFINITY
+    if (UNMEASURED.has(keyword)) return Number.POSITIVE_INFINITY
     if (DATA.has(keyword)) return countValues(value)
     if (keyword === '$ref') return countReference(value)
-    if (keyword === 'pattern' && typeof value === 'string') return countInstructions(value)
-    if (keyword === 'uniqueItems' && value === true) hasUniqueItems = true
+    if (keyword === 'pattern' && typeof value === 'string') return estimateInstructions(value)
+    if (keyword === 'uniqueItems' && value === true) counter.hasUniqueItems = true
     if (keyword === 'patternProperties' && isJsonObject(value)) {
-      return sum(Object.values(value)) + Object.keys(value).reduce((size, key) => size + countInstructions(key), 0)
+      const patterns = Object.keys(value).reduce((size, key) => size + estimateInstructions(key), 0)
+      return add(patterns, countNamed(value))
     }
-    if (NAMED_SCHEMAS.has(keyword) && isJsonObject(value)) return sum(Object.values(value))
+    if (NAMED_SCHEMAS.has(keyword) && isJsonObject(value)) return countNamed(value)
     if (SCHEMAS.has(keyword)) return Array.isArray(value) ? sum(value) : count(value)
     return 0
   }
@@ -166,18 +139,27 @@ export const measureSchema = (root: JsonObject): SchemaMeasure => {
     if (open.has(schema)) return Number.POSITIVE_INFINITY
     open.add(schema)
     let nodes = 1
-    for (const [keyword, value] of Object.entries(schema)) nodes += countKeyword(keyword, value)
+    for (const [keyword, value] of Object.entries(schema)) nodes = add(nodes, countKeyword(keyword, value))
     open.delete(schema)
     counted.set(schema, nodes)
     return nodes
   }
+  return counter
+}
 
-  const nodes = count(root)
-  return {
-    size: countValues(root),
-    nodes: hasIds ? Number.POSITIVE_INFINITY : nodes,
-    hasUniqueItems,
-    hasIds,
-    deadReference: hasIds ? undefined : deadReference,
+/**
+ * Measures a schema without expanding its references. Counts each subschema once, and adds that count wherever it is
+ * used.
+ */
+export const measureSchema = (root: JsonObject): SchemaMeasure => {
+  const counter = createCounter(root)
+  try {
+    const nodes = counter.count(root)
+    return { size: countValues(root), nodes, hasUniqueItems: counter.hasUniqueItems }
+  } catch (error) {
+    // A chain of references that exhausts the stack.
+    if (!(error instanceof RangeError)) throw error
+    const { POSITIVE_INFINITY } = Number
+    return { size: POSITIVE_INFINITY, nodes: POSITIVE_INFINITY, hasUniqueItems: true }
   }
 }

@@ -1,10 +1,12 @@
 import { hash } from 'node:crypto'
+import type { ValidateFunction } from 'ajv/dist/2020.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import { once } from '../../lib/kernel/once.ts'
 import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
+import { isDoneWithin } from '../../lib/process/time-limit.ts'
 import type { Tenant } from '../../lib/worker/fair-queue.ts'
 import type { Job, JobEnding } from '../../lib/worker/job.ts'
-import { compileSchema, describeMismatch, findMetaSchemaFault, tryCompileSchema } from './compile-schema.ts'
+import { compileSchema, describeMismatch, findSchemaFault } from './compile-schema.ts'
 import { countValues, measureSchema, type SchemaMeasure } from './measure-schema.ts'
 import { CHECK_MS, type SchemaCheckJob, type SchemaCheckOutcome } from './schema-check-job.ts'
 
@@ -22,19 +24,21 @@ const MAX_SAVED_NODES = 10_000_000
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : 'unknown reason')
 
+/** Even a small schema can take long to compile. */
+const COMPILE_MS = 1_000
+
 /**
- * Returns why a value is not a usable JSON Schema 2020-12, or undefined if it is one. Only internal
- * references are resolved. Does not compile large schemas.
+ * Returns why a value is not a usable JSON Schema 2020-12, or undefined if it is one. Only internal references are
+ * resolved.
  */
 export const schemaProblem = (schema: unknown): string | undefined => {
   if (!isJsonObject(schema)) return 'is not a JSON Schema object'
+  let problem: string | undefined
   try {
-    const fault = findMetaSchemaFault(schema)
-    if (fault !== undefined) return `is not a valid JSON Schema 2020-12: ${fault}`
-    const { size, nodes, hasIds, deadReference } = measureSchema(schema)
-    if (deadReference !== undefined) return `cannot be compiled: the reference ${deadReference} has no target`
-    if (size <= MAX_NODES && (nodes <= MAX_NODES || hasIds)) compileSchema(schema, hasIds)
-    return undefined
+    const isDone = isDoneWithin(COMPILE_MS, () => {
+      problem = findSchemaFault(schema)
+    })
+    return isDone ? problem : 'takes too long to check'
   } catch (error) {
     return `cannot be compiled: ${messageOf(error)}`
   }
@@ -44,7 +48,7 @@ export const schemaProblem = (schema: unknown): string | undefined => {
 export const schemaSizeProblem = (schema: JsonObject): string | undefined => {
   const { nodes } = measureSchema(schema)
   return nodes > MAX_SAVED_NODES && nodes < Number.POSITIVE_INFINITY
-    ? `has more than ${MAX_SAVED_NODES} subschemas when all references are expanded`
+    ? `has more than ${MAX_SAVED_NODES.toLocaleString('en')} subschemas when all references are expanded`
     : undefined
 }
 
@@ -53,9 +57,50 @@ const hasLongList = (value: JsonValue): boolean => {
   return isJsonObject(value) && Object.values(value).some(hasLongList)
 }
 
-const isQuick = ({ nodes, hasUniqueItems }: SchemaMeasure, value: JsonValue): boolean => {
+const isQuick = ({ size, nodes, hasUniqueItems }: SchemaMeasure, value: JsonValue): boolean => {
+  if (size > MAX_NODES || nodes > MAX_NODES) return false
   const limit = MAX_STEPS / nodes
-  return countValues(value, limit) <= limit && !(hasUniqueItems && hasLongList(value))
+  try {
+    const values = countValues(value, limit)
+    // Each item of a list is compared with each other one.
+    return values <= limit && !(hasUniqueItems && (values * values * nodes > MAX_STEPS || hasLongList(value)))
+  } catch (error) {
+    if (error instanceof RangeError) return false
+    throw error
+  }
+}
+
+/** Compiles the validator with the first value. `tooSlow` and `invalid` are messages. */
+const createQuickCheck = (schema: JsonObject, rootName: string, messages: { tooSlow: string; invalid: string }) => {
+  const compile = (): ValidateFunction | 'invalid' => {
+    let validate: ValidateFunction | 'invalid' = 'invalid'
+    try {
+      isDoneWithin(COMPILE_MS, () => {
+        validate = compileSchema(schema)
+      })
+    } catch {
+      return 'invalid'
+    }
+    return validate
+  }
+  let compiled: ValidateFunction | 'invalid' | undefined
+  return (value: JsonValue): string | undefined => {
+    compiled ??= compile()
+    let validate = compiled
+    let isMatch = false
+    // The measure should rule out slow checks. The limit is for what it does not know.
+    const isDone = isDoneWithin(CHECK_MS, isRetry => {
+      if (isRetry) validate = compile()
+      isMatch = validate !== 'invalid' && validate(value) === true
+    })
+    if (!isDone) {
+      // An interrupted validator may have left its caches half updated.
+      compiled = undefined
+      return messages.tooSlow
+    }
+    if (validate === 'invalid') return messages.invalid
+    return isMatch ? undefined : describeMismatch(validate, rootName)
+  }
 }
 
 const explain = (ending: JobEnding, schemaName: string, timeLimitMs: number): string => {
@@ -85,36 +130,33 @@ export type SchemaNames = { rootName: string; schemaName: string }
  * process, because the schemas are untrusted.
  */
 export const createSchemaChecks = ({ run, timeLimitMs }: Job<SchemaCheckJob, SchemaCheckOutcome>) => ({
-  /**
-   * Expects a schema that was checked when its tool was saved. Compiles it with the first value and
-   * caches the validator.
-   */
+  /** Compiles the schema with the first value and keeps the validator. The schema may be unchecked and invalid. */
   createCheck: (schema: JsonObject, { rootName, schemaName }: SchemaNames, { owner, group }: Tenant): SchemaCheck => {
     const measure = once(() => measureSchema(schema))
-    const validator = once(() => tryCompileSchema(schema, false))
-    const invalid = `${schemaName} cannot be compiled. Its builder must correct it`
     const key = once(() => hash('sha256', JSON.stringify(schema), 'base64url'))
+    const messages = {
+      tooSlow: explain('time', schemaName, CHECK_MS),
+      invalid: `${schemaName} cannot be compiled. Its builder must correct it`,
+    }
+    const checkHere = createQuickCheck(schema, rootName, messages)
 
     const checkInProcess = async (value: JsonValue, signal: StopSignal | undefined): Promise<string | undefined> => {
-      const job = { key: key(), schema, hasIds: measure().hasIds, rootName, value }
+      const job = { key: key(), schema, rootName, value }
       const outcome = await run(owner, job, { group, affinity: key(), signal })
       if (!outcome.ok) return explain(outcome.error, schemaName, timeLimitMs)
       switch (outcome.value.kind) {
         case 'checked':
           return outcome.value.mismatch
         case 'slow':
-          return explain('time', schemaName, CHECK_MS)
+          return messages.tooSlow
         case 'invalid':
-          return invalid
+          return messages.invalid
+        case 'deep':
+          return `${rootName} are nested too deeply to be checked against ${schemaName}`
       }
     }
 
-    return async (value, signal) => {
-      if (measure().nodes > MAX_NODES || !isQuick(measure(), value)) return checkInProcess(value, signal)
-      const validate = validator()
-      if (validate === undefined) return invalid
-      return validate(value) ? undefined : describeMismatch(validate, rootName)
-    }
+    return async (value, signal) => (isQuick(measure(), value) ? checkHere(value) : checkInProcess(value, signal))
   },
 })
 
