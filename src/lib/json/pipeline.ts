@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Result } from '../kernel/result.ts'
 import type { SearchParams } from '../search/query.ts'
 import { createSearch } from '../search/search.ts'
@@ -32,19 +33,15 @@ type Outcome = Result<StepOutput, string>
  */
 export const createPipeline = () => {
   const search = createSearch()
-  const cached = new WeakMap<ResultDocument, Map<string, Outcome>>()
+  const cached = new WeakMap<ResultDocument, LRUCache<string, Outcome>>()
 
   const run = <Params>(step: PipelineStep<Params>, document: ResultDocument, params: Params): Outcome => {
-    const outcomes = cached.get(document) ?? new Map<string, Outcome>()
+    const outcomes = cached.get(document) ?? new LRUCache<string, Outcome>({ max: MAX_CACHED })
     cached.set(document, outcomes)
     const key = `${step.name} ${JSON.stringify(params)}`
     const known = outcomes.get(key)
     if (known !== undefined) return known
     const outcome = step.apply(document, params)
-    for (const oldest of outcomes.keys()) {
-      if (outcomes.size < MAX_CACHED) break
-      outcomes.delete(oldest)
-    }
     outcomes.set(key, outcome)
     return outcome
   }
