@@ -2,27 +2,23 @@ import type { DomainEvent } from './domain-event.ts'
 
 export type ErrorLog = { error: (details: object, message: string) => void }
 
-export type EventBus<Event extends { type: string } = DomainEvent> = {
+export type EventBus = {
   /** Returns a function that ends the subscription. */
-  subscribe: <Type extends Event['type']>(
+  subscribe: <Type extends DomainEvent['type']>(
     type: Type,
-    listener: (event: Extract<Event, { type: Type }>) => void | Promise<void>,
+    listener: (event: Extract<DomainEvent, { type: Type }>) => void | Promise<void>,
   ) => () => void
   /** Resolves when every listener has finished. Never rejects: a failing listener is logged, and the others still run. */
-  publish: (event: Event) => Promise<void>
+  publish: (event: DomainEvent) => Promise<void>
 }
 
 /** Creates a bus for the listeners of this process. */
-export const createEventBus = <Event extends { type: string } = DomainEvent>({
-  logger,
-}: {
-  logger: ErrorLog
-}): EventBus<Event> => {
-  const listeners = new Map<string, Set<(event: Event) => void | Promise<void>>>()
+export const createEventBus = ({ logger }: { logger: ErrorLog }): EventBus => {
+  const listeners = new Map<string, Set<(event: DomainEvent) => void | Promise<void>>>()
   return {
     subscribe: (type, listener) => {
-      const isMine = (event: Event): event is Extract<Event, { type: typeof type }> => event.type === type
-      const notify = (event: Event) => (isMine(event) ? listener(event) : undefined)
+      const isMine = (event: DomainEvent): event is Extract<DomainEvent, { type: typeof type }> => event.type === type
+      const notify = (event: DomainEvent) => (isMine(event) ? listener(event) : undefined)
       const ofType = listeners.get(type) ?? new Set()
       listeners.set(type, ofType.add(notify))
       return () => {
