@@ -1,4 +1,5 @@
 import { type buildConnector, Client, errors } from 'undici'
+import { MAX_RESPONSE_HEADER_BYTES } from '../kernel/limits.ts'
 
 /** Maximum number of origins with open connections. Above it the one unused for longest loses its idle connections. */
 const MAX_ORIGINS = 256
@@ -24,7 +25,6 @@ export type ConnectionPoolsOptions = {
   connector: buildConnector.connector
   /** Per origin. */
   maxSockets: number
-  maxHeaderBytes: number
 }
 
 /**
@@ -33,7 +33,7 @@ export type ConnectionPoolsOptions = {
  */
 const createConnectionPool = (
   origin: string,
-  { connector, maxSockets, maxHeaderBytes }: ConnectionPoolsOptions,
+  { connector, maxSockets }: ConnectionPoolsOptions,
   onEmpty: () => void,
 ) => {
   const connections = new Set<Connection>()
@@ -49,7 +49,7 @@ const createConnectionPool = (
       pipelining: 1,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: MAX_KEEP_ALIVE_MS,
-      maxHeaderSize: maxHeaderBytes,
+      maxHeaderSize: MAX_RESPONSE_HEADER_BYTES,
       // Callers have their own timeouts.
       headersTimeout: 0,
       bodyTimeout: 0,

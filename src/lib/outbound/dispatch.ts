@@ -1,7 +1,6 @@
 import { lookup as systemLookup } from 'node:dns'
 import { type LookupFunction, Socket } from 'node:net'
 import type { Dispatcher } from 'undici'
-import { MAX_RESPONSE_HEADER_BYTES } from '../kernel/limits.ts'
 import type { AddressPolicy } from './address-policy.ts'
 import { type Connection, type ConnectionPool, createConnectionPools, type PendingRequest } from './connection-pools.ts'
 import { createConnector } from './connector.ts'
@@ -75,8 +74,7 @@ export type ResponseHandler = {
  */
 export const createDispatcher = ({ policy, connectTimeoutMs, maxSockets, ownOrigins, lookup }: DispatcherOptions) => {
   const connector = createConnector({ policy, lookup: lookup ?? systemLookup, connectTimeoutMs })
-  const maxHeaderBytes = MAX_RESPONSE_HEADER_BYTES
-  const pools = createConnectionPools({ connector, maxSockets: maxSockets ?? Number.POSITIVE_INFINITY, maxHeaderBytes })
+  const pools = createConnectionPools({ connector, maxSockets: maxSockets ?? Number.POSITIVE_INFINITY })
   const isOwn = createOwnOriginCheck(ownOrigins)
 
   /** Prepares a request, to be started and aborted by what it returns. */
@@ -124,7 +122,7 @@ export const createDispatcher = ({ policy, connectTimeoutMs, maxSockets, ownOrig
         return
       }
       const isTls = origin.startsWith('https:')
-      const problem = problemOf(error, { host, phase, isTls, maxHeaderBytes, bodyIdleMs: request.bodyIdleMs })
+      const problem = problemOf(error, { host, phase, isTls, bodyIdleMs: request.bodyIdleMs })
       fail({ ...problem, cause: error }, (phase === 'queued' || phase === 'connecting') && !isUnwritable(error))
     }
     const send = (): void => {

@@ -1,3 +1,4 @@
+import { MAX_RESPONSE_HEADER_BYTES } from '../kernel/limits.ts'
 import { BlockedError } from './connector.ts'
 import { OutboundError, type OutboundFault } from './outbound-request.ts'
 
@@ -8,7 +9,7 @@ export type Phase = 'queued' | 'connecting' | 'sent' | 'receiving'
 export type Problem = { fault: OutboundFault; text: string; cause?: unknown }
 
 /** The state of a request when something went wrong. */
-export type Standing = { host: string; phase: Phase; isTls: boolean; maxHeaderBytes: number; bodyIdleMs: number }
+export type Standing = { host: string; phase: Phase; isTls: boolean; bodyIdleMs: number }
 
 const CERTIFICATES: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'has expired',
@@ -96,9 +97,9 @@ const PROBLEMS: Readonly<Record<string, (standing: Standing) => Problem>> = {
     fault: 'timeout',
     text: `${host} fell silent for ${bodyIdleMs} ms in the middle of its response; check what delays the API`,
   }),
-  UND_ERR_HEADERS_OVERFLOW: ({ host, maxHeaderBytes }) => ({
+  UND_ERR_HEADERS_OVERFLOW: ({ host }) => ({
     fault: 'too_large',
-    text: `the response headers of ${host} are larger than ${maxHeaderBytes} bytes; have the API send fewer`,
+    text: `the response headers of ${host} are larger than ${MAX_RESPONSE_HEADER_BYTES} bytes; have the API send fewer`,
   }),
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: interruptedProblem,
   HPE_INVALID_EOF_STATE: lostProblem,
