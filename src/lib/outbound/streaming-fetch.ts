@@ -21,8 +21,6 @@ type StreamLimits = {
 export type StreamingFetchOptions = DispatcherOptions &
   StreamLimits & {
     maxRedirects: number
-    /** Milliseconds of a monotonic clock. */
-    now?: () => number
   }
 
 export type StreamingFetch = {
@@ -124,13 +122,12 @@ const toRequest = (url: string | URL, { body, method = 'GET', headers: given }: 
  * may hold a secret.
  */
 export const createStreamingFetch = (options: StreamingFetchOptions): StreamingFetch => {
-  const { maxRedirects, now = () => performance.now() } = options
   const { dispatch, close } = createDispatcher(options)
-  const follow = createRedirector(maxRedirects)
+  const follow = createRedirector(options.maxRedirects)
 
   const fetch: StreamingFetch['fetch'] = async (url, init = {}) => {
-    const startedAt = now()
-    const toError: ToError = problem => toOutboundError(problem, now() - startedAt)
+    const startedAt = performance.now()
+    const toError: ToError = problem => toOutboundError(problem, performance.now() - startedAt)
     const signal = init.signal ?? undefined
     const abortError = (): unknown => signal?.reason
     const response = await follow(toRequest(url, init), {
