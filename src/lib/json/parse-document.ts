@@ -1,3 +1,4 @@
+import type { JsonValue } from '../kernel/json.ts'
 import { decodeText, type MediaType, parseMediaType } from './decode-text.ts'
 import { heapOfTable, MAX_HEAP_BYTES } from './heap-cost.ts'
 import { parseJsonLines, parseJsonText } from './parse-json-text.ts'
@@ -22,14 +23,18 @@ const asText = (text: string, format: 'text' | 'html' | 'xml' = 'text', notes: r
   notes,
 })
 
+type Parsed = { value: JsonValue; notes: readonly string[] }
+
+const asJson = ({ value, notes }: Parsed, format: 'json' | 'ndjson' | 'csv'): StepOutput => ({
+  document: { kind: 'json', value, format },
+  notes,
+})
+
 const parseAsJson = (text: string, essence: string): StepOutput => {
   const parsed = parseJsonText(text)
-  if (parsed.ok)
-    return { document: { kind: 'json', value: parsed.value.value, format: 'json' }, notes: parsed.value.notes }
+  if (parsed.ok) return asJson(parsed.value, 'json')
   const lines = parsed.error.reason === 'syntax' && text.includes('\n') ? parseJsonLines(text, false) : undefined
-  if (lines?.ok && Array.isArray(lines.value.value) && lines.value.value.length > 1) {
-    return { document: { kind: 'json', value: lines.value.value, format: 'ndjson' }, notes: lines.value.notes }
-  }
+  if (lines !== undefined && lines.value.length > 1) return asJson(lines, 'ndjson')
   // A text that only looked like JSON needs no note.
   const isMeant = JSON_TYPE.test(essence) || parsed.error.reason !== 'syntax'
   return asText(text, 'text', isMeant ? [`Treated as text, not as JSON: ${parsed.error.message}.`] : [])
@@ -40,8 +45,7 @@ const parseText = (text: string, { essence }: MediaType): StepOutput => {
   const start = text.slice(0, SNIFFED_CHARACTERS)
   if (LINES_TYPE.test(essence)) {
     const lines = parseJsonLines(text, true)
-    if (lines.ok)
-      return { document: { kind: 'json', value: lines.value.value, format: 'ndjson' }, notes: lines.value.notes }
+    if (lines !== undefined) return asJson(lines, 'ndjson')
   }
   const isMarkup = HTML_START.test(start) || XML_START.test(start)
   if (JSON_TYPE.test(essence) && !isMarkup) return parseAsJson(text, essence)
@@ -54,8 +58,7 @@ const parseText = (text: string, { essence }: MediaType): StepOutput => {
   if (isTable || looksLikeTable(text)) {
     if (heapOfTable(text) > MAX_HEAP_BYTES) return asText(text, 'text', [TOO_MANY_ROWS])
     const table = parseTable(text, essence === 'text/tab-separated-values' ? '\t' : undefined)
-    if (table === undefined) return asText(text, 'text', [TOO_WIDE])
-    return { document: { kind: 'json', value: table.value, format: 'csv' }, notes: table.notes }
+    return table === undefined ? asText(text, 'text', [TOO_WIDE]) : asJson(table, 'csv')
   }
   return asText(text)
 }

@@ -7,7 +7,7 @@ import { heapOfJson, MAX_HEAP_BYTES } from './heap-cost.ts'
 /** Maximum nesting of JSON: ten times what APIs return, and little enough to walk a document by recursion. */
 const MAX_DEPTH = 200
 
-type ParsedJson = { value: JsonValue; notes: readonly string[] }
+type ParsedJson<Value extends JsonValue> = { value: Value; notes: readonly string[] }
 
 const countMembers = (value: JsonValue): number => {
   let count = 0
@@ -21,7 +21,7 @@ const countMembers = (value: JsonValue): number => {
 /** Why a text was not parsed as JSON; `message` is a clause. */
 export type JsonFailure = { reason: 'depth' | 'size' | 'syntax'; message: string }
 
-export const parseJsonText = (text: string): Result<ParsedJson, JsonFailure> => {
+export const parseJsonText = (text: string): Result<ParsedJson<JsonValue>, JsonFailure> => {
   const { deepest, containers, colons } = measureJson(text)
   if (deepest > MAX_DEPTH) {
     return failure({ reason: 'depth', message: `it is nested more than ${MAX_DEPTH} levels deep` })
@@ -50,17 +50,14 @@ const BROKEN_LINES_SHOWN = 5
 
 /**
  * Parses one JSON text per line and skips empty lines. If the format `isDeclared`, an invalid line becomes a string with a
- * note; otherwise it is an error.
+ * note; otherwise the result is undefined, as it is for a text that takes too much memory.
  */
-export const parseJsonLines = (text: string, isDeclared: boolean): Result<ParsedJson, string> => {
+export const parseJsonLines = (text: string, isDeclared: boolean): ParsedJson<JsonValue[]> | undefined => {
   const value: JsonValue[] = []
   const broken: number[] = []
   const notes = new Set<string>()
   let lineNumber = 0
-  const lines = countLines(text)
-  if (heapOfJson(text.length, measureJson(text).containers, lines) > MAX_HEAP_BYTES) {
-    return failure(`it has ${lines.toLocaleString('en')} lines`)
-  }
+  if (heapOfJson(text.length, measureJson(text).containers, countLines(text)) > MAX_HEAP_BYTES) return undefined
   for (const line of text.split('\n')) {
     lineNumber++
     const trimmed = line.trim()
@@ -69,7 +66,7 @@ export const parseJsonLines = (text: string, isDeclared: boolean): Result<Parsed
     if (parsed.ok) {
       value.push(parsed.value.value)
       for (const note of parsed.value.notes) notes.add(note)
-    } else if (!isDeclared) return failure(`line ${lineNumber}: ${parsed.error.message}`)
+    } else if (!isDeclared) return undefined
     else {
       broken.push(lineNumber)
       value.push(trimmed)
@@ -80,5 +77,5 @@ export const parseJsonLines = (text: string, isDeclared: boolean): Result<Parsed
     const all = broken.length > BROKEN_LINES_SHOWN ? `, … (${broken.length} in all)` : ''
     notes.add(`Lines that are not JSON, kept as strings: ${shown}${all}.`)
   }
-  return success({ value, notes: [...notes] })
+  return { value, notes: [...notes] }
 }
