@@ -6,7 +6,7 @@ import type { Span } from './matcher.ts'
 import { createPathFilter } from './place-paths.ts'
 import { buildRanking, type Ranking } from './ranking.ts'
 import { type JsonRecord, readRecords } from './records.ts'
-import { collectTexts, type Place, type SearchableTexts, selectTexts } from './searchable-texts.ts'
+import { collectTexts, type SearchableTexts, selectTexts } from './searchable-texts.ts'
 
 /** A paragraph of a text. Lines count from 1. */
 type Paragraph = { readonly span: Span; readonly firstLine: number; readonly lastLine: number }
@@ -55,12 +55,7 @@ const readParagraphs = (text: string): readonly Paragraph[] => {
   return paragraphs
 }
 
-export type ValueIndex = {
-  /** The places of the texts. */
-  values: readonly Place[]
-  names: readonly Place[]
-  valueTexts: readonly string[]
-  nameTexts: readonly string[]
+export type ValueIndex = SearchableTexts & {
   ranked: () => { records: readonly JsonRecord[]; ranking: Ranking }
 }
 
@@ -83,10 +78,7 @@ export type TextIndex = {
 export type SearchIndex = JsonIndex | TextIndex | Extract<ResultDocument, { kind: 'binary' }>
 
 const createValueIndex = (texts: SearchableTexts): ValueIndex => ({
-  values: texts.values.places,
-  names: texts.names.places,
-  valueTexts: texts.values.texts,
-  nameTexts: texts.names.texts,
+  ...texts,
   ranked: once(() => {
     const records = readRecords(texts)
     return { records, ranking: buildRanking(records.map(({ texts }) => texts)) }
