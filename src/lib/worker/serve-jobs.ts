@@ -62,21 +62,21 @@ const serveProcess = async (jobs: JobTable, { isolatedJob }: IsolatedThread): Pr
   send({ ready: true })
 }
 
+type Request = JobRequest & { input: never }
+
+const createThreadJob = (jobs: JobTable, name: string) => {
+  const loaded = loadFunction(jobs, name)
+  return async ({ input }: Request): Promise<JobReply> => ({ output: await (await loaded)(input) })
+}
+
 const createRunner = (file: string, jobs: JobTable) => {
-  const functions = new Map<string, Promise<(input: never) => unknown>>()
-  const processes = new Map<string, ReturnType<typeof createIsolatedProcess>>()
+  const known = new Map<string, (request: Request) => Promise<JobReply>>()
+  const create = ({ name, ownProcess }: Request) =>
+    ownProcess === undefined ? createThreadJob(jobs, name) : createIsolatedProcess(file, name, ownProcess.heapLimitMb)
 
-  const findFunction = (name: string): Promise<(input: never) => unknown> => {
-    const found = functions.get(name) ?? loadFunction(jobs, name)
-    functions.set(name, found)
-    return found
-  }
-
-  return async (request: JobRequest & { input: never }): Promise<JobReply> => {
-    const { name, ownProcess, input } = request
-    if (ownProcess === undefined) return { output: await (await findFunction(name))(input) }
-    const run = processes.get(name) ?? createIsolatedProcess(file, name, ownProcess.heapLimitMb)
-    processes.set(name, run)
+  return async (request: Request): Promise<JobReply> => {
+    const run = known.get(request.name) ?? create(request)
+    known.set(request.name, run)
     return run(request)
   }
 }
