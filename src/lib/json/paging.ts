@@ -1,3 +1,4 @@
+import { formatNumber } from '../kernel/format.ts'
 import type { JsonValue } from '../kernel/json.ts'
 import { countLines } from './format-counts.ts'
 import { hasMembers, type Path, renderPath } from './path.ts'
@@ -51,12 +52,12 @@ const replaceAt = (
 /** Returns a sentence such as `These are items 21 to 40 of 1,000. Continue with offset 40.` `shown`: how many are sent. */
 const describePage = (what: string, { offset, limit = Infinity }: Page, total: number, shown = limit): string => {
   const end = Math.min(total, offset + limit, offset + shown)
-  const all = total.toLocaleString('en')
+  const all = formatNumber(total)
   if (total === 0) return `There are no ${what}.`
   if (offset >= total) return `There are only ${all} ${what}: offset ${offset} is past the end.`
   if (end === offset) return `Not even the first of these ${what} fits: select fewer fields, or search.`
   const more = end < total ? ` Continue with offset ${end}.` : ''
-  return `These are ${what} ${(offset + 1).toLocaleString('en')} to ${end.toLocaleString('en')} of ${all}.${more}`
+  return `These are ${what} ${formatNumber(offset + 1)} to ${formatNumber(end)} of ${all}.${more}`
 }
 
 const pageOf = <Item>(items: readonly Item[], { offset, limit }: Page): Item[] =>

@@ -1,3 +1,4 @@
+import { formatNumber } from '../kernel/format.ts'
 import { isJsonObject, type JsonValue, measureJson } from '../kernel/json.ts'
 import { failure, type Result, success } from '../kernel/result.ts'
 import { findExactNumber, parseExactly } from './exact-numbers.ts'
@@ -27,7 +28,7 @@ export const parseJsonText = (text: string): Result<ParsedJson<JsonValue>, JsonF
     return failure({ reason: 'depth', message: `it is nested more than ${MAX_DEPTH} levels deep` })
   }
   if (heapOfJson(text.length, containers) > MAX_HEAP_BYTES) {
-    return failure({ reason: 'size', message: `it has ${containers.toLocaleString('en')} objects and lists` })
+    return failure({ reason: 'size', message: `it has ${formatNumber(containers)} objects and lists` })
   }
   try {
     const { value, hasExactNumbers } = parseExactly(text)

@@ -1,3 +1,4 @@
+import { formatNumber } from '../kernel/format.ts'
 import { renderTable } from './parse-table.ts'
 import type { ResultDocument } from './result-document.ts'
 
@@ -7,7 +8,7 @@ export const renderDocument = (document: ResultDocument): string => {
     case 'text':
       return document.text
     case 'binary':
-      return `${document.mediaType}, ${document.bytes.toLocaleString('en')} bytes: binary content, which cannot be shown or searched.`
+      return `${document.mediaType}, ${formatNumber(document.bytes)} bytes: binary content, which cannot be shown or searched.`
     case 'json': {
       const { value, format } = document
       if (format === 'csv') return renderTable(value) ?? JSON.stringify(value)
