@@ -17,8 +17,8 @@ const lastEndOf = (text: string, border: RegExp): number => {
   return end
 }
 
-/** Moves an end that would split a surrogate pair. */
-const wholeCharacters = (text: string, end: number): number => {
+/** Returns the end, or one less if it would split a surrogate pair. */
+export const endOfCharacter = (text: string, end: number): number => {
   const last = text.charCodeAt(end - 1)
   return last >= 0xd800 && last <= 0xdbff ? end - 1 : end
 }
@@ -26,7 +26,7 @@ const wholeCharacters = (text: string, end: number): number => {
 /** Cuts a text to at most `maxCharacters`, at the best border near there: paragraph, line, sentence, word. */
 export const cutText = (text: string, maxCharacters: number, format: TextFormat): string => {
   if (text.length <= maxCharacters) return text
-  const end = wholeCharacters(text, Math.max(0, maxCharacters))
+  const end = endOfCharacter(text, Math.max(0, maxCharacters))
   const from = Math.floor(end * (1 - BORDER_SHARE))
   const tail = text.slice(from, end)
   for (const border of BORDERS[format]) {

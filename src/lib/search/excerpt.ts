@@ -1,4 +1,5 @@
 import { sizeOf } from '../json/cut-json.ts'
+import { endOfCharacter } from '../json/cut-text.ts'
 import { findExactNumber } from '../json/exact-numbers.ts'
 import { hasMembers } from '../json/path.ts'
 import type { JsonObject, JsonValue } from '../kernel/json.ts'
@@ -10,12 +11,6 @@ const MAX_WHOLE_CHARS = 300
 const LEAD_CHARS = 100
 const EXCERPT_CHARS = 400
 
-/** Moves a border that would split a surrogate pair. */
-const offSurrogate = (text: string, at: number): number => {
-  const code = text.charCodeAt(at)
-  return at > 0 && code >= 0xdc00 && code <= 0xdfff ? at - 1 : at
-}
-
 /** Whether the excerpt around a match also shows a later match. */
 export const isInExcerpt = (shown: Span, later: Span): boolean =>
   later.end <= Math.max(0, shown.start - LEAD_CHARS) + EXCERPT_CHARS
@@ -23,8 +18,8 @@ export const isInExcerpt = (shown: Span, later: Span): boolean =>
 /** Returns the text, or an excerpt around the match, with an ellipsis for what is left out. */
 export const excerptOf = (text: string, span: Span | undefined): string => {
   if (text.length <= MAX_WHOLE_CHARS) return text
-  const from = offSurrogate(text, Math.max(0, Math.min((span?.start ?? 0) - LEAD_CHARS, text.length - EXCERPT_CHARS)))
-  const to = offSurrogate(text, Math.min(from + EXCERPT_CHARS, text.length))
+  const from = endOfCharacter(text, Math.max(0, Math.min((span?.start ?? 0) - LEAD_CHARS, text.length - EXCERPT_CHARS)))
+  const to = endOfCharacter(text, Math.min(from + EXCERPT_CHARS, text.length))
   return `${from > 0 ? '…' : ''}${text.slice(from, to)}${to < text.length ? '…' : ''}`
 }
 
@@ -56,10 +51,10 @@ const matchesFirst = <T>(items: readonly T[], toValue: (item: T) => JsonValue, i
 const pieceOf = (text: string, chars: number, isMatch: IsMatch | undefined): string => {
   if (text.length <= chars) return text
   for (let from = 0; isMatch !== undefined && from < text.length; from += chars) {
-    const piece = text.slice(offSurrogate(text, from), offSurrogate(text, Math.min(from + chars, text.length)))
+    const piece = text.slice(endOfCharacter(text, from), endOfCharacter(text, Math.min(from + chars, text.length)))
     if (isMatch(piece)) return `${from > 0 ? '…' : ''}${piece}${from + chars < text.length ? '…' : ''}`
   }
-  return `${text.slice(0, offSurrogate(text, chars))}…`
+  return `${text.slice(0, endOfCharacter(text, chars))}…`
 }
 
 /**
