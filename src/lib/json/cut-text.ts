@@ -1,6 +1,6 @@
-import type { ResultDocument } from './result-document.ts'
+import type { TextDocument } from './result-document.ts'
 
-type TextFormat = Extract<ResultDocument, { kind: 'text' }>['format']
+type TextFormat = TextDocument['format']
 
 /** Fraction at the end of the text that is searched for a boundary to cut at. */
 const BORDER_SHARE = 0.25

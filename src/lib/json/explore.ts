@@ -7,10 +7,8 @@ import { countLines, formatAmount } from './format-counts.ts'
 import { describePathFault, type Path, parsePath, renderPath, valuesAt } from './path.ts'
 import { renderDocument } from './render-document.ts'
 import { renderShape } from './render-shape.ts'
-import type { PipelineStep, ResultDocument, StepOutput } from './result-document.ts'
+import type { PipelineStep, ResultDocument, StepOutput, TextDocument } from './result-document.ts'
 import { addValue, createShape, MAX_SAMPLES } from './value-shape.ts'
-
-type TextDocument = Extract<ResultDocument, { kind: 'text' }>
 
 const FIRST_LINES = 3
 const MAX_LINE_CHARACTERS = 120

@@ -4,7 +4,7 @@ import { describeMiss, matches } from './describe-miss.ts'
 import { type Page, pageLines, pageValue } from './paging.ts'
 import { type Path, parsePaths } from './path.ts'
 import { excludePaths, includePaths } from './project.ts'
-import type { PipelineStep, ResultDocument, StepOutput } from './result-document.ts'
+import type { JsonDocument, PipelineStep, ResultDocument, StepOutput, TextDocument } from './result-document.ts'
 
 export type FilterParams = {
   /** Paths such as `users[].name`, `meta.*`, `[0]`; none means everything. */
@@ -19,9 +19,6 @@ export type FilterParams = {
 
 /** Maximum misses explained one by one. */
 const MAX_MISSES_SHOWN = 5
-
-type JsonDocument = Extract<ResultDocument, { kind: 'json' }>
-type TextDocument = Extract<ResultDocument, { kind: 'text' }>
 
 const pageFrom = ({ limit, offset }: FilterParams): Page | undefined =>
   limit === undefined && offset === undefined ? undefined : { limit, offset: offset ?? 0 }

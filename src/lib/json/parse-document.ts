@@ -3,7 +3,7 @@ import { decodeText, type MediaType, parseMediaType } from './decode-text.ts'
 import { heapOfTable, MAX_HEAP_BYTES } from './heap-cost.ts'
 import { parseJsonLines, parseJsonText } from './parse-json-text.ts'
 import { looksLikeTable, parseTable } from './parse-table.ts'
-import type { ResultDocument, StepOutput } from './result-document.ts'
+import type { JsonDocument, ResultDocument, StepOutput, TextDocument } from './result-document.ts'
 
 const JSON_TYPE = /^(?:application|text)\/(?:[\w.-]+\+)?json$/
 const LINES_TYPE = /^(?:application|text)\/(?:x-)?(?:ndjson|jsonl|jsonlines|json-lines)$/
@@ -18,14 +18,14 @@ const SNIFFED_CHARACTERS = 1_000
 const TOO_MANY_ROWS = 'Treated as text, not as a table: it has too many rows.'
 const TOO_WIDE = 'Treated as text, not as a table: it has too many columns.'
 
-const asText = (text: string, format: 'text' | 'html' | 'xml' = 'text', notes: readonly string[] = []): StepOutput => ({
+const asText = (text: string, format: TextDocument['format'] = 'text', notes: readonly string[] = []): StepOutput => ({
   document: { kind: 'text', text, format },
   notes,
 })
 
 type Parsed = { value: JsonValue; notes: readonly string[] }
 
-const asJson = ({ value, notes }: Parsed, format: 'json' | 'ndjson' | 'csv'): StepOutput => ({
+const asJson = ({ value, notes }: Parsed, format: JsonDocument['format']): StepOutput => ({
   document: { kind: 'json', value, format },
   notes,
 })

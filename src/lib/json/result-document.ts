@@ -25,6 +25,8 @@ export type ResultDocument =
   | { kind: 'json'; value: JsonValue; format: 'json' | 'ndjson' | 'csv' }
   | { kind: 'text'; text: string; format: 'text' | 'html' | 'xml' }
   | { kind: 'binary'; mediaType: string; bytes: number }
+export type JsonDocument = Extract<ResultDocument, { kind: 'json' }>
+export type TextDocument = Extract<ResultDocument, { kind: 'text' }>
 
 /** What a step made of a document; the input of the next step. */
 export type StepOutput = {

@@ -1,5 +1,5 @@
 import type { Path } from '../json/path.ts'
-import type { ResultDocument } from '../json/result-document.ts'
+import type { JsonDocument, ResultDocument, TextDocument } from '../json/result-document.ts'
 import { once } from '../kernel/once.ts'
 import { linesOf } from './find-hits.ts'
 import type { Span } from './matcher.ts'
@@ -61,14 +61,14 @@ export type ValueIndex = SearchableTexts & {
 
 export type JsonIndex = {
   kind: 'json'
-  document: Extract<ResultDocument, { kind: 'json' }>
+  document: JsonDocument
   /** Returns the index of everything, or of what is at the paths and below. */
   within: (paths: readonly Path[]) => ValueIndex
 }
 
 export type TextIndex = {
   kind: 'text'
-  document: Extract<ResultDocument, { kind: 'text' }>
+  document: TextDocument
   lines: readonly string[]
   lineStarts: readonly number[]
   ranked: () => { paragraphs: readonly Paragraph[]; ranking: Ranking }
@@ -85,7 +85,7 @@ const createValueIndex = (texts: SearchableTexts): ValueIndex => ({
   }),
 })
 
-const buildJsonIndex = (document: JsonIndex['document']): JsonIndex => {
+const buildJsonIndex = (document: JsonDocument): JsonIndex => {
   const texts = once(() => collectTexts(document.value))
   const all = once(() => createValueIndex(texts()))
   // The last fields: often only the pattern changes.
@@ -108,7 +108,7 @@ const buildJsonIndex = (document: JsonIndex['document']): JsonIndex => {
   return { kind: 'json', document, within }
 }
 
-const buildTextIndex = (document: TextIndex['document']): TextIndex => {
+const buildTextIndex = (document: TextDocument): TextIndex => {
   const { text } = document
   const spans = [...linesOf(text)]
   return {
