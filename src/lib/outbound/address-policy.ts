@@ -29,7 +29,15 @@ const parseNetwork = (text: string): Network | undefined => {
 /** Whether a text is a network such as 10.0.0.0/8 or fd00::/8, or a single address. */
 export const isCidr = (text: string): boolean => parseNetwork(text) !== undefined
 
-const contains = ([base, prefixLength]: Network, address: Address): boolean =>
+/** Parses networks that `isCidr` accepts. Throws otherwise. */
+export const parseNetworks = (texts: readonly string[]): readonly Network[] =>
+  texts.map(text => {
+    const network = parseNetwork(text)
+    if (network === undefined) throw new Error(`${text} is not a network such as 10.0.0.0/8`)
+    return network
+  })
+
+export const contains = ([base, prefixLength]: Network, address: Address): boolean =>
   base.kind() === address.kind() && address.match(base, prefixLength)
 
 /**
@@ -95,11 +103,7 @@ const hiddenIpv4 = ({ parts }: ipaddr.IPv6): ipaddr.IPv4 | undefined => {
  * (see `isCidr`). Sources: IANA special-purpose registries (RFC 6890), and the clouds' manuals for metadata addresses.
  */
 export const createAddressPolicy = ({ allow }: { allow: readonly string[] }): AddressPolicy => {
-  const networks = allow.map(text => {
-    const network = parseNetwork(text)
-    if (network === undefined) throw new Error(`${text} is not a network such as 10.0.0.0/8`)
-    return network
-  })
+  const networks = parseNetworks(allow)
   const exact = networks.filter(([base, prefixLength]) => prefixLength === bitsOf(base))
 
   const refusalOf = (address: Address): string | undefined => {
