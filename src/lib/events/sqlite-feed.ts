@@ -1,5 +1,6 @@
 import { openRawSqlite } from '../db/sqlite.ts'
 import type { SqliteTarget } from '../db/target.ts'
+import { MINUTE_MS } from '../kernel/durations.ts'
 import type { Feed, FeedListener } from './feed.ts'
 
 /** A change must reach other processes within 500 ms. A poll takes microseconds. */
@@ -7,8 +8,8 @@ const POLL_MS = 100
 /** Writers do not block readers; recovering a file after a crash may. */
 const BUSY_TIMEOUT_MS = 10
 /** A process that was suspended for longer clears its caches instead of reading the missed events. */
-const KEEP_MS = 10 * 60 * 1_000
-const PRUNE_EVERY_MS = 60 * 1_000
+const KEEP_MS = 10 * MINUTE_MS
+const PRUNE_EVERY_MS = MINUTE_MS
 
 type ChangeRow = { id: number; origin: string; event: string }
 

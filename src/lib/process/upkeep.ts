@@ -1,5 +1,4 @@
-/** How often the chores run. */
-const EVERY_MS = 60 * 60 * 1_000
+import { HOUR_MS } from '../kernel/durations.ts'
 
 /** Recurring work, such as removing expired rows. It may be aborted, and then continues the next time. */
 export type Chore = { name: string; run: (signal: AbortSignal) => Promise<void> }
@@ -38,7 +37,7 @@ export const createUpkeep = ({ chores, logger }: UpkeepOptions) => {
     run,
     start: (): void => {
       void run()
-      timer ??= setInterval(() => void run(), EVERY_MS).unref()
+      timer ??= setInterval(() => void run(), HOUR_MS).unref()
     },
     /** Aborts, and waits for the chore in progress. */
     close: async (): Promise<void> => {
