@@ -36,9 +36,9 @@ export const sizeOf = (value: JsonValue, limit: number): number => {
 /** Whether a part of the value can be shown; a number is shown whole or not at all. */
 const canBeCut = (value: JsonValue): boolean => typeof value === 'string' || Array.isArray(value) || hasMembers(value)
 
-type Cutter = { note: (path: Path, cut: Omit<Cut, 'path' | 'places'>) => void }
+type Note = (path: Path, cut: Omit<Cut, 'path' | 'places'>) => void
 
-const cutItems = (items: readonly JsonValue[], room: number, path: Path, cutter: Cutter): JsonValue[] => {
+const cutItems = (items: readonly JsonValue[], room: number, path: Path, note: Note): JsonValue[] => {
   const kept: JsonValue[] = []
   const itemPath: Path = [...path, { kind: 'items' }]
   let cut = 0
@@ -54,14 +54,14 @@ const cutItems = (items: readonly JsonValue[], room: number, path: Path, cutter:
       const isFirst = kept.length < CUT_ITEMS || (cut < CUT_ITEMS && left > room / 2)
       if (isFirst && itemRoom >= MIN_ROOM && canBeCut(item)) {
         cut++
-        kept.push(cutValue(item, itemRoom, itemPath, cutter))
+        kept.push(cutValue(item, itemRoom, itemPath, note))
         left -= itemRoom
         continue
       }
       break
     }
   }
-  if (kept.length < items.length) cutter.note(path, { what: 'items', shown: kept.length, total: items.length })
+  if (kept.length < items.length) note(path, { what: 'items', shown: kept.length, total: items.length })
   return kept
 }
 
@@ -78,7 +78,7 @@ const shareRoom = (sizes: readonly number[], room: number): readonly number[] =>
   return shares
 }
 
-const cutMembers = (value: JsonObject, room: number, path: Path, cutter: Cutter): JsonObject => {
+const cutMembers = (value: JsonObject, room: number, path: Path, note: Note): JsonObject => {
   const names: string[] = []
   let total = 0
   let named = 0
@@ -103,21 +103,21 @@ const cutMembers = (value: JsonObject, room: number, path: Path, cutter: Cutter)
     const share = shares[index] ?? 0
     const isWhole = sizeOf(member, share) <= share
     if (!isWhole && (share < MIN_ROOM || !canBeCut(member))) return []
-    return [[name, isWhole ? member : cutValue(member, share, [...path, { kind: 'member', name }], cutter)]]
+    return [[name, isWhole ? member : cutValue(member, share, [...path, { kind: 'member', name }], note)]]
   })
-  if (entries.length < total) cutter.note(path, { what: 'members', shown: entries.length, total })
+  if (entries.length < total) note(path, { what: 'members', shown: entries.length, total })
   return Object.fromEntries(entries)
 }
 
-const cutValue = (value: JsonValue, room: number, path: Path, cutter: Cutter): JsonValue => {
+const cutValue = (value: JsonValue, room: number, path: Path, note: Note): JsonValue => {
   if (typeof value === 'string') {
     if (value.length + PUNCTUATION <= room) return value
     const cut = cutText(value, Math.max(0, room - PUNCTUATION - 1), 'text')
-    cutter.note(path, { what: 'characters', shown: cut.length, total: value.length })
+    note(path, { what: 'characters', shown: cut.length, total: value.length })
     return `${cut}…`
   }
-  if (Array.isArray(value)) return cutItems(value, room, path, cutter)
-  return hasMembers(value) ? cutMembers(value, room, path, cutter) : value
+  if (Array.isArray(value)) return cutItems(value, room, path, note)
+  return hasMembers(value) ? cutMembers(value, room, path, note) : value
 }
 
 /**
@@ -127,7 +127,7 @@ const cutValue = (value: JsonValue, room: number, path: Path, cutter: Cutter): J
 export const cutJson = (root: JsonValue, room: number): { value: JsonValue; cuts: readonly Cut[] } => {
   if (sizeOf(root, room) <= room) return { value: root, cuts: [] }
   const cuts = new Map<string, Cut>()
-  const note: Cutter['note'] = (path, { what, shown, total }) => {
+  const note: Note = (path, { what, shown, total }) => {
     const key = `${what} ${JSON.stringify(path)}`
     const before = cuts.get(key)
     cuts.set(key, {
@@ -138,6 +138,6 @@ export const cutJson = (root: JsonValue, room: number): { value: JsonValue; cuts
       places: 1 + (before?.places ?? 0),
     })
   }
-  const value = cutValue(root, room, [], { note })
+  const value = cutValue(root, room, [], note)
   return { value, cuts: [...cuts.values()].sort((a, b) => a.path.length - b.path.length) }
 }
