@@ -11,8 +11,9 @@ export type Announce = (event: DomainEvent) => void
 
 export type Changes = {
   /**
-   * Runs `work` in a transaction and publishes the events it announces if, and only if, it commits. This process's
-   * listeners have finished when `commit` resolves; those of other processes are called within 500 ms.
+   * Runs `work` in a transaction. If it commits, publishes the events that `work` announced. When
+   * `commit` resolves, the listeners in this process have finished; those in other processes are
+   * called within 500 ms.
    */
   commit: <T>(work: (tx: Transaction, announce: Announce) => Promise<T>) => Promise<T>
   /** Stops receiving events, and waits for running listeners. */

@@ -26,7 +26,7 @@ export const createEventBus = ({ logger }: { logger: ErrorLog }): EventBus => {
       }
     },
     publish: async event => {
-      // A copy: a listener added meanwhile receives only later events.
+      // Iterate over a copy, so that a listener added meanwhile receives only later events.
       await Promise.all(
         [...(listeners.get(event.type) ?? [])].map(async notify => {
           try {

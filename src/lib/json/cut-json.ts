@@ -6,13 +6,13 @@ import { hasMembers, type Path } from './path.ts'
 /** What was left out at a path. If `places` is over 1, the numbers are sums over that many places. */
 export type Cut = { path: Path; what: 'items' | 'members' | 'characters'; shown: number; total: number; places: number }
 
-/** A value with less room is left out completely. */
+/** Values that would get less room than this, in characters, are left out completely. */
 const MIN_ROOM = 24
-/** Number of items of a list that are cut themselves before the rest is left out. */
+/** How many items of a list are shortened before the remaining ones are left out. */
 const CUT_ITEMS = 2
 const PUNCTUATION = 2
 
-/** Returns about how many characters the value has as JSON; stops counting above `limit`. */
+/** Returns the approximate length of a value as JSON. Stops counting above `limit`. */
 export const sizeOf = (value: JsonValue, limit: number): number => {
   if (typeof value === 'string') return value.length + PUNCTUATION
   if (typeof value !== 'object' || value === null) return String(value).length
@@ -50,7 +50,8 @@ const cutItems = (items: readonly JsonValue[], room: number, path: Path, note: N
       left -= size + 1
     } else {
       const itemRoom = kept.length === items.length - 1 ? left : Math.floor(left / 2)
-      // Also after a few small items, as in `["ok", 200, {…}]`, which say little by themselves.
+      // An item after a few small ones is shortened too, as in `["ok", 200, {…}]`: small ones say
+      // little.
       const isFirst = kept.length < CUT_ITEMS || (cut < CUT_ITEMS && left > room / 2)
       if (isFirst && itemRoom >= MIN_ROOM && canBeCut(item)) {
         cut++
@@ -65,7 +66,10 @@ const cutItems = (items: readonly JsonValue[], room: number, path: Path, note: N
   return kept
 }
 
-/** Divides room among members: each gets what it needs, up to an equal share of what smaller ones left. */
+/**
+ * Divides the room among members. Each gets what it needs, up to an equal share of the room that
+ * smaller members leave.
+ */
 const shareRoom = (sizes: readonly number[], room: number): readonly number[] => {
   const shares = sizes.map(() => 0)
   const ascending = sizes.map((size, index) => ({ size, index })).sort((a, b) => a.size - b.size)
@@ -121,8 +125,9 @@ const cutValue = (value: JsonValue, room: number, path: Path, note: Note): JsonV
 }
 
 /**
- * Cuts a value to about `room` characters of JSON: the first items of lists, all small members of objects, and a share of
- * the large ones. Takes time proportional to the room, not to the size of the value.
+ * Cuts a value to about `room` characters of JSON. Keeps the first items of lists, all small
+ * members of objects, and a part of the large ones. Takes time proportional to the room, not to the
+ * size of the value.
  */
 export const cutJson = (root: JsonValue, room: number): { value: JsonValue; cuts: readonly Cut[] } => {
   if (sizeOf(root, room) <= room) return { value: root, cuts: [] }

@@ -17,7 +17,7 @@ export type FilterParams = {
   offset?: number | undefined
 }
 
-/** Maximum misses explained one by one. */
+/** Maximum paths without a match that are explained one by one. */
 const MAX_MISSES_SHOWN = 5
 
 const pageFrom = ({ limit, offset }: FilterParams): Page | undefined =>
@@ -66,7 +66,10 @@ const apply = (document: ResultDocument, params: FilterParams): Result<StepOutpu
   return page === undefined ? success({ document, notes: [] }) : success(filterText(document, page))
 }
 
-/** Selects fields by paths, then a page. A path that matches nothing is noted, with what is there instead. */
+/**
+ * Selects fields by paths, then a page. Adds a note about each path that matches nothing, with what
+ * is there instead.
+ */
 export const filter: PipelineStep<FilterParams> = {
   name: 'filter',
   isRequested: ({ fields = [], limit, offset }) => fields.length > 0 || limit !== undefined || offset !== undefined,

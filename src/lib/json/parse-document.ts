@@ -10,7 +10,7 @@ const LINES_TYPE = /^(?:application|text)\/(?:x-)?(?:ndjson|jsonl|jsonlines|json
 const TABLE_TYPE = /^text\/(?:csv|tab-separated-values)$|^application\/csv$/
 const HTML_TYPE = /^(?:text\/html|application\/xhtml\+xml)$/
 const XML_TYPE = /^(?:application|text)\/xml$|\+xml$/
-/** Starts of a text that reveal its format. */
+/** Beginnings that reveal the format of a text. */
 const HTML_START = /^\s*(?:<!--[^>]{0,500}-->\s*)?<(?:!doctype\s+html|html|head|body)\b/i
 const XML_START = /^\s*<\?xml\b/
 const JSON_START = /^\s*[[{]/
@@ -70,8 +70,9 @@ const toBinary = (essence: string, bytes: number): ResultDocument => ({
 })
 
 /**
- * Parses a result by its media type, unless its beginning contradicts that; without one, by its beginning. Never throws:
- * what could not be parsed as declared becomes text, with a note. Takes about 6 ms per megabyte.
+ * Parses a result according to its media type, unless its beginning contradicts that. Without a
+ * media type, the beginning decides. Never throws: a result that cannot be parsed as declared
+ * becomes text, with a note. Takes about 6 ms per megabyte.
  */
 export const parseDocument = (source: Uint8Array | string, mediaType = ''): StepOutput => {
   const type = parseMediaType(mediaType)

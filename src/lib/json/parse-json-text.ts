@@ -5,7 +5,7 @@ import { findExactNumber, parseExactly } from './exact-numbers.ts'
 import { countLines } from './format-counts.ts'
 import { heapOfJson, MAX_HEAP_BYTES } from './heap-cost.ts'
 
-/** Maximum nesting of JSON: ten times what APIs return, and little enough to walk a document by recursion. */
+/** Maximum nesting depth of JSON: ten times that of API responses, and low enough for recursion. */
 const MAX_DEPTH = 200
 
 type ParsedJson<Value extends JsonValue> = { value: Value; notes: readonly string[] }

@@ -6,7 +6,10 @@ import { type ExploreParams, explore } from './explore.ts'
 import { type FilterParams, filter } from './filter.ts'
 import type { PageInfo, PipelineStep, ResultDocument, StepOutput } from './result-document.ts'
 
-/** The parameters of each step, in the order they run: each step gets the output of the one before. */
+/**
+ * The parameters of the steps, in the order in which they run. Each step gets the output of the
+ * previous one.
+ */
 export type PipelineSteps = {
   filter?: FilterParams
   search?: SearchParams
@@ -18,7 +21,7 @@ export type PipelineOutcome = {
   notes: readonly string[]
   page: PageInfo | undefined
   errors: readonly { step: string; message: string }[]
-  /** How many steps ran, failed ones included. */
+  /** How many steps ran, including failed ones. */
   stepsRun: number
 }
 
@@ -28,8 +31,9 @@ const MAX_CACHED = 8
 type Outcome = Result<StepOutput, string>
 
 /**
- * Runs the requested steps in order. A step that fails reports its error, and the next one gets the last output. Outcomes
- * are cached as long as their document exists, so that indexes built for them are reused.
+ * Runs the requested steps in order. If a step fails, its error is reported, and the next step gets
+ * the last output. Outcomes are cached as long as their document exists, so that indexes built for
+ * them are reused.
  */
 export const createPipeline = () => {
   const search = createSearch()
