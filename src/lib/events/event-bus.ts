@@ -32,7 +32,7 @@ export const createEventBus = ({ logger }: { logger: ErrorLog }): EventBus => {
           try {
             await notify(event)
           } catch (error) {
-            logger.error({ err: error, event }, 'a listener failed')
+            logger.error({ err: error, event }, 'an event listener failed')
           }
         }),
       )

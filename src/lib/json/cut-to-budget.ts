@@ -34,7 +34,7 @@ const nameMembers = (root: JsonValue, path: Path, what: 'items' | 'members'): st
   if (names.size === 0) return ''
   const shown = [...names].slice(0, MAX_NAMES).map(cut).join(', ')
   const list = names.size > MAX_NAMES ? `${shown}, …` : shown
-  return what === 'items' ? `each has ${list}` : `all are ${list}`
+  return what === 'items' ? `each has ${list}` : `all members: ${list}`
 }
 
 /** The beginning of a result that is sent to a model. */
@@ -69,7 +69,7 @@ const MAX_OUTLINE_LINES = 12
 type Candidate = Pick<CutDocument, 'text' | 'shown' | 'outline'>
 
 const describeCut = (root: ResultDocument, { path, what, shown, total, places }: Cut): string => {
-  const where = path.length === 0 ? 'the whole' : renderPath(path)
+  const where = path.length === 0 ? 'the whole result' : renderPath(path)
   const unit = places > 1 ? `${what} in ${formatNumber(places)} places` : what
   const line = `${where}: ${formatNumber(shown)} of ${formatNumber(total)} ${unit} shown`
   if (what === 'characters' || root.kind !== 'json') return line
@@ -89,7 +89,7 @@ const renderOutline = (lines: readonly string[], room: number): string => {
   }
   const more = lines.length - kept.length
   if (kept.length === 0) return ''
-  return ['This is a part:', ...kept, ...(more > 0 ? [`and ${formatNumber(more)} more places`] : [])].join('\n')
+  return ['This is only a part:', ...kept, ...(more > 0 ? [`and ${formatNumber(more)} more places`] : [])].join('\n')
 }
 
 const describeTextCut = (whole: string, shown: string, lines: number): string => {

@@ -37,7 +37,7 @@ export const parseJsonText = (text: string): Result<ParsedJson<JsonValue>, JsonF
       value,
       notes: [
         ...(repeated > 0
-          ? [`Keys that occur twice in their object: ${repeated}. The last value of each is used.`]
+          ? [`Keys that occur more than once in their object: ${repeated}. The last value of each is used.`]
           : []),
         ...(hasExactNumbers ? ['It contains numbers too long for a double; all their digits are kept.'] : []),
       ],

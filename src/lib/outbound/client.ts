@@ -27,7 +27,9 @@ export type HttpClientOptions = DispatcherOptions & {
   now?: () => number
 }
 
-/** A response that falls silent for this long counts as stuck, whatever the timeout of the request. */
+/**
+ * A response that falls silent for this long counts as stuck, regardless of the request's timeout.
+ */
 const BODY_IDLE_MS = 30_000
 
 type InProcessOptions = Pick<OutboundRequest, 'timeoutMs' | 'maxResponseBytes' | 'signal'> & { toError: ToError }
@@ -56,8 +58,8 @@ const fetchInProcess = (
   })
 
 /**
- * Creates the client for complete responses. Each request, and each of its redirects, passes the checks of its URL and of
- * the address that it leads to, and ends within its timeout and size limit.
+ * Creates a client that returns complete responses. Checks the URL of each request and redirect and
+ * the address that it leads to, and ends each request within its timeout and size limit.
  */
 export const createHttpClient = (options: HttpClientOptions): HttpClient => {
   const { maxRedirects, bodyIdleMs = BODY_IDLE_MS, now = () => performance.now() } = options
@@ -70,7 +72,7 @@ export const createHttpClient = (options: HttpClientOptions): HttpClient => {
     if (isClosed) return stoppingProblem
     if (signal?.aborted) return abortProblem
     if (mayReach === undefined || mayReach(origin)) return undefined
-    return blocked(`${origin} is not among the origins that this tool may reach; see its allowed origins`)
+    return blocked(`${origin} is not among the allowed origins of this tool`)
   }
 
   const send = async (request: OutboundRequest): Promise<OutboundResponse> => {

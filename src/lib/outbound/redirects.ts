@@ -25,9 +25,9 @@ export type RedirectOptions<Response> = {
 const NONE = (): boolean => false
 
 /**
- * Builds the request after a redirect (RFC 9110 §15.4). Another origin receives no body, and only the headers that
- * `keepsAcrossOrigins` allows, because any other may hold a secret. Nothing is redirected from https to http. The error
- * says which rule was broken.
+ * Builds the request after a redirect (RFC 9110 §15.4). Another origin receives no body, and only
+ * the headers that `keepsAcrossOrigins` allows, because any other may hold a secret. A redirect
+ * from https to http is refused. The error says which rule was broken.
  */
 const redirectRequest = (
   { target: from, method, configured, body }: PreparedRequest,
@@ -56,8 +56,9 @@ const tooManyRedirects = (host: string, maxRedirects: number): Problem => ({
 })
 
 /**
- * Creates the function that sends a request and follows redirects; each passes the same checks as the first request. It
- * returns the last response, and with `maxRedirects` of 0 every redirect.
+ * Creates a function that sends a request and follows redirects. Each redirect passes the same
+ * checks as the first request. Returns the last response. If `maxRedirects` is 0, follows no
+ * redirect.
  */
 export const createRedirector = (maxRedirects: number) => {
   const checkTarget = createTargetCheck()
@@ -79,7 +80,7 @@ export const createRedirector = (maxRedirects: number) => {
       if (redirects === maxRedirects) throw toError(tooManyRedirects(from.host, maxRedirects))
       const to = parseRedirectTarget(from, location, checkTarget)
       const next = to.ok ? redirectRequest(request, response.status, to.value, keepsAcrossOrigins) : to
-      if (!next.ok) throw toError(blocked(`${from.host} redirected where no request may go: ${next.error}`))
+      if (!next.ok) throw toError(blocked(`${from.host} sent a redirect that is not allowed: ${next.error}`))
       request = next.value
     }
   }

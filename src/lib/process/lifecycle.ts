@@ -2,7 +2,7 @@ import type { Chore } from './upkeep.ts'
 
 type Close = () => void | Promise<void>
 
-/** Collects what a process has to do besides serving: recurring chores, and what to close when it ends or a start fails. */
+/** Collects recurring chores, and what to close when the process ends or fails to start. */
 export type Lifecycle = {
   onClose: (close: Close) => void
   addChores: (...chores: readonly Chore[]) => void

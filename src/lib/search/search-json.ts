@@ -50,7 +50,7 @@ const describeNothing = (
   }
   const listed = [...fields].slice(0, MAX_FIELDS_LISTED).join(', ')
   const more = fields.size > MAX_FIELDS_LISTED ? ', …' : ''
-  const where = fields.size > 0 ? `, of the fields ${listed}${more}` : ''
+  const where = fields.size > 0 ? `; the fields are ${listed}${more}` : ''
   return [describeNoMatch(pattern, values.texts.length, 'value', where), ...hints]
 }
 
