@@ -7,7 +7,7 @@ import type { Span } from './matcher.ts'
 
 /** Shorter values are shown whole. */
 const MAX_WHOLE_CHARS = 300
-/** Characters shown of a longer one before the match, and in total. */
+/** Characters of a longer value shown before the match, and in total. */
 const LEAD_CHARS = 100
 const EXCERPT_CHARS = 400
 
@@ -32,7 +32,7 @@ const outline = (value: JsonValue[] | JsonObject): string => {
   return `{${Object.keys(value).slice(0, MAX_PREVIEW_ITEMS).join(', ')}${Object.keys(value).length > MAX_PREVIEW_ITEMS ? ', …' : ''}}`
 }
 
-/** Whether a text matches the search, so that it is shown first. */
+/** Whether a text matches the search. Matches are shown first. */
 export type IsMatch = (text: string) => boolean
 
 const holds = (value: JsonValue, isMatch: IsMatch): boolean => {
@@ -58,8 +58,9 @@ const pieceOf = (text: string, chars: number, isMatch: IsMatch | undefined): str
 }
 
 /**
- * Cuts a value to about `maxChars` of JSON: long strings and lists end in an ellipsis, and parts that do not fit are
- * replaced by their size. If not everything fits, matches come first; keys stay while there is room for them.
+ * Cuts a value to about `maxChars` of JSON. Long strings and lists end in an ellipsis, and parts
+ * that do not fit are replaced by their size. If not everything fits, matches come first. Keys are
+ * kept while there is room for them.
  */
 export const previewOf = (value: JsonValue, maxChars: number, isMatch?: IsMatch): JsonValue => {
   const isAll = isMatch === undefined || isWithin(value, maxChars)

@@ -5,7 +5,7 @@ import { foldPlural, splitWords } from './split-words.ts'
 /** How much the length of a text counts, from 0 to 1. */
 const LENGTH_EFFECT = 0.75
 
-/** Words that replace one that does not occur. */
+/** Maximum words that replace one that does not occur. */
 const MAX_REPLACEMENTS = 5
 const MIN_PREFIX_CHARS = 3
 const MIN_TYPO_CHARS = 4

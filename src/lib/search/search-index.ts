@@ -62,7 +62,7 @@ export type ValueIndex = SearchableTexts & {
 export type JsonIndex = {
   kind: 'json'
   document: JsonDocument
-  /** Returns the index of everything, or of what is at the paths and below. */
+  /** Returns the index of the whole document, or of the values at the paths and below. */
   within: (paths: readonly Path[]) => ValueIndex
 }
 
@@ -88,12 +88,12 @@ const createValueIndex = (texts: SearchableTexts): ValueIndex => ({
 const buildJsonIndex = (document: JsonDocument): JsonIndex => {
   const texts = once(() => collectTexts(document.value))
   const all = once(() => createValueIndex(texts()))
-  // The last fields: often only the pattern changes.
+  // The index of the last fields, because often only the pattern changes.
   let last: { key: string; index: ValueIndex } | undefined
   const select = (paths: readonly Path[]): ValueIndex => {
     const isSelected = createPathFilter(paths)
     const { values, names } = texts()
-    // The last name of a path is not part of what it leads to.
+    // The last name of a path is not among the names that it selects.
     return createValueIndex({
       values: selectTexts(values, isSelected),
       names: selectTexts(names, ({ parent }) => parent !== undefined && isSelected(parent)),

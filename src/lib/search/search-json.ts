@@ -22,7 +22,7 @@ import type { JsonIndex, ValueIndex } from './search-index.ts'
 import type { PlacedTexts, SearchableText } from './searchable-texts.ts'
 import { foldPlural, splitWords } from './split-words.ts'
 
-/** Maximum values to make records of: more would exhaust the worker's memory. */
+/** Maximum values that are combined into records. More would exhaust the worker's memory. */
 const MAX_RANKED_VALUES = 1_000_000
 /** Names of fields listed if nothing was found. */
 const MAX_FIELDS_LISTED = 12
@@ -54,7 +54,7 @@ const describeNothing = (
   return [describeNoMatch(pattern, values.texts.length, 'value', where), ...hints]
 }
 
-/** Puts names first, because they are few, and reserves half of the places for values. */
+/** Puts names first, because they are few, and reserves half of the results for values. */
 const share = <T>(names: readonly T[], values: readonly T[], topK: number): readonly T[] => {
   const forNames = Math.max(Math.ceil(topK / 2), topK - values.length)
   const shownNames = names.slice(0, forNames)

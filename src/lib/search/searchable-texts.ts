@@ -6,7 +6,7 @@ export type Place = {
   readonly parent: Place | undefined
   readonly key: string | number
   readonly value: JsonValue
-  /** Characters of all texts at and below. */
+  /** Total characters of the texts at this place and below. */
   size: number
 }
 
@@ -44,7 +44,10 @@ type Shape = { fields: Map<string, Shape>; items: Shape | undefined }
 
 const newShape = (): Shape => ({ fields: new Map(), items: undefined })
 
-/** Collects all texts of a JSON value except null and empty ones. Recursive, because documents are not deep. */
+/**
+ * Collects all texts of a JSON value except null and empty ones. Recursion is safe because the
+ * nesting of documents is limited.
+ */
 export const collectTexts = (root: JsonValue): SearchableTexts => {
   const values = startTexts()
   const names = startTexts()

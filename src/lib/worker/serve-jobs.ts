@@ -6,7 +6,7 @@ import type { JobReply, JobRequest, JobTable } from './job.ts'
 const YOUNG_MB = 32
 const STACK_MB = 4
 
-/** What the thread of an isolated process is given. */
+/** The `workerData` of the thread in an isolated process. */
 type IsolatedThread = { isolatedJob: string }
 
 const isIsolatedThread = (data: unknown): data is IsolatedThread =>
@@ -15,7 +15,7 @@ const isIsolatedThread = (data: unknown): data is IsolatedThread =>
 export const isOutOfMemory = (error: unknown): boolean =>
   typeof error === 'object' && error !== null && Reflect.get(error, 'code') === 'ERR_WORKER_OUT_OF_MEMORY'
 
-/** Returns the kind and place of an error. Its message may quote the input. */
+/** Returns the name and the stack of an error, without its message, which may quote the input. */
 const describe = (error: unknown): string => {
   if (!(error instanceof Error)) return 'something other than an Error was thrown'
   const frames = (error.stack ?? '').split('\n').filter(line => line.startsWith('    at '))
@@ -28,7 +28,10 @@ const loadFunction = (jobs: JobTable, name: string): Promise<(input: never) => u
   return job.load()
 }
 
-/** Runs the job in a thread, so that the process notices at once when the thread that started it is gone. */
+/**
+ * Runs the job in a thread, so that the process notices at once when the pool thread that started
+ * it has ended.
+ */
 const superviseThread = (file: string): void => {
   const [, , isolatedJob, heapLimitMb] = process.argv
   const thread = new Worker(file, {
@@ -82,8 +85,9 @@ const createRunner = (file: string, jobs: JobTable) => {
 }
 
 /**
- * Serves the jobs of a table, in each of the places where the pool's worker file runs: a pool thread, which gets the
- * returned function; the process of a job; and the thread in that process. `url`: of the worker file.
+ * Serves the jobs of a table. The pool's worker file runs in three places: in a pool thread, which
+ * uses the returned function, in the process of a job, and in that process's thread. `url` is the
+ * URL of the worker file.
  */
 export const serveJobs = async (url: string, jobs: JobTable) => {
   const file = fileURLToPath(url)
