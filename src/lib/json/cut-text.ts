@@ -2,7 +2,7 @@ import type { TextDocument } from './result-document.ts'
 
 type TextFormat = TextDocument['format']
 
-/** Fraction at the end of the text that is searched for a boundary to cut at. */
+/** Share of the text, at its end, that is searched for a place to cut. */
 const BORDER_SHARE = 0.25
 
 const BORDERS: Record<TextFormat, readonly RegExp[]> = {

@@ -38,8 +38,8 @@ const countBroken = (text: string): number => {
 
 /**
  * Decodes the text of a result and counts the characters that are invalid in its charset (shown as
- * U+FFFD). Returns undefined for binary content; without a declared charset, that is any content
- * with a NUL. The charset is UTF-8 unless a byte order mark or the media type names another known
+ * U+FFFD). Returns undefined for binary content. Content with a NUL is binary unless a charset is
+ * declared. The charset is UTF-8 unless a byte order mark or the media type names another known
  * one.
  */
 export const decodeText = (

@@ -12,7 +12,7 @@ export type PathTree = {
   every: PathTree | undefined
   /** Whether it follows a `**`, so that it also applies to all values below. */
   isDeep: boolean
-  /** Returns the index of the item that a name means in an array. */
+  /** Returns the array index that a name stands for. */
   indexOf: (name: string) => number | undefined
   /** This tree and, if a `**` follows, the tree after it. Both apply to the same value. */
   active: PathTree[]

@@ -16,7 +16,7 @@ export type PathFault = { column: number; message: string }
 
 const MAX_PATH_CHARACTERS = 1_000
 const MAX_STEPS = 500
-/** `$` stands for the whole only by itself or before a dot or bracket: `$ref` is a name. */
+/** `$` stands for the whole value only by itself or before a dot or bracket; `$ref` is a name. */
 const ROOT = /^(?:\$(?=$|[.[]))?(?:\.(?=$|\[))?/
 const TOKEN =
   /(?:\.|^)(\*\*?)|\.?\[\s*(?:\*?|(-?\d{1,9})|("(?:[^"\\]|\\.)*")|'((?:[^'\\]|\\.)*)')\s*\]|(?:\.|^)([^.[\]*]+)/y

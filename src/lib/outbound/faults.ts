@@ -18,7 +18,7 @@ const CERTIFICATES: Readonly<Record<string, string>> = {
   SELF_SIGNED_CERT_IN_CHAIN: 'comes from an issuer that is not trusted here',
   UNABLE_TO_GET_ISSUER_CERT: 'comes from an issuer that is not trusted here',
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'comes from an issuer that is not trusted here',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'comes without its issuer\'s certificate',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "comes without its issuer's certificate",
   ERR_TLS_CERT_ALTNAME_INVALID: 'is for another host',
   CERT_REVOKED: 'was revoked',
 }

@@ -39,7 +39,10 @@ export const selectTexts = ({ texts, places }: PlacedTexts, isWanted: (place: Pl
   return selected
 }
 
-/** The names below all items of a list, so that each is listed once. */
+/**
+ * The names already found at and below a place. All items of a list share one shape, so that each
+ * name is listed once.
+ */
 type Shape = { fields: Map<string, Shape>; items: Shape | undefined }
 
 const newShape = (): Shape => ({ fields: new Map(), items: undefined })

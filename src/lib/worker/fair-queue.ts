@@ -28,7 +28,7 @@ export type QueueLimits = {
 
 type Waiting = { group: string; start: () => void }
 
-/** Counts by key. Keys whose count is 0 are forgotten. */
+/** Counts by key. Removes keys whose count is 0. */
 export const createCounts = () => {
   const counts = new Map<string, number>()
   return {

@@ -23,8 +23,8 @@ const isOutOfMemory = ({ exit, signal }: Exit): boolean => signal !== null || ex
 
 /**
  * Runs one named job in a process of its own, one call at a time. The process starts with the first
- * call, ends with the thread that started it, and is replaced after it ended. `file` is the module
- * that calls `serveJobs`.
+ * call and ends with the thread that started it. If it has ended, the next call starts another.
+ * `file` is the module that calls `serveJobs`.
  */
 export const createIsolatedProcess = (file: string, name: string, heapLimitMb: number) => {
   let child: ChildProcess | undefined

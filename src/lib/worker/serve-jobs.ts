@@ -48,7 +48,7 @@ const superviseThread = (file: string): void => {
   thread.on('error', error => process.exit(isOutOfMemory(error) ? OUT_OF_MEMORY_EXIT : 1))
   thread.on('message', message => process.send?.(message))
   process.on('message', message => thread.postMessage(message))
-  // `exit` would wait for the thread.
+  // `process.exit` would wait for the thread.
   process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 }
 

@@ -48,7 +48,9 @@ type LoadBalancer = NonNullable<NonNullable<ConstructorParameters<typeof Piscina
 
 const isStringArray = (value: unknown): value is string[] => Array.isArray(value)
 
-/** Prefers the free thread that last ran a job with one of the same affinities, the first affinity most. */
+/**
+ * Prefers the free thread that last ran a job with one of the task's affinities, in their order.
+ */
 const createLoadBalancer = (): LoadBalancer => {
   const threads = new LRUCache<string, number>({ max: MAX_AFFINITIES })
   return (task, workers) => {
@@ -82,7 +84,7 @@ const openThreads = (worker: string, maxThreads: number, idleTimeout: number): P
     argv: [],
     execArgv: [],
   })
-  // Errors of threads that were ended. Their jobs have been settled.
+  // Errors from threads that were ended. Their jobs are already settled.
   threads.on('error', () => undefined)
   return threads
 }
