@@ -80,11 +80,7 @@ const fetchStream = (
         isEvents,
         maxBytes: limits.maxResponseBytes,
         idleMs,
-        onIdle: () =>
-          call.cutFor({
-            fault: 'timeout',
-            text: `${host} sent nothing for ${idleMs} ms in the middle of its response`,
-          }),
+        onIdle: () => call.cutFor({ fault: 'timeout', text: `${host} sent nothing for ${idleMs} ms in its response` }),
         pause: call.pause,
         resume: call.resume,
         onCancel: () => call.cut(READER_LEFT),
