@@ -6,6 +6,18 @@ import type { JobReply, JobRequest, JobTable } from './job.ts'
 const YOUNG_MB = 32
 const STACK_MB = 4
 
+/** Returns the options of a thread with this heap limit and without environment or arguments. */
+export const confineThread = (heapLimitMb: number) => ({
+  argv: [],
+  execArgv: [],
+  env: {},
+  resourceLimits: {
+    maxOldGenerationSizeMb: heapLimitMb,
+    maxYoungGenerationSizeMb: YOUNG_MB,
+    stackSizeMb: STACK_MB,
+  },
+})
+
 /** The `workerData` of the thread in an isolated process. */
 type IsolatedThread = { isolatedJob: string }
 
@@ -34,17 +46,7 @@ const loadFunction = (jobs: JobTable, name: string): Promise<(input: never) => u
  */
 const superviseThread = (file: string): void => {
   const [, , isolatedJob, heapLimitMb] = process.argv
-  const thread = new Worker(file, {
-    argv: [],
-    execArgv: [],
-    env: {},
-    workerData: { isolatedJob },
-    resourceLimits: {
-      maxOldGenerationSizeMb: Number(heapLimitMb),
-      maxYoungGenerationSizeMb: YOUNG_MB,
-      stackSizeMb: STACK_MB,
-    },
-  })
+  const thread = new Worker(file, { ...confineThread(Number(heapLimitMb)), workerData: { isolatedJob } })
   thread.on('error', error => process.exit(isOutOfMemory(error) ? OUT_OF_MEMORY_EXIT : 1))
   thread.on('message', message => process.send?.(message))
   process.on('message', message => thread.postMessage(message))

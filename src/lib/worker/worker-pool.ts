@@ -5,7 +5,7 @@ import { failure, type Result, success } from '../kernel/result.ts'
 import type { StopSignal } from '../kernel/stop-signal.ts'
 import { createFairQueue, QueueFullError } from './fair-queue.ts'
 import type { Job, JobEnding, JobOptions, JobReply, JobRequest, JobTable } from './job.ts'
-import { isOutOfMemory } from './serve-jobs.ts'
+import { confineThread, isOutOfMemory } from './serve-jobs.ts'
 
 /**
  * Applies even if there are fewer cores: most threads wait for a process, and one slow job must not
@@ -23,8 +23,6 @@ const STARTUP_MS = 20_000
 const IDLE_MS = 20_000
 /** Heap of a thread. The largest catalogue takes as much as the tokenizer. */
 const HEAP_LIMIT_MB = 256
-const YOUNG_MB = 32
-const STACK_MB = 4
 /**
  * Priority of the threads, lower than that of the main thread, because calls are urgent. Ignored
  * where the system has no priorities.
@@ -66,6 +64,7 @@ const createLoadBalancer = (): LoadBalancer => {
 
 const openThreads = (worker: string, maxThreads: number, idleTimeout: number): Piscina => {
   const threads = new Piscina({
+    ...confineThread(HEAP_LIMIT_MB),
     filename: worker,
     minThreads: 0,
     maxThreads,
@@ -75,14 +74,6 @@ const openThreads = (worker: string, maxThreads: number, idleTimeout: number): P
     // With atomics, a thread sleeps between jobs without its event loop and does not notice that it
     // should end.
     atomics: 'disabled',
-    resourceLimits: {
-      maxOldGenerationSizeMb: HEAP_LIMIT_MB,
-      maxYoungGenerationSizeMb: YOUNG_MB,
-      stackSizeMb: STACK_MB,
-    },
-    env: {},
-    argv: [],
-    execArgv: [],
   })
   // Errors from threads that were ended. Their jobs are already settled.
   threads.on('error', () => undefined)
