@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { mapInTurns } from '../worker/pause.ts'
 import { countTokens } from './tokens.ts'
 
 /**
@@ -40,9 +41,5 @@ export const createTokenCounter = (): TokenCounter => {
 /** Counts a list of texts, one after the other. */
 export const createTextCount = () => {
   const count = createTokenCounter()
-  return async (texts: readonly string[]): Promise<number[]> => {
-    const counted: number[] = []
-    for (const text of texts) counted.push(await count(text))
-    return counted
-  }
+  return (texts: readonly string[]): Promise<number[]> => mapInTurns(texts, count)
 }
