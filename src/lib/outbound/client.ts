@@ -62,8 +62,7 @@ const fetchInProcess = (
  * the address that it leads to, and ends each request within its timeout and size limit.
  */
 export const createHttpClient = (options: HttpClientOptions): HttpClient => {
-  const { maxRedirects, bodyIdleMs = BODY_IDLE_MS, now = () => performance.now() } = options
-  const inProcess = options.inProcess ?? new Map<string, InProcessOrigin>()
+  const { maxRedirects, inProcess, bodyIdleMs = BODY_IDLE_MS, now = () => performance.now() } = options
   const { dispatch, close } = createDispatcher(options)
   const follow = createRedirector(maxRedirects)
   let isClosed = false
@@ -84,7 +83,7 @@ export const createHttpClient = (options: HttpClientOptions): HttpClient => {
       if (refusal !== undefined) throw toError(refusal)
       const { maxResponseBytes, signal } = request
       const limits = { timeoutMs: request.timeoutMs - (now() - startedAt), maxResponseBytes, signal, toError }
-      const inside = inProcess.get(prepared.target.origin)
+      const inside = inProcess?.get(prepared.target.origin)
       return inside === undefined
         ? fetchBuffered(prepared, { ...limits, dispatch, bodyIdleMs })
         : fetchInProcess(inside, prepared, limits)

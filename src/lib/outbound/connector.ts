@@ -9,8 +9,6 @@ export class BlockedError extends Error {
 
 const HOW_TO_ALLOW = 'the operator can allow it with PATCHBAY_ALLOW_PRIVATE_NETWORKS'
 
-const refuseAddress = (reason: string) => new BlockedError(`${reason}; ${HOW_TO_ALLOW}`)
-
 /** Omits the address, which would tell a tenant how a private network is numbered. */
 const refuseName = (hostname: string, reason: string) =>
   new BlockedError(`${hostname} resolves to an address that is not public; ${HOW_TO_ALLOW}`, { cause: reason })
@@ -69,7 +67,7 @@ export const createConnector = ({ policy, lookup, connectTimeoutMs }: ConnectorO
   return (options, callback) => {
     if (isIP(options.hostname) !== 0) {
       const verdict = policy(options.hostname)
-      if (!verdict.ok) return callback(refuseAddress(verdict.error), null)
+      if (!verdict.ok) return callback(new BlockedError(`${verdict.error}; ${HOW_TO_ALLOW}`), null)
     }
     connect(options, (error, socket) => {
       if (error !== null) return callback(error, null)

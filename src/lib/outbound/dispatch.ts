@@ -82,9 +82,15 @@ export type ResponseHandler = {
  * directions, over connections that the address guard has checked, and is never redirected.
  * Timeouts are up to the caller.
  */
-export const createDispatcher = ({ policy, connectTimeoutMs, maxSockets, ownOrigins, lookup }: DispatcherOptions) => {
-  const connector = createConnector({ policy, lookup: lookup ?? systemLookup, connectTimeoutMs })
-  const pools = createConnectionPools({ connector, maxSockets: maxSockets ?? Number.POSITIVE_INFINITY })
+export const createDispatcher = ({
+  policy,
+  connectTimeoutMs,
+  maxSockets = Number.POSITIVE_INFINITY,
+  ownOrigins = [],
+  lookup = systemLookup,
+}: DispatcherOptions) => {
+  const connector = createConnector({ policy, lookup, connectTimeoutMs })
+  const pools = createConnectionPools({ connector, maxSockets })
   const isOwn = createOwnOriginCheck(ownOrigins)
 
   /** Prepares a request. The returned functions start and abort it. */

@@ -85,7 +85,7 @@ export const parseRedirectTarget = (
 const withoutRootDot = (origin: string): string => origin.replace(/\.(?=$|:\d+$)/, '')
 
 /** Returns a function that tells whether an origin is one of Patchbay's own, in any spelling. */
-export const createOwnOriginCheck = (ownOrigins: readonly string[] = []): ((origin: string) => boolean) => {
+export const createOwnOriginCheck = (ownOrigins: readonly string[]): ((origin: string) => boolean) => {
   const own = new Set(ownOrigins.map(withoutRootDot))
   return origin => own.has(withoutRootDot(origin))
 }
