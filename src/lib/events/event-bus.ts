@@ -2,22 +2,16 @@ import type { DomainEvent } from './domain-event.ts'
 
 export type ErrorLog = { error: (details: object, message: string) => void }
 
-export type EventBus = {
-  /** Returns a function that ends the subscription. */
-  subscribe: <Type extends DomainEvent['type']>(
-    type: Type,
-    listener: (event: Extract<DomainEvent, { type: Type }>) => void | Promise<void>,
-  ) => () => void
-  /** Resolves when every listener has finished. Never rejects: a failing listener is logged, and the others still run. */
-  publish: (event: DomainEvent) => Promise<void>
-}
-
 /** Creates a bus for the listeners of this process. */
-export const createEventBus = ({ logger }: { logger: ErrorLog }): EventBus => {
+export const createEventBus = ({ logger }: { logger: ErrorLog }) => {
   const listeners = new Map<string, Set<(event: DomainEvent) => void | Promise<void>>>()
   return {
-    subscribe: (type, listener) => {
-      const isMine = (event: DomainEvent): event is Extract<DomainEvent, { type: typeof type }> => event.type === type
+    /** Returns a function that ends the subscription. */
+    subscribe: <Type extends DomainEvent['type']>(
+      type: Type,
+      listener: (event: Extract<DomainEvent, { type: Type }>) => void | Promise<void>,
+    ): (() => void) => {
+      const isMine = (event: DomainEvent): event is Extract<DomainEvent, { type: Type }> => event.type === type
       const notify = (event: DomainEvent) => (isMine(event) ? listener(event) : undefined)
       const ofType = listeners.get(type) ?? new Set()
       listeners.set(type, ofType.add(notify))
@@ -25,7 +19,11 @@ export const createEventBus = ({ logger }: { logger: ErrorLog }): EventBus => {
         ofType.delete(notify)
       }
     },
-    publish: async event => {
+    /**
+     * Resolves when every listener has finished. Never rejects: a failing listener is logged, and
+     * the others still run.
+     */
+    publish: async (event: DomainEvent): Promise<void> => {
       // Iterate over a copy, so that a listener added meanwhile receives only later events.
       await Promise.all(
         [...(listeners.get(event.type) ?? [])].map(async notify => {
@@ -39,3 +37,5 @@ export const createEventBus = ({ logger }: { logger: ErrorLog }): EventBus => {
     },
   }
 }
+
+export type EventBus = ReturnType<typeof createEventBus>
