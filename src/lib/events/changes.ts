@@ -9,16 +9,6 @@ import { createSqliteFeed } from './sqlite-feed.ts'
 
 export type Announce = (event: DomainEvent) => void
 
-export type Changes = {
-  /**
-   * Runs `work` in a transaction and publishes the events it announces if, and only if, it commits. This process's
-   * listeners have finished when `commit` resolves; those of other processes are called within 500 ms.
-   */
-  commit: <T>(work: (tx: Transaction, announce: Announce) => Promise<T>) => Promise<T>
-  /** Stops receiving events, and waits for running listeners. */
-  close: () => Promise<void>
-}
-
 type ChangesLog = ErrorLog & { warn: (details: object, message: string) => void }
 
 export type ChangesOptions = {
@@ -33,7 +23,7 @@ const withoutRepeats = (events: readonly DomainEvent[]): readonly DomainEvent[] 
 ]
 
 /** Connects the bus to the other processes on the same database. Resolves once it receives their events. */
-export const createChanges = async ({ db, target, bus, logger }: ChangesOptions): Promise<Changes> => {
+export const createChanges = async ({ db, target, bus, logger }: ChangesOptions) => {
   const origin = randomUUID()
   const underWay = new Set<Promise<void>>()
   const publish = (event: DomainEvent): void => {
@@ -56,7 +46,12 @@ export const createChanges = async ({ db, target, bus, logger }: ChangesOptions)
       : await createPostgresFeed(target, origin, listener)
 
   return {
-    commit: async work => {
+    /**
+     * Runs `work` in a transaction. If it commits, publishes the events that `work` announced. When
+     * `commit` resolves, the listeners in this process have finished; those in other processes are
+     * called within 500 ms.
+     */
+    commit: async <T>(work: (tx: Transaction, announce: Announce) => Promise<T>): Promise<T> => {
       let announced: readonly DomainEvent[] = []
       const value = await transact(db, async tx => {
         const events: DomainEvent[] = [] // new for each attempt
@@ -68,9 +63,12 @@ export const createChanges = async ({ db, target, bus, logger }: ChangesOptions)
       await Promise.all(announced.map(event => bus.publish(event)))
       return value
     },
-    close: async () => {
+    /** Stops receiving events, and waits for running listeners. */
+    close: async (): Promise<void> => {
       await feed.close()
       await Promise.all(underWay)
     },
   }
 }
+
+export type Changes = Awaited<ReturnType<typeof createChanges>>

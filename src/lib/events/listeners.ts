@@ -1,4 +1,4 @@
-/** Calls each listener, even if another one throws. */
+/** Creates a set of listeners. `notify` calls each listener, even if another one throws. */
 export const createListeners = <Args extends readonly unknown[]>() => {
   const listeners = new Set<(...args: Args) => void>()
   return {
@@ -14,7 +14,7 @@ export const createListeners = <Args extends readonly unknown[]>() => {
         try {
           listener(...args)
         } catch (error) {
-          // Reported as an unhandled error instead of getting lost.
+          // Rethrow it as an unhandled error, so that it is not lost.
           queueMicrotask(() => {
             throw error
           })

@@ -4,12 +4,15 @@ import type { PostgresTarget } from '../db/target.ts'
 import type { Feed, FeedListener } from './feed.ts'
 
 const CHANNEL = 'patchbay_changes'
-/** A payload of 8,000 bytes is refused; an event is an id and a name, some 90 bytes. */
+/**
+ * PostgreSQL refuses payloads of 8,000 bytes or more. An event has an id and a name, about 90
+ * bytes.
+ */
 const EVENTS_PER_MESSAGE = 50
 
 const Message = z.object({ origin: z.string(), events: z.array(z.unknown()) })
 
-/** Events as payloads of NOTIFY, which PostgreSQL delivers when the transaction commits. */
+/** Sends events as NOTIFY payloads, which PostgreSQL delivers when the transaction commits. */
 export const createPostgresFeed = async (
   target: PostgresTarget,
   origin: string,

@@ -1,20 +1,21 @@
 import { openRawSqlite } from '../db/sqlite.ts'
 import type { SqliteTarget } from '../db/target.ts'
+import { MINUTE_MS } from '../kernel/durations.ts'
 import type { Feed, FeedListener } from './feed.ts'
 
 /** A change must reach other processes within 500 ms. A poll takes microseconds. */
 const POLL_MS = 100
-/** Writers do not block readers; recovering a file after a crash may. */
+/** Writers do not block readers, but recovery of the file after a crash can. */
 const BUSY_TIMEOUT_MS = 10
-/** A process that was suspended for longer clears its caches instead of reading the missed events. */
-const KEEP_MS = 10 * 60 * 1_000
-const PRUNE_EVERY_MS = 60 * 1_000
+/** How long events are stored. A process that was suspended for longer clears its caches. */
+const KEEP_MS = 10 * MINUTE_MS
+const PRUNE_EVERY_MS = MINUTE_MS
 
 type ChangeRow = { id: number; origin: string; event: string }
 
 /**
- * Sends events as rows of the table `Change`. `PRAGMA data_version` shows when another connection has written to the
- * file; then the new rows are read, on a separate connection.
+ * Sends events as rows of the table `Change`. When `PRAGMA data_version` shows that another
+ * connection has written to the file, reads the new rows. Reads on its own connection.
  */
 export const createSqliteFeed = (target: SqliteTarget, origin: string, listener: FeedListener): Feed => {
   const connection = openRawSqlite(target, { busyTimeoutMs: BUSY_TIMEOUT_MS })
@@ -49,7 +50,8 @@ export const createSqliteFeed = (target: SqliteTarget, origin: string, listener:
       poll()
       isInTrouble = false
     } catch (error) {
-      // The next poll reads what this one missed; log only the first of several failures.
+      // The next poll reads what this one missed. Report only the first of several failures in a
+      // row.
       if (!isInTrouble) listener.onTrouble(error)
       isInTrouble = true
     }

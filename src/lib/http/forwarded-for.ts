@@ -1,13 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import ipaddr from 'ipaddr.js'
-
-type Network = ReturnType<typeof ipaddr.parseCIDR>
-
-const parseNetwork = (text: string): Network => {
-  if (text.includes('/')) return ipaddr.parseCIDR(text)
-  const address = ipaddr.parse(text)
-  return [address, address.kind() === 'ipv4' ? 32 : 128]
-}
+import { contains, parseNetworks } from '../outbound/address-policy.ts'
 
 /**
  * Returns a function that returns a request's client and proxy addresses, client first, as in X-Forwarded-For. The
@@ -15,11 +8,11 @@ const parseNetwork = (text: string): Network => {
  * address is returned.
  */
 export const createForwardedFor = (trustProxy: readonly string[]): ((incoming: IncomingMessage) => string) => {
-  const networks = trustProxy.map(parseNetwork)
+  const networks = parseNetworks(trustProxy)
   const isTrusted = (address: string): boolean => {
     if (!ipaddr.isValid(address)) return false
     const parsed = ipaddr.process(address)
-    return networks.some(([base, bits]) => base.kind() === parsed.kind() && parsed.match(base, bits))
+    return networks.some(network => contains(network, parsed))
   }
   return ({ socket: { remoteAddress = 'unknown' }, headers }) => {
     const forwarded = headers['x-forwarded-for']

@@ -6,13 +6,13 @@ import { hasMembers, type Path } from './path.ts'
 /** What was left out at a path. If `places` is over 1, the numbers are sums over that many places. */
 export type Cut = { path: Path; what: 'items' | 'members' | 'characters'; shown: number; total: number; places: number }
 
-/** A value with less room is left out completely. */
+/** Values that would get less room than this, in characters, are left out completely. */
 const MIN_ROOM = 24
-/** Number of items of a list that are cut themselves before the rest is left out. */
+/** How many items of a list are shortened before the remaining ones are left out. */
 const CUT_ITEMS = 2
 const PUNCTUATION = 2
 
-/** Returns about how many characters the value has as JSON; stops counting above `limit`. */
+/** Returns the approximate length of a value as JSON. Stops counting above `limit`. */
 export const sizeOf = (value: JsonValue, limit: number): number => {
   if (typeof value === 'string') return value.length + PUNCTUATION
   if (typeof value !== 'object' || value === null) return String(value).length
@@ -36,9 +36,9 @@ export const sizeOf = (value: JsonValue, limit: number): number => {
 /** Whether a part of the value can be shown; a number is shown whole or not at all. */
 const canBeCut = (value: JsonValue): boolean => typeof value === 'string' || Array.isArray(value) || hasMembers(value)
 
-type Cutter = { note: (path: Path, cut: Omit<Cut, 'path' | 'places'>) => void }
+type Note = (path: Path, cut: Omit<Cut, 'path' | 'places'>) => void
 
-const cutItems = (items: readonly JsonValue[], room: number, path: Path, cutter: Cutter): JsonValue[] => {
+const cutItems = (items: readonly JsonValue[], room: number, path: Path, note: Note): JsonValue[] => {
   const kept: JsonValue[] = []
   const itemPath: Path = [...path, { kind: 'items' }]
   let cut = 0
@@ -50,22 +50,26 @@ const cutItems = (items: readonly JsonValue[], room: number, path: Path, cutter:
       left -= size + 1
     } else {
       const itemRoom = kept.length === items.length - 1 ? left : Math.floor(left / 2)
-      // Also after a few small items, as in `["ok", 200, {…}]`, which say little by themselves.
+      // An item after a few small ones is shortened too, as in `["ok", 200, {…}]`: small ones say
+      // little.
       const isFirst = kept.length < CUT_ITEMS || (cut < CUT_ITEMS && left > room / 2)
       if (isFirst && itemRoom >= MIN_ROOM && canBeCut(item)) {
         cut++
-        kept.push(cutValue(item, itemRoom, itemPath, cutter))
+        kept.push(cutValue(item, itemRoom, itemPath, note))
         left -= itemRoom
         continue
       }
       break
     }
   }
-  if (kept.length < items.length) cutter.note(path, { what: 'items', shown: kept.length, total: items.length })
+  if (kept.length < items.length) note(path, { what: 'items', shown: kept.length, total: items.length })
   return kept
 }
 
-/** Divides room among members: each gets what it needs, up to an equal share of what smaller ones left. */
+/**
+ * Divides the room among members. Each gets what it needs, up to an equal share of the room that
+ * smaller members leave.
+ */
 const shareRoom = (sizes: readonly number[], room: number): readonly number[] => {
   const shares = sizes.map(() => 0)
   const ascending = sizes.map((size, index) => ({ size, index })).sort((a, b) => a.size - b.size)
@@ -78,7 +82,7 @@ const shareRoom = (sizes: readonly number[], room: number): readonly number[] =>
   return shares
 }
 
-const cutMembers = (value: JsonObject, room: number, path: Path, cutter: Cutter): JsonObject => {
+const cutMembers = (value: JsonObject, room: number, path: Path, note: Note): JsonObject => {
   const names: string[] = []
   let total = 0
   let named = 0
@@ -103,31 +107,32 @@ const cutMembers = (value: JsonObject, room: number, path: Path, cutter: Cutter)
     const share = shares[index] ?? 0
     const isWhole = sizeOf(member, share) <= share
     if (!isWhole && (share < MIN_ROOM || !canBeCut(member))) return []
-    return [[name, isWhole ? member : cutValue(member, share, [...path, { kind: 'member', name }], cutter)]]
+    return [[name, isWhole ? member : cutValue(member, share, [...path, { kind: 'member', name }], note)]]
   })
-  if (entries.length < total) cutter.note(path, { what: 'members', shown: entries.length, total })
+  if (entries.length < total) note(path, { what: 'members', shown: entries.length, total })
   return Object.fromEntries(entries)
 }
 
-const cutValue = (value: JsonValue, room: number, path: Path, cutter: Cutter): JsonValue => {
+const cutValue = (value: JsonValue, room: number, path: Path, note: Note): JsonValue => {
   if (typeof value === 'string') {
     if (value.length + PUNCTUATION <= room) return value
     const cut = cutText(value, Math.max(0, room - PUNCTUATION - 1), 'text')
-    cutter.note(path, { what: 'characters', shown: cut.length, total: value.length })
+    note(path, { what: 'characters', shown: cut.length, total: value.length })
     return `${cut}…`
   }
-  if (Array.isArray(value)) return cutItems(value, room, path, cutter)
-  return hasMembers(value) ? cutMembers(value, room, path, cutter) : value
+  if (Array.isArray(value)) return cutItems(value, room, path, note)
+  return hasMembers(value) ? cutMembers(value, room, path, note) : value
 }
 
 /**
- * Cuts a value to about `room` characters of JSON: the first items of lists, all small members of objects, and a share of
- * the large ones. Takes time proportional to the room, not to the size of the value.
+ * Cuts a value to about `room` characters of JSON. Keeps the first items of lists, all small
+ * members of objects, and a part of the large ones. Takes time proportional to the room, not to the
+ * size of the value.
  */
 export const cutJson = (root: JsonValue, room: number): { value: JsonValue; cuts: readonly Cut[] } => {
   if (sizeOf(root, room) <= room) return { value: root, cuts: [] }
   const cuts = new Map<string, Cut>()
-  const note: Cutter['note'] = (path, { what, shown, total }) => {
+  const note: Note = (path, { what, shown, total }) => {
     const key = `${what} ${JSON.stringify(path)}`
     const before = cuts.get(key)
     cuts.set(key, {
@@ -138,6 +143,6 @@ export const cutJson = (root: JsonValue, room: number): { value: JsonValue; cuts
       places: 1 + (before?.places ?? 0),
     })
   }
-  const value = cutValue(root, room, [], { note })
+  const value = cutValue(root, room, [], note)
   return { value, cuts: [...cuts.values()].sort((a, b) => a.path.length - b.path.length) }
 }

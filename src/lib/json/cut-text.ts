@@ -1,8 +1,8 @@
-import type { ResultDocument } from './result-document.ts'
+import type { TextDocument } from './result-document.ts'
 
-type TextFormat = Extract<ResultDocument, { kind: 'text' }>['format']
+type TextFormat = TextDocument['format']
 
-/** Fraction at the end of the text that is searched for a boundary to cut at. */
+/** Share of the text, at its end, that is searched for a place to cut. */
 const BORDER_SHARE = 0.25
 
 const BORDERS: Record<TextFormat, readonly RegExp[]> = {
@@ -17,16 +17,19 @@ const lastEndOf = (text: string, border: RegExp): number => {
   return end
 }
 
-/** Moves an end that would split a surrogate pair. */
-const wholeCharacters = (text: string, end: number): number => {
+/** Returns the end, or one less if it would split a surrogate pair. */
+export const endOfCharacter = (text: string, end: number): number => {
   const last = text.charCodeAt(end - 1)
   return last >= 0xd800 && last <= 0xdbff ? end - 1 : end
 }
 
-/** Cuts a text to at most `maxCharacters`, at the best border near there: paragraph, line, sentence, word. */
+/**
+ * Cuts a text to at most `maxCharacters`, if possible at the end of a paragraph, line, sentence or
+ * word.
+ */
 export const cutText = (text: string, maxCharacters: number, format: TextFormat): string => {
   if (text.length <= maxCharacters) return text
-  const end = wholeCharacters(text, Math.max(0, maxCharacters))
+  const end = endOfCharacter(text, Math.max(0, maxCharacters))
   const from = Math.floor(end * (1 - BORDER_SHARE))
   const tail = text.slice(from, end)
   for (const border of BORDERS[format]) {

@@ -10,7 +10,7 @@ import type { ResultDocument } from './result-document.ts'
 
 const MAX_NAMES = 12
 const MAX_NAME_CHARACTERS = 40
-/** Items whose members are listed: the others are usually alike. */
+/** Items inspected for member names. Further items usually have the same ones. */
 const MAX_ITEMS = 20
 
 const cut = (text: string): string => shorten(text, MAX_NAME_CHARACTERS)
@@ -21,7 +21,7 @@ const firstValues = (root: JsonValue, path: Path): readonly JsonValue[] =>
     [root],
   )
 
-/** Lists in a few words the members of the objects at a path, or of the items of the arrays there. */
+/** Names the members of the objects at a path, or of the items of the arrays there. */
 const nameMembers = (root: JsonValue, path: Path, what: 'items' | 'members'): string => {
   const values = firstValues(root, path)
   const holders =
@@ -34,12 +34,12 @@ const nameMembers = (root: JsonValue, path: Path, what: 'items' | 'members'): st
   if (names.size === 0) return ''
   const shown = [...names].slice(0, MAX_NAMES).map(cut).join(', ')
   const list = names.size > MAX_NAMES ? `${shown}, …` : shown
-  return what === 'items' ? `each has ${list}` : `all are ${list}`
+  return what === 'items' ? `each has ${list}` : `all members: ${list}`
 }
 
 /** The beginning of a result that is sent to a model. */
 export type CutDocument = {
-  /** Valid JSON if the result is JSON; otherwise whole lines, if there are any. */
+  /** Valid JSON if the result is JSON; otherwise text that ends with a whole line if possible. */
   text: string
   /** The text as a document. */
   shown: ResultDocument
@@ -52,21 +52,24 @@ export type CutDocument = {
 
 /** Estimate for the first try. */
 const CHARACTERS_PER_TOKEN = 3.5
-/** A text with more characters per token of the budget is cut without counting; only endless blanks would fit. */
+/**
+ * A text with more characters than this per token of the budget is cut without counting its tokens.
+ * Only long runs of blanks have so many.
+ */
 const MAX_CHARACTERS_PER_TOKEN = 16
 const MAX_TRIES = 6
-/** Share of the budget that is good enough. */
+/** A result that fills this share of the budget is accepted. */
 const FILLED_SHARE = 0.85
 /** Share of the budget that the next try aims at. */
 const AIM = 0.94
-/** Share of the room for the outline. */
+/** Share of the room reserved for the outline. */
 const OUTLINE_SHARE = 0.3
 const MAX_OUTLINE_LINES = 12
 
 type Candidate = Pick<CutDocument, 'text' | 'shown' | 'outline'>
 
 const describeCut = (root: ResultDocument, { path, what, shown, total, places }: Cut): string => {
-  const where = path.length === 0 ? 'the whole' : renderPath(path)
+  const where = path.length === 0 ? 'the whole result' : renderPath(path)
   const unit = places > 1 ? `${what} in ${formatNumber(places)} places` : what
   const line = `${where}: ${formatNumber(shown)} of ${formatNumber(total)} ${unit} shown`
   if (what === 'characters' || root.kind !== 'json') return line
@@ -86,7 +89,7 @@ const renderOutline = (lines: readonly string[], room: number): string => {
   }
   const more = lines.length - kept.length
   if (kept.length === 0) return ''
-  return ['This is a part:', ...kept, ...(more > 0 ? [`and ${formatNumber(more)} more places`] : [])].join('\n')
+  return ['This is only a part:', ...kept, ...(more > 0 ? [`and ${formatNumber(more)} more places`] : [])].join('\n')
 }
 
 const describeTextCut = (whole: string, shown: string, lines: number): string => {
@@ -138,9 +141,10 @@ const findWhole = async (document: ResultDocument, budgetTokens: number): Promis
 }
 
 /**
- * Returns a useful beginning of a result within a budget of at least one token: the whole if it fits; otherwise the first
- * items of lists and all small members of objects, or whole lines or sentences of a text, with an outline of the rest.
- * Counts only what is sent, a few times, so it takes milliseconds for results of any length.
+ * Cuts a result to a budget of at least one token. Returns the whole result if it fits. Otherwise,
+ * returns the first items of lists and all small members of objects, or whole lines or sentences of
+ * a text, with an outline of the rest. Counts the tokens only of what is sent, so it takes
+ * milliseconds for results of any length.
  */
 export const cutToBudget = async (document: ResultDocument, budgetTokens: number): Promise<CutDocument> => {
   const whole = await findWhole(document, budgetTokens)

@@ -3,7 +3,7 @@ const REPLACEMENT = '\uFFFD'
 const SNIFFED_BYTES = 8_192
 /** Content with a higher share of invalid characters is binary. */
 const MAX_BROKEN_SHARE = 0.05
-/** Up to so many invalid characters are accepted even in a short text. */
+/** This many invalid characters are accepted even in a short text. */
 const FEW_BROKEN = 8
 
 const BINARY_TYPE =
@@ -37,9 +37,10 @@ const countBroken = (text: string): number => {
 }
 
 /**
- * Decodes the text of a result and counts the characters that are invalid in its charset (shown as U+FFFD). Returns
- * undefined for binary content, which includes a NUL without a declared charset. The charset is UTF-8 unless a byte order
- * mark or the media type names another known one.
+ * Decodes the text of a result and counts the characters that are invalid in its charset (shown as
+ * U+FFFD). Returns undefined for binary content. Content with a NUL is binary unless a charset is
+ * declared. The charset is UTF-8 unless a byte order mark or the media type names another known
+ * one.
  */
 export const decodeText = (
   bytes: Uint8Array,

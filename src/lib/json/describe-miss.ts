@@ -3,17 +3,17 @@ import { shorten } from './cut-text.ts'
 import { formatAmount } from './format-counts.ts'
 import { follow, hasMembers, type Path, renderPath } from './path.ts'
 
-/** Names listed for a path that matches nothing: enough to write the right one. */
+/** Maximum member names listed for a path that matches nothing. */
 const MAX_NAMES = 30
 const MAX_NAME_CHARACTERS = 60
-/** Values followed at each step: the first ones show what the others are like. */
+/** Maximum values followed at each step. Further values are usually alike. */
 const MAX_VALUES = 2_000
-/** Nodes searched for the same name elsewhere. */
+/** Maximum values searched for the same name elsewhere. */
 const MAX_NODES = 50_000
 const MAX_ELSEWHERE = 3
 
 export const matches = (root: JsonValue, path: Path): boolean => {
-  // Containers below several matches of a `**` are visited once for each.
+  // Visits a container below several matches of a `**` only once per step.
   const visited = path.map(() => new Set<JsonValue>())
   const isMatch = (value: JsonValue, at: number): boolean => {
     const step = path[at]

@@ -11,8 +11,8 @@ declare global {
 }
 
 /**
- * Numbers that a double may not represent: 16 digits or more, or an exponent. A match inside a string only makes parsing
- * slower.
+ * Matches numbers that a double may be unable to represent: 16 digits or more, or an exponent. A
+ * match inside a string only makes parsing slower.
  */
 const DOUBTFUL = /(?:^|[:,[\s])(-?\d+(?:\.\d+)?[eE][-+]?\d+|-?\d[\d.]{15,})/g
 const NUMBER = /^-?(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/

@@ -7,16 +7,14 @@ import { countLines, formatAmount } from './format-counts.ts'
 import { describePathFault, type Path, parsePath, renderPath, valuesAt } from './path.ts'
 import { renderDocument } from './render-document.ts'
 import { renderShape } from './render-shape.ts'
-import type { PipelineStep, ResultDocument, StepOutput } from './result-document.ts'
+import type { PipelineStep, ResultDocument, StepOutput, TextDocument } from './result-document.ts'
 import { addValue, createShape, MAX_SAMPLES } from './value-shape.ts'
-
-type TextDocument = Extract<ResultDocument, { kind: 'text' }>
 
 const FIRST_LINES = 3
 const MAX_LINE_CHARACTERS = 120
 const MAX_ELEMENTS = 15
 const MAX_HEADINGS = 20
-/** Characters searched for headings: every unclosed tag costs time. */
+/** Maximum characters searched for headings, because every unclosed tag costs time. */
 const HEADINGS_WITHIN = 500_000
 const ELEMENT = /<([a-z][\w:.-]*)/gi
 /** Headings of HTML and Markdown. Lengths are bounded so that an unclosed heading costs no more than a line. */
@@ -71,7 +69,7 @@ const describeText = (document: TextDocument): string => {
 }
 
 export type ExploreParams = {
-  /** Where to start, such as `users[].address`; by default the whole. */
+  /** Where to start, such as `users[].address`; by default the whole result. */
   path?: string | undefined
   /** Levels of members to describe, 1 or more. */
   depth?: number | undefined

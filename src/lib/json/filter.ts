@@ -4,7 +4,7 @@ import { describeMiss, matches } from './describe-miss.ts'
 import { type Page, pageLines, pageValue } from './paging.ts'
 import { type Path, parsePaths } from './path.ts'
 import { excludePaths, includePaths } from './project.ts'
-import type { PipelineStep, ResultDocument, StepOutput } from './result-document.ts'
+import type { JsonDocument, PipelineStep, ResultDocument, StepOutput, TextDocument } from './result-document.ts'
 
 export type FilterParams = {
   /** Paths such as `users[].name`, `meta.*`, `[0]`; none means everything. */
@@ -17,11 +17,8 @@ export type FilterParams = {
   offset?: number | undefined
 }
 
-/** Maximum misses explained one by one. */
+/** Maximum paths without a match that are explained one by one. */
 const MAX_MISSES_SHOWN = 5
-
-type JsonDocument = Extract<ResultDocument, { kind: 'json' }>
-type TextDocument = Extract<ResultDocument, { kind: 'text' }>
 
 const pageFrom = ({ limit, offset }: FilterParams): Page | undefined =>
   limit === undefined && offset === undefined ? undefined : { limit, offset: offset ?? 0 }
@@ -69,7 +66,10 @@ const apply = (document: ResultDocument, params: FilterParams): Result<StepOutpu
   return page === undefined ? success({ document, notes: [] }) : success(filterText(document, page))
 }
 
-/** Selects fields by paths, then a page. A path that matches nothing is noted, with what is there instead. */
+/**
+ * Selects fields by paths, then a page. Adds a note about each path that matches nothing, with what
+ * is there instead.
+ */
 export const filter: PipelineStep<FilterParams> = {
   name: 'filter',
   isRequested: ({ fields = [], limit, offset }) => fields.length > 0 || limit !== undefined || offset !== undefined,

@@ -7,7 +7,7 @@ export const countLines = (text: string): number => {
   return count
 }
 
-/** Formats `1 item`, `3 items`, `0 to 1,204 items`. */
+/** Formats an amount: `1 item`, `3 items`, `0 to 1,204 items`. */
 export const formatAmount = (least: number, most: number, one: string): string => {
   const amount = least === most ? formatNumber(most) : `${formatNumber(least)} to ${formatNumber(most)}`
   return `${amount} ${one}${most === 1 ? '' : 's'}`

@@ -7,14 +7,17 @@ import type { ResultDocument } from './result-document.ts'
 
 /** Maximum for a parsed result. 10 MB of real records take at most a third of it. */
 export const MAX_HEAP_BYTES = 300_000_000
-/** An object or array with one small member. */
+/** Heap size of an object or array with one small member. */
 const CONTAINER_BYTES = 200
 const CELL_BYTES = 48
 const CHARACTER_BYTES = 3
-/** A line or row sliced out of a larger string. */
+/** Heap size of a line or row sliced out of a larger string. */
 const LINE_BYTES = 100
 
-/** Estimates the heap bytes of a JSON text, or of JSON lines. `containers`: its arrays and objects. */
+/**
+ * Estimates the heap bytes of a parsed JSON text, or of parsed JSON lines. `containers` is the
+ * number of arrays and objects.
+ */
 export const heapOfJson = (characters: number, containers: number, lines = 1): number =>
   characters * CHARACTER_BYTES + containers * CONTAINER_BYTES + lines * LINE_BYTES
 

@@ -1,3 +1,4 @@
+import { formatNumber } from '../kernel/format.ts'
 import type { JsonValue } from '../kernel/json.ts'
 import { countLines } from './format-counts.ts'
 import { hasMembers, type Path, renderPath } from './path.ts'
@@ -5,7 +6,7 @@ import type { PageInfo } from './result-document.ts'
 
 export type Page = { offset: number; limit: number | undefined }
 
-/** Depth of the search for an array that no path names. */
+/** Maximum depth of the search for an array if no path leads to one. */
 const MAX_SEARCH_DEPTH = 4
 
 /** Returns the names that lead to the first array on a path, if only members come before it. */
@@ -48,15 +49,18 @@ const replaceAt = (
   )
 }
 
-/** Returns a sentence such as `These are items 21 to 40 of 1,000. Continue with offset 40.` `shown`: how many are sent. */
+/**
+ * Returns a sentence such as `These are items 21 to 40 of 1,000. Continue with offset 40.` `shown`
+ * is the number of items sent.
+ */
 const describePage = (what: string, { offset, limit = Infinity }: Page, total: number, shown = limit): string => {
   const end = Math.min(total, offset + limit, offset + shown)
-  const all = total.toLocaleString('en')
+  const all = formatNumber(total)
   if (total === 0) return `There are no ${what}.`
   if (offset >= total) return `There are only ${all} ${what}: offset ${offset} is past the end.`
   if (end === offset) return `Not even the first of these ${what} fits: select fewer fields, or search.`
   const more = end < total ? ` Continue with offset ${end}.` : ''
-  return `These are ${what} ${(offset + 1).toLocaleString('en')} to ${end.toLocaleString('en')} of ${all}.${more}`
+  return `These are ${what} ${formatNumber(offset + 1)} to ${formatNumber(end)} of ${all}.${more}`
 }
 
 const pageOf = <Item>(items: readonly Item[], { offset, limit }: Page): Item[] =>
@@ -68,8 +72,8 @@ const arrayAt = (root: JsonValue, names: readonly string[]): readonly JsonValue[
 }
 
 /**
- * Returns one page of an array: the value itself if it is one, otherwise the first array on a path, otherwise the longest.
- * Returns the value unchanged if there is no array.
+ * Cuts one array to a page: the value itself if it is an array, otherwise the first array on a
+ * path, otherwise the longest array. Returns the value unchanged if there is no array.
  */
 export const pageValue = (
   root: JsonValue,
@@ -93,7 +97,10 @@ export const pageValue = (
   return { value, note: shown.note, page: shown }
 }
 
-/** Counts the whole lines in a beginning of a text; at least one, even if it is cut. */
+/**
+ * Counts the complete lines in the beginning of a text. Returns at least 1, even if that line is
+ * cut.
+ */
 const countWholeLines = (text: string, beginning: string): number => {
   const isLastWhole = /^[^\S\n]*(?:\n|$)/.test(text.slice(beginning.length))
   return Math.max(1, countLines(beginning) - (isLastWhole ? 0 : 1))

@@ -1,15 +1,16 @@
+import type { JsonValue } from '../kernel/json.ts'
 import { decodeText, type MediaType, parseMediaType } from './decode-text.ts'
 import { heapOfTable, MAX_HEAP_BYTES } from './heap-cost.ts'
 import { parseJsonLines, parseJsonText } from './parse-json-text.ts'
 import { looksLikeTable, parseTable } from './parse-table.ts'
-import type { ResultDocument, StepOutput } from './result-document.ts'
+import type { JsonDocument, ResultDocument, StepOutput, TextDocument } from './result-document.ts'
 
 const JSON_TYPE = /^(?:application|text)\/(?:[\w.-]+\+)?json$/
 const LINES_TYPE = /^(?:application|text)\/(?:x-)?(?:ndjson|jsonl|jsonlines|json-lines)$/
 const TABLE_TYPE = /^text\/(?:csv|tab-separated-values)$|^application\/csv$/
 const HTML_TYPE = /^(?:text\/html|application\/xhtml\+xml)$/
 const XML_TYPE = /^(?:application|text)\/xml$|\+xml$/
-/** Starts of a text that reveal its format. */
+/** Beginnings that reveal the format of a text. */
 const HTML_START = /^\s*(?:<!--[^>]{0,500}-->\s*)?<(?:!doctype\s+html|html|head|body)\b/i
 const XML_START = /^\s*<\?xml\b/
 const JSON_START = /^\s*[[{]/
@@ -17,19 +18,23 @@ const SNIFFED_CHARACTERS = 1_000
 const TOO_MANY_ROWS = 'Treated as text, not as a table: it has too many rows.'
 const TOO_WIDE = 'Treated as text, not as a table: it has too many columns.'
 
-const asText = (text: string, format: 'text' | 'html' | 'xml' = 'text', notes: readonly string[] = []): StepOutput => ({
+const asText = (text: string, format: TextDocument['format'] = 'text', notes: readonly string[] = []): StepOutput => ({
   document: { kind: 'text', text, format },
+  notes,
+})
+
+type Parsed = { value: JsonValue; notes: readonly string[] }
+
+const asJson = ({ value, notes }: Parsed, format: JsonDocument['format']): StepOutput => ({
+  document: { kind: 'json', value, format },
   notes,
 })
 
 const parseAsJson = (text: string, essence: string): StepOutput => {
   const parsed = parseJsonText(text)
-  if (parsed.ok)
-    return { document: { kind: 'json', value: parsed.value.value, format: 'json' }, notes: parsed.value.notes }
+  if (parsed.ok) return asJson(parsed.value, 'json')
   const lines = parsed.error.reason === 'syntax' && text.includes('\n') ? parseJsonLines(text, false) : undefined
-  if (lines?.ok && Array.isArray(lines.value.value) && lines.value.value.length > 1) {
-    return { document: { kind: 'json', value: lines.value.value, format: 'ndjson' }, notes: lines.value.notes }
-  }
+  if (lines !== undefined && lines.value.length > 1) return asJson(lines, 'ndjson')
   // A text that only looked like JSON needs no note.
   const isMeant = JSON_TYPE.test(essence) || parsed.error.reason !== 'syntax'
   return asText(text, 'text', isMeant ? [`Treated as text, not as JSON: ${parsed.error.message}.`] : [])
@@ -40,8 +45,7 @@ const parseText = (text: string, { essence }: MediaType): StepOutput => {
   const start = text.slice(0, SNIFFED_CHARACTERS)
   if (LINES_TYPE.test(essence)) {
     const lines = parseJsonLines(text, true)
-    if (lines.ok)
-      return { document: { kind: 'json', value: lines.value.value, format: 'ndjson' }, notes: lines.value.notes }
+    if (lines !== undefined) return asJson(lines, 'ndjson')
   }
   const isMarkup = HTML_START.test(start) || XML_START.test(start)
   if (JSON_TYPE.test(essence) && !isMarkup) return parseAsJson(text, essence)
@@ -54,8 +58,7 @@ const parseText = (text: string, { essence }: MediaType): StepOutput => {
   if (isTable || looksLikeTable(text)) {
     if (heapOfTable(text) > MAX_HEAP_BYTES) return asText(text, 'text', [TOO_MANY_ROWS])
     const table = parseTable(text, essence === 'text/tab-separated-values' ? '\t' : undefined)
-    if (table === undefined) return asText(text, 'text', [TOO_WIDE])
-    return { document: { kind: 'json', value: table.value, format: 'csv' }, notes: table.notes }
+    return table === undefined ? asText(text, 'text', [TOO_WIDE]) : asJson(table, 'csv')
   }
   return asText(text)
 }
@@ -67,8 +70,9 @@ const toBinary = (essence: string, bytes: number): ResultDocument => ({
 })
 
 /**
- * Parses a result by its media type, unless its beginning contradicts that; without one, by its beginning. Never throws:
- * what could not be parsed as declared becomes text, with a note. Takes about 6 ms per megabyte.
+ * Parses a result according to its media type, unless its beginning contradicts that. Without a
+ * media type, the beginning decides. Never throws: a result that cannot be parsed as declared
+ * becomes text, with a note. Takes about 6 ms per megabyte.
  */
 export const parseDocument = (source: Uint8Array | string, mediaType = ''): StepOutput => {
   const type = parseMediaType(mediaType)

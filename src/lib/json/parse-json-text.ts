@@ -1,13 +1,14 @@
+import { formatNumber } from '../kernel/format.ts'
 import { isJsonObject, type JsonValue, measureJson } from '../kernel/json.ts'
 import { failure, type Result, success } from '../kernel/result.ts'
 import { findExactNumber, parseExactly } from './exact-numbers.ts'
 import { countLines } from './format-counts.ts'
 import { heapOfJson, MAX_HEAP_BYTES } from './heap-cost.ts'
 
-/** Maximum nesting of JSON: ten times what APIs return, and little enough to walk a document by recursion. */
+/** Maximum nesting depth of JSON: ten times that of API responses, and low enough for recursion. */
 const MAX_DEPTH = 200
 
-type ParsedJson = { value: JsonValue; notes: readonly string[] }
+type ParsedJson<Value extends JsonValue> = { value: Value; notes: readonly string[] }
 
 const countMembers = (value: JsonValue): number => {
   let count = 0
@@ -21,13 +22,13 @@ const countMembers = (value: JsonValue): number => {
 /** Why a text was not parsed as JSON; `message` is a clause. */
 export type JsonFailure = { reason: 'depth' | 'size' | 'syntax'; message: string }
 
-export const parseJsonText = (text: string): Result<ParsedJson, JsonFailure> => {
+export const parseJsonText = (text: string): Result<ParsedJson<JsonValue>, JsonFailure> => {
   const { deepest, containers, colons } = measureJson(text)
   if (deepest > MAX_DEPTH) {
     return failure({ reason: 'depth', message: `it is nested more than ${MAX_DEPTH} levels deep` })
   }
   if (heapOfJson(text.length, containers) > MAX_HEAP_BYTES) {
-    return failure({ reason: 'size', message: `it has ${containers.toLocaleString('en')} objects and lists` })
+    return failure({ reason: 'size', message: `it has ${formatNumber(containers)} objects and lists` })
   }
   try {
     const { value, hasExactNumbers } = parseExactly(text)
@@ -36,7 +37,7 @@ export const parseJsonText = (text: string): Result<ParsedJson, JsonFailure> => 
       value,
       notes: [
         ...(repeated > 0
-          ? [`Keys that occur twice in their object: ${repeated}. The last value of each is used.`]
+          ? [`Keys that occur more than once in their object: ${repeated}. The last value of each is used.`]
           : []),
         ...(hasExactNumbers ? ['It contains numbers too long for a double; all their digits are kept.'] : []),
       ],
@@ -49,18 +50,16 @@ export const parseJsonText = (text: string): Result<ParsedJson, JsonFailure> => 
 const BROKEN_LINES_SHOWN = 5
 
 /**
- * Parses one JSON text per line and skips empty lines. If the format `isDeclared`, an invalid line becomes a string with a
- * note; otherwise it is an error.
+ * Parses one JSON text per line and skips empty lines. If the format `isDeclared`, an invalid line
+ * becomes a string with a note; otherwise returns undefined. Also returns undefined if the result
+ * would take too much memory.
  */
-export const parseJsonLines = (text: string, isDeclared: boolean): Result<ParsedJson, string> => {
+export const parseJsonLines = (text: string, isDeclared: boolean): ParsedJson<JsonValue[]> | undefined => {
   const value: JsonValue[] = []
   const broken: number[] = []
   const notes = new Set<string>()
   let lineNumber = 0
-  const lines = countLines(text)
-  if (heapOfJson(text.length, measureJson(text).containers, lines) > MAX_HEAP_BYTES) {
-    return failure(`it has ${lines.toLocaleString('en')} lines`)
-  }
+  if (heapOfJson(text.length, measureJson(text).containers, countLines(text)) > MAX_HEAP_BYTES) return undefined
   for (const line of text.split('\n')) {
     lineNumber++
     const trimmed = line.trim()
@@ -69,7 +68,7 @@ export const parseJsonLines = (text: string, isDeclared: boolean): Result<Parsed
     if (parsed.ok) {
       value.push(parsed.value.value)
       for (const note of parsed.value.notes) notes.add(note)
-    } else if (!isDeclared) return failure(`line ${lineNumber}: ${parsed.error.message}`)
+    } else if (!isDeclared) return undefined
     else {
       broken.push(lineNumber)
       value.push(trimmed)
@@ -80,5 +79,5 @@ export const parseJsonLines = (text: string, isDeclared: boolean): Result<Parsed
     const all = broken.length > BROKEN_LINES_SHOWN ? `, … (${broken.length} in all)` : ''
     notes.add(`Lines that are not JSON, kept as strings: ${shown}${all}.`)
   }
-  return success({ value, notes: [...notes] })
+  return { value, notes: [...notes] }
 }

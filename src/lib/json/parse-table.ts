@@ -15,7 +15,10 @@ type Table = { value: JsonValue[]; notes: readonly string[] }
 
 const isNumeric = (cell: string): boolean => cell.trim() !== '' && Number.isFinite(Number(cell))
 
-/** Names of only two columns. Prose and logs also have one comma per line, mostly after a number or before a blank. */
+/**
+ * Names in a header of only two columns. Prose and logs also have one comma per line, mostly after
+ * a number or before a blank.
+ */
 const NAME = /^[\p{L}_][\p{L}\p{N}_ .-]*$/u
 const MIN_SURE_COLUMNS = 3
 
@@ -33,7 +36,7 @@ export const looksLikeTable = (text: string): boolean => {
     skipEmptyLines: true,
     delimitersToGuess: DELIMITERS,
   }).data
-  // The last one may be cut.
+  // The last row may be cut.
   const whole = start.length < text.length ? rows.slice(0, -1) : rows
   const isHeader = isSureTable(header, whole) && header.every(cell => cell.trim() !== '' && !isNumeric(cell))
   if (!isHeader || new Set(header).size < header.length || whole.length + 1 < MIN_LINES) return false
@@ -50,7 +53,10 @@ const namesOf = (header: readonly string[]): readonly string[] => {
   })
 }
 
-/** Parses the rows of a CSV text as objects of strings, named by its first row. Returns undefined if it is too wide. */
+/**
+ * Parses CSV rows as objects of strings, with member names from the first row. Returns undefined if
+ * there are too many columns or cells.
+ */
 export const parseTable = (text: string, delimiter: string | undefined): Table | undefined => {
   const { data } = Papa.parse<string[]>(text, {
     skipEmptyLines: true,
@@ -71,7 +77,7 @@ export const parseTable = (text: string, delimiter: string | undefined): Table |
 const isScalar = (value: JsonValue | undefined): value is string | number | boolean | null =>
   typeof value !== 'object' || value === null
 
-/** Renders rows as CSV. Returns undefined if they are not a table any more. */
+/** Renders rows as CSV. Returns undefined if the value is no longer a table. */
 export const renderTable = (value: JsonValue): string | undefined => {
   if (!Array.isArray(value)) return undefined
   const columns = new Set<string>()

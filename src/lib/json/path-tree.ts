@@ -1,18 +1,20 @@
 import { indexOfName, type Path } from './path.ts'
 
-/** Several paths merged into a tree: what they select of a value, and of what is below it. */
+/**
+ * Several paths merged into a tree. It tells what they select of a value and of the values below.
+ */
 export type PathTree = {
   isWhole: boolean
   members: Map<string, PathTree>
   items: Map<number, PathTree>
   everyItem: PathTree | undefined
-  /** Every member of an object, every item of an array. */
+  /** Applies to every member of an object and every item of an array. */
   every: PathTree | undefined
-  /** Behind `**`: applies to all values below as well. */
+  /** Whether it follows a `**`, so that it also applies to all values below. */
   isDeep: boolean
-  /** Returns the index of the item that a name means in an array. */
+  /** Returns the array index that a name stands for. */
   indexOf: (name: string) => number | undefined
-  /** This tree and the trees after a `**` that follows it: all apply to the same value. */
+  /** This tree and, if a `**` follows, the tree after it. Both apply to the same value. */
   active: PathTree[]
 }
 
@@ -50,7 +52,9 @@ const belowOf = (tree: PathTree, options: TreeOptions): PathTree => {
   return below
 }
 
-/** Builds the tree of several paths. With `digitsAreNames` a number is never the index of an item, except in brackets. */
+/**
+ * Builds the tree of several paths. With `digitsAreNames`, a number is an index only in brackets.
+ */
 export const buildPathTree = (paths: readonly Path[], digitsAreNames = false): PathTree => {
   const options = digitsAreNames ? { indexOf: () => undefined } : {}
   const root = createTree(options)
@@ -72,7 +76,7 @@ const NONE: PathTrees = []
 
 export const isWhole = (trees: PathTrees): boolean => trees.some(tree => tree.isWhole)
 
-/** Adds a tree, and those behind a `**` that follows it, unless they are there already. */
+/** Adds a tree, and the one after a `**` that follows it, unless the list already contains them. */
 const addActive = (trees: PathTree[], tree: PathTree | undefined): void => {
   if (tree === undefined) return
   for (const each of tree.active) if (!trees.includes(each)) trees.push(each)
@@ -95,7 +99,7 @@ export const treesOfMember = (trees: PathTrees, name: string): PathTrees => {
   return found
 }
 
-/** Returns the part of a tree that applies to the items of an array as it does to the array. */
+/** Returns the part of a tree that applies to an array's items just as it does to the array. */
 const throughArray = (tree: PathTree): PathTree | undefined => {
   if (tree.isDeep) return tree
   const names = [...tree.members].filter(([name]) => tree.indexOf(name) === undefined)

@@ -11,19 +11,19 @@ export type PathStep =
   | { kind: 'deep' }
 export type Path = readonly PathStep[]
 
-/** What is wrong in the text of a path, and where; columns count from 1. */
+/** An error in the text of a path. Columns count from 1. */
 export type PathFault = { column: number; message: string }
 
 const MAX_PATH_CHARACTERS = 1_000
 const MAX_STEPS = 500
-/** `$` stands for the whole only by itself or before a dot or bracket: `$ref` is a name. */
+/** `$` stands for the whole value only by itself or before a dot or bracket; `$ref` is a name. */
 const ROOT = /^(?:\$(?=$|[.[]))?(?:\.(?=$|\[))?/
 const TOKEN =
   /(?:\.|^)(\*\*?)|\.?\[\s*(?:\*?|(-?\d{1,9})|("(?:[^"\\]|\\.)*")|'((?:[^'\\]|\\.)*)')\s*\]|(?:\.|^)([^.[\]*]+)/y
 
 const withoutBackslashes = (quoted: string): string => quoted.replace(/\\(.)/g, '$1')
 
-/** Reads the escapes of JSON, and any other character behind a backslash as itself. */
+/** Reads the escapes of JSON. Any other character after a backslash stands for itself. */
 const unquote = (quoted: string): string => {
   try {
     return String(JSON.parse(quoted))
@@ -41,7 +41,10 @@ const toStep = ([token, stars, index, double, single, name]: RegExpExecArray): P
   return token.includes('*') ? { kind: 'any' } : { kind: 'items' }
 }
 
-/** Parses `users[].name`, `$.users[0]["a.b"].*` or `**.id`. An empty text, `$` and `.` are the whole. */
+/**
+ * Parses `users[].name`, `$.users[0]["a.b"].*` or `**.id`. An empty text, `$` and `.` stand for the
+ * whole value.
+ */
 export const parsePath = (text: string): Result<Path, PathFault> => {
   const body = text.trim()
   const lead = text.length - text.trimStart().length
@@ -59,7 +62,7 @@ export const parsePath = (text: string): Result<Path, PathFault> => {
       )
     }
     const step = toStep(token)
-    // Twice any depth is any depth.
+    // A repeated `**` adds nothing.
     if (step.kind !== 'deep' || steps.at(-1)?.kind !== 'deep') steps.push(step)
     at = TOKEN.lastIndex
   }
@@ -70,7 +73,7 @@ export const parsePath = (text: string): Result<Path, PathFault> => {
 export const describePathFault = (text: string, { column, message }: PathFault): string =>
   `"${text.slice(0, 80)}" is not a path: column ${column}: ${message}.`
 
-/** Far more than one question needs; each path is looked up in the whole result. */
+/** Far more than one request needs. Each path is looked up in the whole result. */
 const MAX_PATHS = 200
 
 /** Parses several paths. The error is a sentence about the first invalid one. */
@@ -85,7 +88,7 @@ export const parsePaths = (texts: readonly string[]): Result<readonly Path[], st
   return success(paths)
 }
 
-/** Names that are parsed as themselves without quotes. */
+/** Names that need no quotes. */
 const PLAIN_NAME = /^(?!\$$)[^.[\]*\s"'](?:[^.[\]*"']*[^.[\]*\s"'])?$/
 
 const quote = (name: string): string => `"${name.replace(/["\\]/g, '\\$&')}"`
@@ -144,7 +147,7 @@ export const valuesAt = (root: JsonValue, path: Path): readonly JsonValue[] =>
   path.reduce<readonly JsonValue[]>(
     (values, step) => {
       const next = values.flatMap(value => follow(value, step))
-      // Containers overlap only below others, and other steps keep them apart.
+      // Only a `**` leads to the same container more than once.
       return step.kind === 'deep' ? [...new Set(next)] : next
     },
     [root],

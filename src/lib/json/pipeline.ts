@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Result } from '../kernel/result.ts'
 import type { SearchParams } from '../search/query.ts'
 import { createSearch } from '../search/search.ts'
@@ -5,7 +6,10 @@ import { type ExploreParams, explore } from './explore.ts'
 import { type FilterParams, filter } from './filter.ts'
 import type { PageInfo, PipelineStep, ResultDocument, StepOutput } from './result-document.ts'
 
-/** The parameters of each step, in the order they run: each step gets the output of the one before. */
+/**
+ * The parameters of the steps, in the order in which they run. Each step gets the output of the
+ * previous one.
+ */
 export type PipelineSteps = {
   filter?: FilterParams
   search?: SearchParams
@@ -17,7 +21,7 @@ export type PipelineOutcome = {
   notes: readonly string[]
   page: PageInfo | undefined
   errors: readonly { step: string; message: string }[]
-  /** How many steps ran, failed ones included. */
+  /** How many steps ran, including failed ones. */
   stepsRun: number
 }
 
@@ -27,24 +31,21 @@ const MAX_CACHED = 8
 type Outcome = Result<StepOutput, string>
 
 /**
- * Runs the requested steps in order. A step that fails reports its error, and the next one gets the last output. Outcomes
- * are cached as long as their document exists, so that indexes built for them are reused.
+ * Runs the requested steps in order. If a step fails, its error is reported, and the next step gets
+ * the last output. Outcomes are cached as long as their document exists, so that indexes built for
+ * them are reused.
  */
 export const createPipeline = () => {
   const search = createSearch()
-  const cached = new WeakMap<ResultDocument, Map<string, Outcome>>()
+  const cached = new WeakMap<ResultDocument, LRUCache<string, Outcome>>()
 
   const run = <Params>(step: PipelineStep<Params>, document: ResultDocument, params: Params): Outcome => {
-    const outcomes = cached.get(document) ?? new Map<string, Outcome>()
+    const outcomes = cached.get(document) ?? new LRUCache<string, Outcome>({ max: MAX_CACHED })
     cached.set(document, outcomes)
     const key = `${step.name} ${JSON.stringify(params)}`
     const known = outcomes.get(key)
     if (known !== undefined) return known
     const outcome = step.apply(document, params)
-    for (const oldest of outcomes.keys()) {
-      if (outcomes.size < MAX_CACHED) break
-      outcomes.delete(oldest)
-    }
     outcomes.set(key, outcome)
     return outcome
   }

@@ -70,15 +70,16 @@ const exclude = (value: JsonValue, trees: PathTrees): JsonValue => {
 }
 
 /**
- * Returns what the paths lead to, in its place: objects keep these members and arrays these items, in order. Objects and
- * arrays without any are left out; undefined if nothing is left. Shares whole parts with the value.
+ * Keeps only what the paths lead to: these members of objects and these items of arrays, in order.
+ * Leaves out objects and arrays that have none, and returns undefined if nothing is left. Shares
+ * whole parts with the value.
  */
 export const includePaths = (value: JsonValue, paths: readonly Path[]): JsonValue | undefined =>
   include(value, buildPathTree(paths).active)
 
 /**
- * Returns the value without what the paths lead to; undefined if that is all of it. Shares untouched parts with the
- * value. With `digitsAreNames` a number is never the index of an item, except in brackets.
+ * Removes what the paths lead to. Returns undefined if that is the whole value. Shares unchanged
+ * parts with the value. With `digitsAreNames`, a number is an index only in brackets.
  */
 export const excludePaths = (
   value: JsonValue,

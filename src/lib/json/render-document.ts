@@ -1,13 +1,17 @@
+import { formatNumber } from '../kernel/format.ts'
 import { renderTable } from './parse-table.ts'
 import type { ResultDocument } from './result-document.ts'
 
-/** Renders a document for a model: JSON without blanks; lines and tables in their own format if they still fit it. */
+/**
+ * Renders a document for a model: JSON without whitespace, and JSON lines and tables in their own
+ * format if the value still fits it.
+ */
 export const renderDocument = (document: ResultDocument): string => {
   switch (document.kind) {
     case 'text':
       return document.text
     case 'binary':
-      return `${document.mediaType}, ${document.bytes.toLocaleString('en')} bytes: binary content, which cannot be shown or searched.`
+      return `${document.mediaType}, ${formatNumber(document.bytes)} bytes: binary content, which cannot be shown or searched.`
     case 'json': {
       const { value, format } = document
       if (format === 'csv') return renderTable(value) ?? JSON.stringify(value)

@@ -6,7 +6,7 @@ import { MAX_SAMPLES, type ValueShape } from './value-shape.ts'
 const MAX_SHOWN_CHARACTERS = 60
 /** Maximum members of one object, each on its own line. */
 const MAX_MEMBERS_SHOWN = 60
-/** Up to so many different values are all listed if some repeat. */
+/** If there are at most this many distinct values and some repeat, all are listed. */
 const MAX_CHOICES = 8
 const INDENT = '  '
 

@@ -20,11 +20,11 @@ export type ValueShape = {
 /** An object with more members counts as a map if the first ones have the same kind. */
 const TABLE_MEMBERS = 40
 const TABLE_MEMBERS_COMPARED = 8
-/** Maximum different names of one place; further ones are not described. */
+/** Maximum distinct member names of one place. Further ones are not described. */
 const MAX_MEMBERS = 500
 /** Maximum sample values of one place. */
 export const MAX_SAMPLES = 20
-/** One more, which shows that there are others. */
+/** One more than is shown, to tell whether there are others. */
 const MAX_STORED = MAX_SAMPLES + 1
 const MAX_SAMPLE_CHARACTERS = 200
 
@@ -74,7 +74,7 @@ const addList = (lists: ValueShape['lists'], value: readonly JsonValue[], levels
   if (value.length > lists.longest) lists.longest = value.length
   if (levels <= 0 || value.length === 0) return
   lists.item ??= createShape()
-  // A list does not count as a level: its items are what is asked for.
+  // A list does not count as a level, because the request is about its items.
   for (const item of value) addValue(lists.item, item, levels)
 }
 

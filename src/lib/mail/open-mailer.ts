@@ -6,7 +6,10 @@ import { AppError } from '../kernel/errors.ts'
 import type { Logger } from '../process/logger.ts'
 import type { Mail, Mailer } from './mailer.ts'
 
-/** Timeout for connecting, greeting and silence, so that a hanging mail server does not block a request. */
+/**
+ * Timeout for connecting, for the greeting and for silence, so that a mail server that hangs does
+ * not block a request.
+ */
 const SMTP_TIMEOUT_MS = 10_000
 
 export type MailerOptions = {

@@ -5,7 +5,10 @@ import { failure, type Result, success } from '../kernel/result.ts'
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 type Network = readonly [base: Address, prefixLength: number]
 
-/** Checks whether an address may be connected to. The error is like "127.0.0.1 is a loopback address". */
+/**
+ * Checks whether connections to an address are allowed. The error is a clause such as "127.0.0.1 is
+ * a loopback address".
+ */
 export type AddressPolicy = (address: string) => Result<void, string>
 
 const parseAddress = (text: string): Address | undefined => {
@@ -29,12 +32,20 @@ const parseNetwork = (text: string): Network | undefined => {
 /** Whether a text is a network such as 10.0.0.0/8 or fd00::/8, or a single address. */
 export const isCidr = (text: string): boolean => parseNetwork(text) !== undefined
 
-const contains = ([base, prefixLength]: Network, address: Address): boolean =>
+/** Parses networks that `isCidr` accepts. Throws otherwise. */
+export const parseNetworks = (texts: readonly string[]): readonly Network[] =>
+  texts.map(text => {
+    const network = parseNetwork(text)
+    if (network === undefined) throw new Error(`${text} is not a network such as 10.0.0.0/8`)
+    return network
+  })
+
+export const contains = ([base, prefixLength]: Network, address: Address): boolean =>
   base.kind() === address.kind() && address.match(base, prefixLength)
 
 /**
- * Addresses where clouds provide credentials: AWS, ECS, EKS, Azure, GCP, Alibaba, Oracle, OpenStack. Only an entry for
- * exactly the address allows it, not one for a network.
+ * Addresses where clouds provide credentials: AWS, ECS, EKS, Azure, GCP, Alibaba, Oracle,
+ * OpenStack. Only an entry for exactly this address allows it; an entry for a network does not.
  */
 const METADATA: readonly string[] = [
   '169.254.169.254',
@@ -71,8 +82,9 @@ const specialUseOf = (address: Address): string | undefined => {
 }
 
 /**
- * Returns the IPv4 address that a gateway or the kernel would extract: mapped and compatible (RFC 4291), translated
- * (RFC 2765), NAT64 well-known and local-use (RFC 6052, RFC 8215), 6to4 (RFC 3056), Teredo (RFC 4380).
+ * Returns the IPv4 address that a gateway or the kernel would extract from an IPv6 address: mapped
+ * and compatible (RFC 4291), translated (RFC 2765), NAT64 well-known and local-use (RFC 6052, RFC
+ * 8215), 6to4 (RFC 3056), Teredo (RFC 4380).
  */
 const hiddenIpv4 = ({ parts }: ipaddr.IPv6): ipaddr.IPv4 | undefined => {
   const [p0 = 0, p1 = 0, p2 = 0, p3 = 0, p4 = 0, p5 = 0, p6 = 0, p7 = 0] = parts
@@ -90,22 +102,19 @@ const hiddenIpv4 = ({ parts }: ipaddr.IPv6): ipaddr.IPv4 | undefined => {
 }
 
 /**
- * Creates a policy that allows public addresses, and those in `allow`: networks or single addresses, from the operator's
- * settings only. Check the address that a socket connects to, never a name. Throws if an entry of `allow` is invalid
- * (see `isCidr`). Sources: IANA special-purpose registries (RFC 6890), and the clouds' manuals for metadata addresses.
+ * Creates a policy that allows public addresses and those in `allow`, which holds networks and
+ * single addresses from the operator's settings. Check the address that a socket connects to, never
+ * a name. Throws if an entry of `allow` is invalid (see `isCidr`). Sources: IANA special-purpose
+ * registries (RFC 6890), and the clouds' manuals for metadata addresses.
  */
 export const createAddressPolicy = ({ allow }: { allow: readonly string[] }): AddressPolicy => {
-  const networks = allow.map(text => {
-    const network = parseNetwork(text)
-    if (network === undefined) throw new Error(`${text} is not a network such as 10.0.0.0/8`)
-    return network
-  })
+  const networks = parseNetworks(allow)
   const exact = networks.filter(([base, prefixLength]) => prefixLength === bitsOf(base))
 
   const refusalOf = (address: Address): string | undefined => {
     if (exact.some(network => contains(network, address))) return undefined
     if (METADATA.includes(address.toString())) {
-      return 'a cloud metadata address, which only an entry for exactly this address opens'
+      return 'a cloud metadata address, which only an entry for exactly this address allows'
     }
     if (address instanceof ipaddr.IPv6) {
       const hidden = hiddenIpv4(address)

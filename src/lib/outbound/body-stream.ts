@@ -1,10 +1,10 @@
 import { type Problem, tooLargeProblem } from './faults.ts'
 
-/** Bytes that wait for the reader; above it, nothing is read from the socket. */
+/** Maximum bytes buffered for the reader. Above it, nothing is read from the socket. */
 const MAX_WAITING_BYTES = 256 * 1_024
 
 const EVENT_ENDS = ['\n\n', '\r\n\r\n', '\r\r'] as const
-/** Most bytes of an event's end that a chunk may have without the rest. */
+/** Maximum bytes of an event's end that can be in one chunk while the rest is in the next. */
 const MAX_SPLIT_BYTES = 3
 
 /** Returns where the last event of a chunk ends, or undefined if none does (HTML standard §9.2.6). */
@@ -17,7 +17,7 @@ const endOfLastEvent = (chunk: Buffer): number | undefined => {
   return last === -1 ? undefined : last
 }
 
-/** Counts the bytes of the current event: a stream may be endless, an event may not. */
+/** Counts the bytes of the current event. A stream may be endless, but an event may not. */
 const createEventCounter = () => {
   let bytes = 0
   let tail: Buffer = Buffer.alloc(0)
@@ -41,7 +41,7 @@ const createByteCounter = () => {
 
 export type BodyStreamOptions = {
   host: string
-  /** In a stream of server-sent events each event is limited, not the whole. */
+  /** Whether the body is a stream of server-sent events. Then the limit applies to each event. */
   isEvents: boolean
   maxBytes: number
   /** Longest silence. */
@@ -49,7 +49,7 @@ export type BodyStreamOptions = {
   onIdle: () => void
   pause: () => void
   resume: () => void
-  /** The reader has left. */
+  /** Called when the reader cancels the stream. */
   onCancel: () => void
 }
 
@@ -62,7 +62,7 @@ export const createBodyStream = (options: BodyStreamOptions) => {
   const idle = setTimeout(options.onIdle, options.idleMs)
   idle.unref()
 
-  /** Returns false if it was over before. */
+  /** Returns false if the stream had already ended. */
   const finish = (): boolean => {
     if (isOver) return false
     isOver = true

@@ -6,13 +6,13 @@ import type { HttpClient } from './outbound-request.ts'
 
 /** Statuses of responses without a body (Fetch standard, "null body status"). */
 const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304])
-/** Sockets per origin of trusted addresses, which get few requests at once. */
+/** Maximum sockets per origin for trusted addresses, which get few requests at once. */
 const MAX_SOCKETS = 16
 
 /** Limits of one request and its complete response. */
 export type FetchBounds = { timeoutMs: number; maxResponseBytes: number }
 
-/** What libraries pass to a custom `fetch`. */
+/** The options that libraries pass to a custom `fetch`. */
 export type BoundedRequest = {
   method?: string | undefined
   headers?: ConstructorParameters<typeof Headers>[0]
@@ -42,8 +42,8 @@ const toText = (body: unknown): string | undefined => {
 }
 
 /**
- * Creates a `fetch` for libraries on top of a client, with complete responses within a timeout and a size limit. Throws
- * OutboundError.
+ * Creates a `fetch` for libraries. Responses are complete and within a timeout and a size limit.
+ * Throws OutboundError.
  */
 export const createBoundedFetch =
   ({ send }: Pick<HttpClient, 'send'>, bounds: FetchBounds): BoundedFetch =>
@@ -55,8 +55,8 @@ export const createBoundedFetch =
   }
 
 /**
- * Creates a `fetch` for addresses from the operator's settings, and addresses found there: any address is allowed,
- * including private ones, but no redirects.
+ * Creates a `fetch` for addresses that the operator configured, and those found at these addresses.
+ * Allows every address, including private ones, but follows no redirects.
  */
 export const createTrustedFetch = (bounds: FetchBounds): { fetch: BoundedFetch; close: () => Promise<void> } => {
   const client = createHttpClient({

@@ -12,12 +12,18 @@ const badEncoding = (host: string, what: string): Problem => ({
   text: `${host} responded with ${what}; turn compression off there`,
 })
 
-/** Responses of a known length from this size on are assembled while they arrive: copying 10 MB at once blocks the event loop. */
+/**
+ * Responses of known length from this size on are assembled as they arrive, because copying 10 MB
+ * at once blocks the event loop.
+ */
 const ASSEMBLED_BYTES = 1_024 * 1_024
 
 /** Collects the chunks of a body. */
 const createCollector = () => {
-  /** The body, in memory that threads can read in place. Its length is that of the header, which HTTP's parser enforces. */
+  /**
+   * The body, in memory that threads can read in place. Its length is that of Content-Length, which
+   * the HTTP parser enforces.
+   */
   let assembled: Buffer | undefined
   let only: Buffer | undefined
   let chunks: Buffer[] | undefined
@@ -78,7 +84,8 @@ export const fetchBuffered = (
       {
         ...options,
         mayRetry: true,
-        // A request that ends sooner anyway needs no idle timeout: each is a timer that outlives the response.
+        // A request with a shorter timeout needs no idle timeout, which is a timer that outlives
+        // the response.
         bodyIdleMs: timeoutMs > bodyIdleMs ? bodyIdleMs : 0,
         abortError: () => toError(abortProblem),
       },

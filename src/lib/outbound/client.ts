@@ -27,7 +27,9 @@ export type HttpClientOptions = DispatcherOptions & {
   now?: () => number
 }
 
-/** A response that falls silent for this long counts as stuck, whatever the timeout of the request. */
+/**
+ * A response that falls silent for this long counts as stuck, regardless of the request's timeout.
+ */
 const BODY_IDLE_MS = 30_000
 
 type InProcessOptions = Pick<OutboundRequest, 'timeoutMs' | 'maxResponseBytes' | 'signal'> & { toError: ToError }
@@ -56,12 +58,11 @@ const fetchInProcess = (
   })
 
 /**
- * Creates the client for complete responses. Each request, and each of its redirects, passes the checks of its URL and of
- * the address that it leads to, and ends within its timeout and size limit.
+ * Creates a client that returns complete responses. Checks the URL of each request and redirect and
+ * the address that it leads to, and ends each request within its timeout and size limit.
  */
 export const createHttpClient = (options: HttpClientOptions): HttpClient => {
-  const { maxRedirects, bodyIdleMs = BODY_IDLE_MS, now = () => performance.now() } = options
-  const inProcess = options.inProcess ?? new Map<string, InProcessOrigin>()
+  const { maxRedirects, inProcess, bodyIdleMs = BODY_IDLE_MS, now = () => performance.now() } = options
   const { dispatch, close } = createDispatcher(options)
   const follow = createRedirector(maxRedirects)
   let isClosed = false
@@ -70,7 +71,7 @@ export const createHttpClient = (options: HttpClientOptions): HttpClient => {
     if (isClosed) return stoppingProblem
     if (signal?.aborted) return abortProblem
     if (mayReach === undefined || mayReach(origin)) return undefined
-    return blocked(`${origin} is not among the origins that this tool may reach; see its allowed origins`)
+    return blocked(`${origin} is not among the allowed origins of this tool`)
   }
 
   const send = async (request: OutboundRequest): Promise<OutboundResponse> => {
@@ -82,7 +83,7 @@ export const createHttpClient = (options: HttpClientOptions): HttpClient => {
       if (refusal !== undefined) throw toError(refusal)
       const { maxResponseBytes, signal } = request
       const limits = { timeoutMs: request.timeoutMs - (now() - startedAt), maxResponseBytes, signal, toError }
-      const inside = inProcess.get(prepared.target.origin)
+      const inside = inProcess?.get(prepared.target.origin)
       return inside === undefined
         ? fetchBuffered(prepared, { ...limits, dispatch, bodyIdleMs })
         : fetchInProcess(inside, prepared, limits)

@@ -1,6 +1,10 @@
 import { type buildConnector, Client, errors } from 'undici'
+import { MAX_RESPONSE_HEADER_BYTES } from '../kernel/limits.ts'
 
-/** Maximum number of origins with open connections. Above it the one unused for longest loses its idle connections. */
+/**
+ * Maximum number of origins with open connections. Above it, the idle connections of the origin
+ * unused for longest are closed.
+ */
 const MAX_ORIGINS = 256
 /** Idle timeout of connections. Shorter than that of common servers (5 s). */
 const KEEP_ALIVE_MS = 4_000
@@ -16,7 +20,10 @@ export type Connection = {
   responses: number
 }
 
-/** A request that needs a connection. Exactly one of the two is called, unless it is forgotten before. */
+/**
+ * A request that needs a connection. Either `start` or `fail` is called once, unless the request is
+ * forgotten before.
+ */
 export type PendingRequest = { start: (connection: Connection) => void; fail: (error: Error) => void }
 
 export type ConnectionPoolsOptions = {
@@ -24,16 +31,15 @@ export type ConnectionPoolsOptions = {
   connector: buildConnector.connector
   /** Per origin. */
   maxSockets: number
-  maxHeaderBytes: number
 }
 
 /**
- * Creates the pool of one origin. The connection used last is used first, and pending requests wait in order. The pool of
- * undici costs more CPU (ADR 15).
+ * Creates the pool of one origin. It prefers the most recently used connection and starts pending
+ * requests in order. The pool of undici costs more CPU (ADR 15).
  */
 const createConnectionPool = (
   origin: string,
-  { connector, maxSockets, maxHeaderBytes }: ConnectionPoolsOptions,
+  { connector, maxSockets }: ConnectionPoolsOptions,
   onEmpty: () => void,
 ) => {
   const connections = new Set<Connection>()
@@ -49,7 +55,7 @@ const createConnectionPool = (
       pipelining: 1,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: MAX_KEEP_ALIVE_MS,
-      maxHeaderSize: maxHeaderBytes,
+      maxHeaderSize: MAX_RESPONSE_HEADER_BYTES,
       // Callers have their own timeouts.
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -71,7 +77,7 @@ const createConnectionPool = (
     const [next] = pending
     if (next === undefined) return
     pending.delete(next)
-    // In a microtask, because undici is still cleaning up after the response before.
+    // In a microtask, because undici is still cleaning up after the previous response.
     queueMicrotask(() => next.start(connection))
   }
 
@@ -152,7 +158,10 @@ export const createConnectionPools = (options: ConnectionPoolsOptions) => {
   }
 
   return {
-    /** Returns the pool of an origin, or undefined after `close`. Pools are removed, so call it for each request. */
+    /**
+     * Returns the pool of an origin, or undefined after `close`. Empty pools are removed, so call
+     * it for each request.
+     */
     get: (origin: string): ConnectionPool | undefined => {
       if (isClosed) return undefined
       const entry = pools.get(origin) ?? add(origin)

@@ -9,9 +9,7 @@ export class BlockedError extends Error {
 
 const HOW_TO_ALLOW = 'the operator can allow it with PATCHBAY_ALLOW_PRIVATE_NETWORKS'
 
-const refuseAddress = (reason: string) => new BlockedError(`${reason}; ${HOW_TO_ALLOW}`)
-
-/** Does not name the address, which would tell a tenant how a private network is numbered. */
+/** Omits the address, which would tell a tenant how a private network is numbered. */
 const refuseName = (hostname: string, reason: string) =>
   new BlockedError(`${hostname} resolves to an address that is not public; ${HOW_TO_ALLOW}`, { cause: reason })
 
@@ -42,9 +40,10 @@ const guardLookup =
 export type ConnectorOptions = { policy: AddressPolicy; lookup: LookupFunction; connectTimeoutMs: number }
 
 /**
- * Creates a connector that opens sockets to allowed addresses only. A literal address is checked before connecting,
- * because it needs no lookup; a name while it is resolved; and finally the address that the socket is connected to.
- * HTTP/1.1 only. Certificates are always verified. Proxies in the environment are ignored.
+ * Creates a connector that opens sockets to allowed addresses only. Checks a literal address before
+ * connecting, because it needs no lookup, a name when it is resolved, and finally the address that
+ * the socket is connected to. HTTP/1.1 only. Certificates are always verified. Proxies in the
+ * environment are ignored.
  */
 export const createConnector = ({ policy, lookup, connectTimeoutMs }: ConnectorOptions): buildConnector.connector => {
   const connect = buildConnector({
@@ -68,7 +67,7 @@ export const createConnector = ({ policy, lookup, connectTimeoutMs }: ConnectorO
   return (options, callback) => {
     if (isIP(options.hostname) !== 0) {
       const verdict = policy(options.hostname)
-      if (!verdict.ok) return callback(refuseAddress(verdict.error), null)
+      if (!verdict.ok) return callback(new BlockedError(`${verdict.error}; ${HOW_TO_ALLOW}`), null)
     }
     connect(options, (error, socket) => {
       if (error !== null) return callback(error, null)

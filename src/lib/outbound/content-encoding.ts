@@ -14,7 +14,10 @@ const rawDeflate: Decoder = { decode: promisify(zlib.inflateRaw), decodeSync: zl
 const brotli: Decoder = { decode: promisify(zlib.brotliDecompress), decodeSync: zlib.brotliDecompressSync }
 const zstd: Decoder = { decode: promisify(zlib.zstdDecompress), decodeSync: zlib.zstdDecompressSync }
 
-/** The standard means the zlib format (RFC 9110 §8.4.1.2); some servers send the raw stream, which starts differently. */
+/**
+ * `deflate` means the zlib format (RFC 9110 §8.4.1.2), but some servers send a raw deflate stream,
+ * which starts differently.
+ */
 const deflateOf = (raw: Buffer): Decoder => (((raw[0] ?? 0) & 0x0f) === 8 ? zlibDeflate : rawDeflate)
 
 const DECODERS: ReadonlyMap<string, (raw: Buffer) => Decoder> = new Map([
@@ -25,12 +28,16 @@ const DECODERS: ReadonlyMap<string, (raw: Buffer) => Decoder> = new Map([
   ['zstd', () => zstd],
 ])
 
-/** Accept-Encoding unless the tool sets it: every server that compresses supports one of these. */
+/**
+ * Value of Accept-Encoding unless the tool sets it. Every server that compresses supports one of
+ * these.
+ */
 export const ACCEPTED_ENCODINGS = 'gzip, br'
 
 /**
- * Parses Content-Encoding; undefined if the body is not encoded. Stacked encodings are refused: no honest API uses them,
- * and each layer multiplies the size that a small response can decode to.
+ * Parses Content-Encoding. Returns undefined if the body is not encoded. Refuses stacked encodings:
+ * no reasonable API uses them, and each layer multiplies the size that a small response can decode
+ * to.
  */
 export const parseContentEncoding = (header: string | string[] | undefined): Result<string | undefined, string> => {
   if (header === undefined) return success(undefined)
@@ -41,11 +48,14 @@ export const parseContentEncoding = (header: string | string[] | undefined): Res
     .filter(name => name !== '' && name !== 'identity')
   const [name] = names
   if (name === undefined) return success(undefined)
-  if (names.length > 1) return failure('several Content-Encodings, one on top of the other')
-  return DECODERS.has(name) ? success(name) : failure('a Content-Encoding that is not known here')
+  if (names.length > 1) return failure('several Content-Encodings applied in sequence')
+  return DECODERS.has(name) ? success(name) : failure('an unknown Content-Encoding')
 }
 
-/** Small bodies are decoded at once, for a third of the cost of a thread; larger ones would block the event loop. */
+/**
+ * Small bodies are decoded synchronously, for a third of the cost of a thread. Larger ones would
+ * block the event loop.
+ */
 const MAX_SYNC_ENCODED_BYTES = 8 * 1_024
 const MAX_SYNC_DECODED_BYTES = 64 * 1_024
 

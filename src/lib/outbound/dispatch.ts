@@ -1,7 +1,6 @@
 import { lookup as systemLookup } from 'node:dns'
 import { type LookupFunction, Socket } from 'node:net'
 import type { Dispatcher } from 'undici'
-import { MAX_RESPONSE_HEADER_BYTES } from '../kernel/limits.ts'
 import type { AddressPolicy } from './address-policy.ts'
 import { type Connection, type ConnectionPool, createConnectionPools, type PendingRequest } from './connection-pools.ts'
 import { createConnector } from './connector.ts'
@@ -20,16 +19,22 @@ import { createOwnOriginCheck } from './target.ts'
 const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE'])
 /** Maximum number of interim responses (1xx). */
 const MAX_INTERIM_RESPONSES = 32
-/** Given to undici as the reason of an abort; never shown. */
+/** The reason of an abort for undici. It is never shown. */
 const IS_OVER = new Error('the request is over')
 
 export type DispatcherOptions = {
-  /** Which addresses may be connected to. No connection is shared between dispatchers, whose policies may differ. */
+  /**
+   * Decides which addresses are allowed. Dispatchers share no connections, because their policies
+   * may differ.
+   */
   policy: AddressPolicy
   connectTimeoutMs: number
   /** Per origin; further requests wait in order. Unlimited if undefined. */
   maxSockets?: number | undefined
-  /** Origins of Patchbay itself, which would call itself. */
+  /**
+   * Origins of Patchbay itself. Requests to them are refused, because Patchbay must not call
+   * itself.
+   */
   ownOrigins?: readonly string[] | undefined
   /** Returns all addresses of a name. Defaults to the system's resolver. */
   lookup?: LookupFunction | undefined
@@ -38,12 +43,12 @@ export type DispatcherOptions = {
 export type DispatchRequest = {
   /** Scheme, host and port. */
   origin: string
-  /** As in error messages: the port only if it is not the scheme's default. */
+  /** The host for error messages. Includes the port only if it is not the scheme's default. */
   host: string
   method: string
   /** Path and query. */
   path: string
-  /** Lists have names and values in turn. */
+  /** A list contains names and values alternately. */
   headers: string[] | Record<string, string | string[]>
   body: Dispatcher.DispatchOptions['body']
   /** Whether to send it once more if a reused connection turns out to be closed before any byte of the response. */
@@ -63,23 +68,32 @@ export type ResponseHandler = {
   onHead: (head: ResponseHead) => void
   onData: (chunk: Buffer) => void
   onEnd: () => void
-  /** The server has switched protocols. The socket belongs to the handler from here on. */
+  /** The server has switched protocols. From here on, the socket belongs to the handler. */
   onUpgrade?: (head: ResponseHead, socket: Socket) => void
-  /** There is no response, or only a part of it. `isUnsent`: nothing was sent, so another server may be tried. */
+  /**
+   * The response is missing or incomplete. `isUnsent`: nothing was sent, so another server may be
+   * tried.
+   */
   onFault: (problem: Problem, isUnsent: boolean) => void
 }
 
 /**
- * Creates the only way out to other HTTP servers. A request streams in both directions, over connections that the address
- * guard has checked, and is never redirected. Timeouts are up to the caller.
+ * Creates the only way to send requests to other HTTP servers. A request streams in both
+ * directions, over connections that the address guard has checked, and is never redirected.
+ * Timeouts are up to the caller.
  */
-export const createDispatcher = ({ policy, connectTimeoutMs, maxSockets, ownOrigins, lookup }: DispatcherOptions) => {
-  const connector = createConnector({ policy, lookup: lookup ?? systemLookup, connectTimeoutMs })
-  const maxHeaderBytes = MAX_RESPONSE_HEADER_BYTES
-  const pools = createConnectionPools({ connector, maxSockets: maxSockets ?? Number.POSITIVE_INFINITY, maxHeaderBytes })
+export const createDispatcher = ({
+  policy,
+  connectTimeoutMs,
+  maxSockets = Number.POSITIVE_INFINITY,
+  ownOrigins = [],
+  lookup = systemLookup,
+}: DispatcherOptions) => {
+  const connector = createConnector({ policy, lookup, connectTimeoutMs })
+  const pools = createConnectionPools({ connector, maxSockets })
   const isOwn = createOwnOriginCheck(ownOrigins)
 
-  /** Prepares a request, to be started and aborted by what it returns. */
+  /** Prepares a request. The returned functions start and abort it. */
   const dispatch = (request: DispatchRequest, handler: ResponseHandler) => {
     const { origin, host, method } = request
     let phase: Phase = 'queued'
@@ -118,13 +132,14 @@ export const createDispatcher = ({ policy, connectTimeoutMs, maxSockets, ownOrig
       isLostConnection(error) &&
       (phase === 'connecting' || IDEMPOTENT.has(method))
     const onError = (error: unknown): void => {
-      // The end of a body is not processed while it is paused. If the connection closes then, nothing is missing.
+      // The end of a body is not processed while reading is paused. If the connection closes then,
+      // the body is complete.
       if (missingBytes === 0) {
         end()
         return
       }
       const isTls = origin.startsWith('https:')
-      const problem = problemOf(error, { host, phase, isTls, maxHeaderBytes, bodyIdleMs: request.bodyIdleMs })
+      const problem = problemOf(error, { host, phase, isTls, bodyIdleMs: request.bodyIdleMs })
       fail({ ...problem, cause: error }, (phase === 'queued' || phase === 'connecting') && !isUnwritable(error))
     }
     const send = (): void => {
@@ -136,7 +151,7 @@ export const createDispatcher = ({ policy, connectTimeoutMs, maxSockets, ownOrig
 
     const undiciHandler: Dispatcher.DispatchHandler = {
       onRequestStart: started => {
-        // Thrown here, the connection can still be used.
+        // An error thrown here leaves the connection usable.
         if (isOver) throw IS_OVER
         controller = started
         phase = 'sent'
@@ -183,7 +198,8 @@ export const createDispatcher = ({ policy, connectTimeoutMs, maxSockets, ownOrig
         if (connection === undefined) return
         if (mayRetry(error)) {
           isRetry = true
-          // The socket is gone, so the client opens another. In a microtask, because undici is still cleaning up.
+          // The socket is closed, so the client opens another. In a microtask, because undici is
+          // still cleaning up.
           queueMicrotask(send)
           return
         }

@@ -1,14 +1,15 @@
+import { MAX_RESPONSE_HEADER_BYTES } from '../kernel/limits.ts'
 import { BlockedError } from './connector.ts'
 import { OutboundError, type OutboundFault } from './outbound-request.ts'
 
-/** Progress of a request; `queued` waits for one of the origin's connections. */
+/** Progress of a request. A `queued` one waits for one of the origin's connections. */
 export type Phase = 'queued' | 'connecting' | 'sent' | 'receiving'
 
-/** What went wrong, in words for the caller: what happened, and what to do. */
+/** A failed request, described for the caller: what happened, and what to do. */
 export type Problem = { fault: OutboundFault; text: string; cause?: unknown }
 
 /** The state of a request when something went wrong. */
-export type Standing = { host: string; phase: Phase; isTls: boolean; maxHeaderBytes: number; bodyIdleMs: number }
+export type Standing = { host: string; phase: Phase; isTls: boolean; bodyIdleMs: number }
 
 const CERTIFICATES: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'has expired',
@@ -17,7 +18,7 @@ const CERTIFICATES: Readonly<Record<string, string>> = {
   SELF_SIGNED_CERT_IN_CHAIN: 'comes from an issuer that is not trusted here',
   UNABLE_TO_GET_ISSUER_CERT: 'comes from an issuer that is not trusted here',
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'comes from an issuer that is not trusted here',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'comes without the certificates of its issuer',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "comes without its issuer's certificate",
   ERR_TLS_CERT_ALTNAME_INVALID: 'is for another host',
   CERT_REVOKED: 'was revoked',
 }
@@ -39,7 +40,7 @@ const connectTimeoutProblem = ({ host }: Standing): Problem => ({
   text: `${host} did not accept a connection in time; check the host and the port, and that it can be reached from here`,
 })
 
-/** Broken HTTP, an unexpected response, or an unexpected upgrade. */
+/** Whether the server sent broken HTTP, an unexpected response, or an unexpected upgrade. */
 const isNoHttp = (error: unknown): boolean =>
   error instanceof Error &&
   (error.name === 'HTTPParserError' || error.message === 'bad response' || error.message === 'bad upgrade')
@@ -64,7 +65,7 @@ const lostProblem = ({ host, phase, isTls }: Standing): Problem => {
   if (!isTls) return { fault: 'reset', text: `${host} closed the connection before the request; try again` }
   return {
     fault: 'tls',
-    text: `${host} closed the connection during the TLS handshake; check that the port speaks https`,
+    text: `${host} closed the connection during the TLS handshake; check that the port uses https`,
   }
 }
 
@@ -81,24 +82,24 @@ const unresolvedProblem = ({ host }: Standing): Problem => ({
 const interruptedProblem = (standing: Standing): Problem =>
   standing.phase === 'receiving' ? lostProblem(standing) : noHttpProblem(standing)
 
-/** By the error codes of the resolver, the system, undici and its parser. */
+/** Problems by the error codes of the resolver, the system, undici and its parser. */
 const PROBLEMS: Readonly<Record<string, (standing: Standing) => Problem>> = {
   ENOTFOUND: unresolvedProblem,
   ENODATA: unresolvedProblem,
   EAI_AGAIN: ({ host }) => ({ fault: 'dns', text: `the name ${host} cannot be resolved at the moment; try again` }),
   ECONNREFUSED: ({ host }) => ({
     fault: 'refused',
-    text: `${host} refused the connection; check the port, and that the API runs`,
+    text: `${host} refused the connection; check the port, and that the API is running`,
   }),
   ETIMEDOUT: standing => (standing.phase === 'connecting' ? connectTimeoutProblem(standing) : lostProblem(standing)),
   UND_ERR_CONNECT_TIMEOUT: connectTimeoutProblem,
   UND_ERR_BODY_TIMEOUT: ({ host, bodyIdleMs }) => ({
     fault: 'timeout',
-    text: `${host} fell silent for ${bodyIdleMs} ms in the middle of its response; check what delays the API`,
+    text: `${host} sent nothing for ${bodyIdleMs} ms in the middle of its response; check what delays the API`,
   }),
-  UND_ERR_HEADERS_OVERFLOW: ({ host, maxHeaderBytes }) => ({
+  UND_ERR_HEADERS_OVERFLOW: ({ host }) => ({
     fault: 'too_large',
-    text: `the response headers of ${host} are larger than ${maxHeaderBytes} bytes; have the API send fewer`,
+    text: `the response headers from ${host} are larger than ${MAX_RESPONSE_HEADER_BYTES} bytes; have the API send fewer`,
   }),
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: interruptedProblem,
   HPE_INVALID_EOF_STATE: lostProblem,
@@ -142,7 +143,7 @@ export const timeoutProblem = (host: string, phase: Phase): Problem => ({
 
 export const tooLargeProblem = (host: string, maxBytes: number): Problem => ({
   fault: 'too_large',
-  text: `the response of ${host} is larger than ${maxBytes} bytes; ask for less, or raise PATCHBAY_MAX_RESPONSE_BYTES`,
+  text: `the response from ${host} is larger than ${maxBytes} bytes; ask for less, or raise PATCHBAY_MAX_RESPONSE_BYTES`,
 })
 
 export const blocked = (text: string): Problem => ({ fault: 'blocked', text })
@@ -152,7 +153,7 @@ export const stoppingProblem: Problem = { fault: 'aborted', text: 'the call was 
 /** Turns a problem into an error. Every message ends with how long the request took. */
 export type ToError = (problem: Problem) => OutboundError
 
-/** `afterMs`: since the request began. */
+/** Creates an error. `afterMs` is the time since the request began. */
 export const toOutboundError = ({ fault, text, cause }: Problem, afterMs: number): OutboundError => {
   const rounded = Math.round(afterMs)
   return new OutboundError(fault, `${text} (after ${rounded} ms)`, rounded, cause === undefined ? {} : { cause })

@@ -57,7 +57,10 @@ export class OutboundError extends Error {
   }
 }
 
-/** Responds for an origin inside this process, such as the sample API, without the network. */
+/**
+ * Responds for an origin, such as that of the sample API, inside this process and without the
+ * network.
+ */
 export type InProcessOrigin = (request: OutboundRequest) => Promise<OutboundResponse>
 
 export type HttpClient = {

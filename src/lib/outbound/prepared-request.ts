@@ -8,9 +8,9 @@ import type { Target } from './target.ts'
 export type PreparedRequest = {
   target: Target
   method: string
-  /** Configured headers. */
+  /** The headers of the original request that are still sent. */
   configured: OutboundRequest['headers']
-  /** Names and values in turn: the configured headers and our own. */
+  /** Names and values alternately: the configured headers and our own. */
   headers: string[]
   body: string | undefined
 }

@@ -6,7 +6,6 @@ import { type PreparedRequest, prepareRequest } from './prepared-request.ts'
 import { createTargetCheck, parseRedirectTarget, type Target } from './target.ts'
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
-const isRedirect = (status: number): boolean => REDIRECTS.has(status)
 
 /** Whether a redirect changes the method to GET; 301 and 302 do so for POST, as in browsers. */
 const becomesGet = (status: number, method: string): boolean =>
@@ -22,18 +21,16 @@ export type RedirectOptions<Response> = {
   keepsAcrossOrigins?: (lowerCaseName: string) => boolean
 }
 
-const NONE = (): boolean => false
-
 /**
- * Builds the request after a redirect (RFC 9110 §15.4). Another origin receives no body, and only the headers that
- * `keepsAcrossOrigins` allows, because any other may hold a secret. Nothing is redirected from https to http. The error
- * says which rule was broken.
+ * Builds the request after a redirect (RFC 9110 §15.4). Another origin receives no body, and only
+ * the headers that `keepsAcrossOrigins` allows, because any other may hold a secret. A redirect
+ * from https to http is refused. The error says which rule was broken.
  */
 const redirectRequest = (
   { target: from, method, configured, body }: PreparedRequest,
   status: number,
   to: Target,
-  keepsAcrossOrigins: (lowerCaseName: string) => boolean = NONE,
+  keepsAcrossOrigins: (lowerCaseName: string) => boolean,
 ): Result<PreparedRequest, string> => {
   const isOtherOrigin = to.origin !== from.origin
   if (from.origin.startsWith('https:') && !to.origin.startsWith('https:')) {
@@ -56,14 +53,15 @@ const tooManyRedirects = (host: string, maxRedirects: number): Problem => ({
 })
 
 /**
- * Creates the function that sends a request and follows redirects; each passes the same checks as the first request. It
- * returns the last response, and with `maxRedirects` of 0 every redirect.
+ * Creates a function that sends a request and follows redirects. Each redirect passes the same
+ * checks as the first request. Returns the last response. If `maxRedirects` is 0, follows no
+ * redirect.
  */
 export const createRedirector = (maxRedirects: number) => {
   const checkTarget = createTargetCheck()
   return async <Response extends { status: number; headers: Readonly<ResponseHeaders> }>(
     first: Pick<OutboundRequest, 'url' | 'method' | 'headers' | 'body'>,
-    { perform, toError, discard, keepsAcrossOrigins }: RedirectOptions<Response>,
+    { perform, toError, discard, keepsAcrossOrigins = () => false }: RedirectOptions<Response>,
   ): Promise<Response> => {
     const target = checkTarget(first.url)
     if (!target.ok) throw toError(blocked(`${target.error}; correct the URL`))
@@ -72,14 +70,14 @@ export const createRedirector = (maxRedirects: number) => {
     let request = prepared.value
     for (let redirects = 0; ; redirects++) {
       const response = await perform(request)
-      const location = isRedirect(response.status) ? response.headers.location : undefined
+      const location = REDIRECTS.has(response.status) ? response.headers.location : undefined
       if (location === undefined || maxRedirects === 0) return response
       discard?.(response)
       const { target: from } = request
       if (redirects === maxRedirects) throw toError(tooManyRedirects(from.host, maxRedirects))
       const to = parseRedirectTarget(from, location, checkTarget)
       const next = to.ok ? redirectRequest(request, response.status, to.value, keepsAcrossOrigins) : to
-      if (!next.ok) throw toError(blocked(`${from.host} redirected where no request may go: ${next.error}`))
+      if (!next.ok) throw toError(blocked(`${from.host} sent a redirect that is not allowed: ${next.error}`))
       request = next.value
     }
   }

@@ -5,7 +5,10 @@ import type { PreparedRequest } from './prepared-request.ts'
 
 const ONCE = { once: true }
 
-/** Calls `stop` after the timeout or when the signal aborts, until it is told to end either. */
+/**
+ * Calls `stop` after the timeout or when the signal aborts. The returned functions end the timeout
+ * alone, or both.
+ */
 export const armStop = (
   timeoutMs: number,
   signal: OutboundRequest['signal'],
@@ -31,7 +34,7 @@ export type StreamOptions = {
   mayRetry: boolean
   /** Longest silence within the body; 0 for no limit. */
   bodyIdleMs: number
-  /** Until the response is complete, unless the receiver ends the timeout before. */
+  /** Time until the response is complete, unless the receiver ends the timeout before. */
   timeoutMs: number
   signal: OutboundRequest['signal']
   toError: ToError
@@ -44,7 +47,7 @@ export type ResponseReceiver = {
   start: (head: ResponseHead) => Problem | undefined
   add: (chunk: Buffer) => Problem | undefined
   end: () => void
-  /** There is no response, or no more of it. */
+  /** The response is missing or incomplete. */
   fail: (error: unknown) => void
 }
 

@@ -8,7 +8,7 @@ import { createRedirector } from './redirects.ts'
 import { type StreamOptions, streamResponse } from './stream-response.ts'
 
 type StreamLimits = {
-  /** Until the response begins. */
+  /** Time until the response begins. */
   headersTimeoutMs: number
   /** Longest silence in a body, except for server-sent events. */
   bodyIdleMs: number
@@ -21,8 +21,6 @@ type StreamLimits = {
 export type StreamingFetchOptions = DispatcherOptions &
   StreamLimits & {
     maxRedirects: number
-    /** Milliseconds of a monotonic clock. */
-    now?: () => number
   }
 
 export type StreamingFetch = {
@@ -62,7 +60,7 @@ const refusalOf = (host: string, { status, headers }: ResponseHead, maxBytes: nu
 
 type FetchOptions = StreamLimits & Pick<StreamOptions, 'dispatch' | 'signal' | 'toError' | 'abortError'>
 
-/** Sends one request, once, and returns the response as soon as it begins. */
+/** Sends one request without retries, and returns the response as soon as it begins. */
 const fetchStream = (
   prepared: PreparedRequest,
   { dispatch, signal, toError, abortError, ...limits }: FetchOptions,
@@ -82,7 +80,7 @@ const fetchStream = (
         isEvents,
         maxBytes: limits.maxResponseBytes,
         idleMs,
-        onIdle: () => call.cutFor({ fault: 'timeout', text: `${host} fell silent for ${idleMs} ms in its response` }),
+        onIdle: () => call.cutFor({ fault: 'timeout', text: `${host} sent nothing for ${idleMs} ms in its response` }),
         pause: call.pause,
         resume: call.resume,
         onCancel: () => call.cut(READER_LEFT),
@@ -107,30 +105,32 @@ const fetchStream = (
     )
   })
 
-/** The only headers that may go to another origin: what form the response should have is no secret. */
+/**
+ * The only headers that may go to another origin. They describe the wanted format and hold no
+ * secret.
+ */
 const keepsAcrossOrigins = (name: string): boolean => name === 'accept' || name === 'accept-encoding'
 
 const toRequest = (url: string | URL, { body, method = 'GET', headers: given }: RequestInit) => {
   if (body !== undefined && body !== null && typeof body !== 'string') throw new TypeError('only text can be sent')
   const headers = new Headers(given)
-  // The compression of the server would delay events.
+  // Compression by the server would delay events.
   headers.set('accept-encoding', 'identity')
   return { url: String(url), method, headers: [...headers], body: body ?? undefined }
 }
 
 /**
- * Creates a `fetch` for libraries, with the same checks of every request and redirect as `createHttpClient`, whose
- * responses stream for as long as they last. A request is sent once. Another origin receives no body and no headers that
- * may hold a secret.
+ * Creates a `fetch` for libraries whose responses stream for as long as they last. Checks every
+ * request and redirect like `createHttpClient`. Sends each request once, without retries. Another
+ * origin receives no body and no headers that may hold a secret.
  */
 export const createStreamingFetch = (options: StreamingFetchOptions): StreamingFetch => {
-  const { maxRedirects, now = () => performance.now() } = options
   const { dispatch, close } = createDispatcher(options)
-  const follow = createRedirector(maxRedirects)
+  const follow = createRedirector(options.maxRedirects)
 
   const fetch: StreamingFetch['fetch'] = async (url, init = {}) => {
-    const startedAt = now()
-    const toError: ToError = problem => toOutboundError(problem, now() - startedAt)
+    const startedAt = performance.now()
+    const toError: ToError = problem => toOutboundError(problem, performance.now() - startedAt)
     const signal = init.signal ?? undefined
     const abortError = (): unknown => signal?.reason
     const response = await follow(toRequest(url, init), {

@@ -12,21 +12,24 @@ export type Target = {
   path: string
 }
 
-/** No control characters, spaces and backslashes: with those, parsers disagree about where the host ends. */
+/**
+ * No control characters, spaces or backslashes: with those, parsers disagree about where the host
+ * ends.
+ */
 const UNAMBIGUOUS = /^[\x21-\x5b\x5d-\x7e\u00a0-\uffff]*$/
 
-const AMBIGUITY = 'the URL holds a space, a backslash or a control character'
+const AMBIGUITY = 'the URL contains a space, a backslash or a control character'
 
 const parseTarget = (url: string): Result<Target, string> => {
   if (!UNAMBIGUOUS.test(url)) return failure(AMBIGUITY)
   const parsed = URL.parse(url)
   if (parsed === null) return failure('the URL is not valid')
   if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') return failure('the URL is neither http nor https')
-  if (parsed.username !== '' || parsed.password !== '') return failure('the URL holds a user name or a password')
+  if (parsed.username !== '' || parsed.password !== '') return failure('the URL contains a user name or a password')
   if (parsed.hostname === '') return failure('the URL has no host')
   const { origin, host } = parsed
   parsed.hash = ''
-  // Path and query would not distinguish an empty query from none.
+  // `pathname` and `search` do not distinguish an empty query from none.
   return success({ url: parsed.href, origin, host, path: parsed.href.slice(origin.length) })
 }
 
@@ -36,7 +39,7 @@ export type TargetCheck = (url: string) => Result<Target, string>
 const PLAIN_PATH = /^\/[\w\-.~!$&()*+,;=:@%/?]*$/
 const DOT_SEGMENT = /\/(?:\.|%2e)/i
 
-/** Maximum number of remembered origins; then all are forgotten. */
+/** Maximum number of cached origins. When it is reached, the cache is cleared. */
 const MAX_KNOWN_ORIGINS = 1_024
 
 /**
@@ -70,7 +73,7 @@ export const parseRedirectTarget = (
   location: string | string[],
   check: TargetCheck,
 ): Result<Target, string> => {
-  if (typeof location !== 'string') return failure('it names several places')
+  if (typeof location !== 'string') return failure('it has several Location headers')
   // Headers are decoded as Latin-1. Browsers read non-ASCII characters as UTF-8.
   const text = Buffer.from(location, 'latin1').toString('utf8')
   if (!UNAMBIGUOUS.test(text)) return failure(AMBIGUITY)
@@ -81,8 +84,8 @@ export const parseRedirectTarget = (
 /** A name with a dot at its end is the same name (RFC 1034 §3.1). */
 const withoutRootDot = (origin: string): string => origin.replace(/\.(?=$|:\d+$)/, '')
 
-/** Returns whether an origin is one of Patchbay's own, in any spelling. */
-export const createOwnOriginCheck = (ownOrigins: readonly string[] = []): ((origin: string) => boolean) => {
+/** Returns a function that tells whether an origin is one of Patchbay's own, in any spelling. */
+export const createOwnOriginCheck = (ownOrigins: readonly string[]): ((origin: string) => boolean) => {
   const own = new Set(ownOrigins.map(withoutRootDot))
   return origin => own.has(withoutRootDot(origin))
 }

@@ -32,9 +32,11 @@ const wholeNumber = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
     .transform(Number)
     .refine(value => value >= minimum && value <= maximum, `is not between ${minimum} and ${maximum}`)
 
+const withoutBrackets = (host: string): string => host.replace(/^\[|\]$/g, '')
+
 /** A name, an IPv4 address, or an IPv6 address with or without brackets. */
 const isHostName = (text: string): boolean =>
-  URL.canParse(`http://${text.includes(':') ? `[${text.replace(/^\[|\]$/g, '')}]` : text}/`)
+  URL.canParse(`http://${text.includes(':') ? `[${withoutBrackets(text)}]` : text}/`)
 
 const masterKeys = list.refine(
   keys => keys.length > 0 && keys.every(isMasterKey),
@@ -51,7 +53,7 @@ const isIssuer = (text: string): boolean => {
   const url = URL.parse(text)
   if (url === null || url.username || url.password || url.search || url.hash) return false
   if (url.pathname.includes('/.well-known/')) return false
-  return url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.test(url.hostname.replace(/^\[|\]$/g, '')))
+  return url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.test(withoutBrackets(url.hostname)))
 }
 
 /** An http(s) address without a fragment, and without credentials, which logs would show. */
@@ -74,7 +76,7 @@ export const ENVIRONMENT = z.object({
   PATCHBAY_HOST: z
     .string()
     .refine(isHostName, 'is not a host name or address (set the port with PATCHBAY_PORT)')
-    .transform(text => text.replace(/^\[|\]$/g, ''))
+    .transform(withoutBrackets)
     .default('127.0.0.1'),
   PATCHBAY_PORT: wholeNumber(1, 65_535).default(8_080),
   PORT: wholeNumber(1, 65_535).optional(),

@@ -22,8 +22,8 @@ const readCanaries = async (tx: Transaction): Promise<ReadonlyMap<string, string
 }
 
 /**
- * Checks that the master keys fit the database. `keyIdsInUse`: ids of the keys that sealed something.
- * Throws MasterKeyError, which names the missing key.
+ * Checks that the master keys fit the database. `keyIdsInUse` are the ids of the keys with which
+ * data is sealed. Throws MasterKeyError if a key is missing or cannot open its canary.
  */
 export const checkMasterKeys = async (
   tx: Transaction,
@@ -50,13 +50,14 @@ export const checkMasterKeys = async (
   }
 }
 
-/** Stores a canary sealed with the first key, by which a later start recognizes it. */
+/** Stores a canary sealed with the first key, so that a later start recognizes the key. */
 export const enterMasterKeys = async (tx: Transaction, { keyIds: [first], seal }: Sealing): Promise<void> => {
   if (first === undefined) return
   const name = CANARY_PREFIX + first
   if ((await tx.installation.findUnique({ where: { name } })) !== null) return
   const value = seal(CANARY_TEXT, CANARY_CONTEXT).text
-  // An upsert without an update would be a read and an insert, and another first start could come between.
+  // With an empty update, the upsert would be a read and an insert, and another first start could
+  // come between.
   await tx.installation.upsert({ where: { name }, create: { name, value }, update: { name } })
 }
 
@@ -75,7 +76,7 @@ export const assertUnsealed = async (tx: Transaction, directory: string): Promis
 /** Returns the master keys of a new installation. Creates them unless another process has just done so. */
 export const takeFirstMasterKeys = async (tx: Transaction, directory: string): Promise<MasterKeys> => {
   const canaries = await readCanaries(tx)
-  // Read after the canaries: whoever stores a canary has created the file before.
+  // Read the file after the canaries: a process creates the file before it stores a canary.
   const keys = findMasterKeys(undefined, directory)
   if (keys !== undefined) return keys
   assertNoneSealed(canaries, directory)

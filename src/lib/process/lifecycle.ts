@@ -2,23 +2,16 @@ import type { Chore } from './upkeep.ts'
 
 type Close = () => void | Promise<void>
 
-/** Collects what a process has to do besides serving: recurring chores, and what to close when it ends or a start fails. */
-export type Lifecycle = {
-  onClose: (close: Close) => void
-  addChores: (...chores: readonly Chore[]) => void
-  chores: readonly Chore[]
-  /** Closes everything in reverse order of opening. Throws the first error once all have been tried. */
-  close: () => Promise<void>
-}
-
-export const createLifecycle = (): Lifecycle => {
+/** Collects recurring chores, and what to close when the process ends or fails to start. */
+export const createLifecycle = () => {
   const open: Close[] = []
   const chores: Chore[] = []
   return {
-    onClose: close => void open.push(close),
-    addChores: (...added) => void chores.push(...added),
+    onClose: (close: Close): void => void open.push(close),
+    addChores: (...added: readonly Chore[]): void => void chores.push(...added),
     chores,
-    close: async () => {
+    /** Closes everything in reverse order of opening. Throws the first error once all have been tried. */
+    close: async (): Promise<void> => {
       const errors: unknown[] = []
       for (let close = open.pop(); close !== undefined; close = open.pop()) {
         try {
@@ -31,3 +24,5 @@ export const createLifecycle = (): Lifecycle => {
     },
   }
 }
+
+export type Lifecycle = ReturnType<typeof createLifecycle>

@@ -18,8 +18,8 @@ export const watchLoopDelay = () => {
   /** Subtracts the sampling interval: the histogram records the whole time between two samples. */
   const late = (nanoseconds: number): number => Math.max(0, nanoseconds / NANOSECONDS - RESOLUTION_MS)
   const measure = (): LoopDelay => ({
-    p99Ms: histogram.count === 0 ? 0 : late(histogram.percentile(99)),
-    maxMs: histogram.count === 0 ? 0 : late(histogram.max),
+    p99Ms: late(histogram.percentile(99)),
+    maxMs: late(histogram.max),
     since: new Date(since),
   })
   const timer = setInterval(() => {

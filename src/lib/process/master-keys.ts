@@ -14,14 +14,14 @@ export class MasterKeyError extends Error {
 }
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : 'unknown reason')
-const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT'
-const isThere = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'EEXIST'
+const hasCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && 'code' in error && error.code === code
 
 const readText = (path: string): string | undefined => {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    if (isMissing(error)) return undefined
+    if (hasCode(error, 'ENOENT')) return undefined
     throw new MasterKeyError(
       `${path} cannot be read (${reasonOf(error)}): make it readable for this user, or set PATCHBAY_MASTER_KEY.`,
     )
@@ -39,7 +39,10 @@ const readKeys = (path: string): MasterKeys | undefined => {
   return [first, ...rest]
 }
 
-/** Creates the file atomically and never replaces one, so that two first starts agree on one key. */
+/**
+ * Creates the file atomically and never replaces one, so that concurrent first starts use the same
+ * key.
+ */
 const writeNewKey = (directory: string, path: string): void => {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const draft = `${path}.${randomBytes(6).toString('hex')}`
@@ -47,7 +50,7 @@ const writeNewKey = (directory: string, path: string): void => {
   try {
     linkSync(draft, path)
   } catch (error) {
-    if (!isThere(error)) throw error
+    if (!hasCode(error, 'EEXIST')) throw error
   } finally {
     rmSync(draft, { force: true })
   }

@@ -15,22 +15,14 @@ export type Metric = {
 }
 
 const register = (registry: Registry, { kind, name, help, labelNames, read }: Metric): void => {
-  const options = { name, help, labelNames: [...labelNames], registers: [registry] }
-  if (kind === 'gauge') {
-    const gauge = new Gauge({
-      ...options,
-      collect: () => {
-        gauge.reset()
-        for (const { labels, value } of read()) gauge.set(labels, value)
-      },
-    })
-    return
-  }
-  const counter = new Counter({
-    ...options,
+  const metric = new (kind === 'gauge' ? Gauge : Counter)({
+    name,
+    help,
+    labelNames: [...labelNames],
+    registers: [registry],
     collect: () => {
-      counter.reset()
-      for (const { labels, value } of read()) counter.inc(labels, value)
+      metric.reset()
+      for (const { labels, value } of read()) metric.inc(labels, value)
     },
   })
 }

@@ -18,8 +18,8 @@ const statFieldsOf = (pid: number): string[] | undefined => {
 }
 
 /**
- * Returns when the process started, in clock ticks since boot. Together with the pid this identifies a process for
- * good.
+ * Returns when the process started, in clock ticks since boot. Together with the pid, this
+ * identifies a process uniquely.
  */
 export const findStartTime = (pid: number): string | undefined => {
   const fields = statFieldsOf(pid)

@@ -64,7 +64,8 @@ const toSettings = (
   unknown: readonly string[],
 ) => ({
   isProduction: env.NODE_ENV === 'production',
-  // With the name, Fastify listens on both address families with two servers, and a shutdown drains only one.
+  // For the name, Fastify listens on both address families with two servers, and a shutdown drains
+  // only one.
   host: env.PATCHBAY_HOST === 'localhost' ? '127.0.0.1' : env.PATCHBAY_HOST,
   port: portOf(env),
   listensOnLoopback: LOOPBACK.test(env.PATCHBAY_HOST),
@@ -91,7 +92,7 @@ const toSettings = (
   smtpUrl: env.SMTP_URL,
   mailFrom: mailFromOf(env),
   auditDays: env.PATCHBAY_AUDIT_DAYS,
-  /** Grace period of a used refresh token; 0: none. */
+  /** Grace period of a used refresh token; 0 for none. */
   oauthRefreshGraceMs: env.PATCHBAY_OAUTH_REFRESH_GRACE_SECONDS * 1_000,
   /** Memory for cut results, compressed; 0 stores none. */
   cutCacheBytes: env.PATCHBAY_ANSWER_CACHE_MB * 1_024 * 1_024,
@@ -163,7 +164,7 @@ const readEnvFile = (directory: string): Given => {
 /** Reads an environment variable that the operator's configuration file refers to. */
 export const readVariable = (name: string): string | undefined => process.env[name]
 
-/** Loads the settings with these overriding the environment. */
+/** Loads the settings. `fixed` overrides the environment. */
 export const loadSettingsWith = (fixed: Readonly<Record<string, string>>): Settings =>
   loadSettings({ ...process.env, ...fixed })
 

@@ -23,9 +23,9 @@ const runs = (timeoutMs: number, work: () => void): boolean => {
 const MAX_TRIES = 5
 
 /**
- * Runs `work` for at most `timeoutMs` and returns whether it finished. Tries again if the machine was busy with
- * something else; `isRetry` is then true, since the interrupted run may have left its state half changed. Costs 0.1 ms,
- * because only a script of node:vm can be interrupted.
+ * Runs `work` for at most `timeoutMs` and returns whether it finished. Tries again if the machine
+ * was busy with something else; `isRetry` is then true, since the interrupted run may have left its
+ * state half changed. Each call costs 0.1 ms, because only a script of node:vm can be interrupted.
  */
 export const isDoneWithin = (timeoutMs: number, work: (isRetry: boolean) => void): boolean => {
   const before = process.cpuUsage()

@@ -1,7 +1,6 @@
-/** How often the chores run. */
-const EVERY_MS = 60 * 60 * 1_000
+import { HOUR_MS } from '../kernel/durations.ts'
 
-/** Recurring work, such as removing expired rows. It may be aborted, and then continues the next time. */
+/** Recurring work, such as removing expired rows. If it is aborted, the next run continues it. */
 export type Chore = { name: string; run: (signal: AbortSignal) => Promise<void> }
 
 export type UpkeepOptions = {
@@ -21,7 +20,7 @@ export const createUpkeep = ({ chores, logger }: UpkeepOptions) => {
       try {
         await run(stopping.signal)
       } catch (error) {
-        logger.warn({ err: error, chore: name }, 'a chore failed; it is tried again within the hour')
+        logger.warn({ err: error, chore: name }, 'a chore failed and will be retried within the hour')
       }
     }
   }
@@ -38,7 +37,7 @@ export const createUpkeep = ({ chores, logger }: UpkeepOptions) => {
     run,
     start: (): void => {
       void run()
-      timer ??= setInterval(() => void run(), EVERY_MS).unref()
+      timer ??= setInterval(() => void run(), HOUR_MS).unref()
     },
     /** Aborts, and waits for the chore in progress. */
     close: async (): Promise<void> => {

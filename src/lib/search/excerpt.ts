@@ -1,4 +1,5 @@
 import { sizeOf } from '../json/cut-json.ts'
+import { endOfCharacter } from '../json/cut-text.ts'
 import { findExactNumber } from '../json/exact-numbers.ts'
 import { hasMembers } from '../json/path.ts'
 import type { JsonObject, JsonValue } from '../kernel/json.ts'
@@ -6,15 +7,9 @@ import type { Span } from './matcher.ts'
 
 /** Shorter values are shown whole. */
 const MAX_WHOLE_CHARS = 300
-/** Characters shown of a longer one before the match, and in total. */
+/** Characters of a longer value shown before the match, and in total. */
 const LEAD_CHARS = 100
 const EXCERPT_CHARS = 400
-
-/** Moves a border that would split a surrogate pair. */
-const offSurrogate = (text: string, at: number): number => {
-  const code = text.charCodeAt(at)
-  return at > 0 && code >= 0xdc00 && code <= 0xdfff ? at - 1 : at
-}
 
 /** Whether the excerpt around a match also shows a later match. */
 export const isInExcerpt = (shown: Span, later: Span): boolean =>
@@ -23,8 +18,8 @@ export const isInExcerpt = (shown: Span, later: Span): boolean =>
 /** Returns the text, or an excerpt around the match, with an ellipsis for what is left out. */
 export const excerptOf = (text: string, span: Span | undefined): string => {
   if (text.length <= MAX_WHOLE_CHARS) return text
-  const from = offSurrogate(text, Math.max(0, Math.min((span?.start ?? 0) - LEAD_CHARS, text.length - EXCERPT_CHARS)))
-  const to = offSurrogate(text, Math.min(from + EXCERPT_CHARS, text.length))
+  const from = endOfCharacter(text, Math.max(0, Math.min((span?.start ?? 0) - LEAD_CHARS, text.length - EXCERPT_CHARS)))
+  const to = endOfCharacter(text, Math.min(from + EXCERPT_CHARS, text.length))
   return `${from > 0 ? '…' : ''}${text.slice(from, to)}${to < text.length ? '…' : ''}`
 }
 
@@ -37,7 +32,7 @@ const outline = (value: JsonValue[] | JsonObject): string => {
   return `{${Object.keys(value).slice(0, MAX_PREVIEW_ITEMS).join(', ')}${Object.keys(value).length > MAX_PREVIEW_ITEMS ? ', …' : ''}}`
 }
 
-/** Whether a text matches the search, so that it is shown first. */
+/** Whether a text matches the search. Matches are shown first. */
 export type IsMatch = (text: string) => boolean
 
 const holds = (value: JsonValue, isMatch: IsMatch): boolean => {
@@ -56,15 +51,16 @@ const matchesFirst = <T>(items: readonly T[], toValue: (item: T) => JsonValue, i
 const pieceOf = (text: string, chars: number, isMatch: IsMatch | undefined): string => {
   if (text.length <= chars) return text
   for (let from = 0; isMatch !== undefined && from < text.length; from += chars) {
-    const piece = text.slice(offSurrogate(text, from), offSurrogate(text, Math.min(from + chars, text.length)))
+    const piece = text.slice(endOfCharacter(text, from), endOfCharacter(text, Math.min(from + chars, text.length)))
     if (isMatch(piece)) return `${from > 0 ? '…' : ''}${piece}${from + chars < text.length ? '…' : ''}`
   }
-  return `${text.slice(0, offSurrogate(text, chars))}…`
+  return `${text.slice(0, endOfCharacter(text, chars))}…`
 }
 
 /**
- * Cuts a value to about `maxChars` of JSON: long strings and lists end in an ellipsis, and parts that do not fit are
- * replaced by their size. If not everything fits, matches come first; keys stay while there is room for them.
+ * Cuts a value to about `maxChars` of JSON. Long strings and lists end in an ellipsis, and parts
+ * that do not fit are replaced by their size. If not everything fits, matches come first. Keys are
+ * kept while there is room for them.
  */
 export const previewOf = (value: JsonValue, maxChars: number, isMatch?: IsMatch): JsonValue => {
   const isAll = isMatch === undefined || isWithin(value, maxChars)

@@ -1,9 +1,8 @@
 import { isInExcerpt } from './excerpt.ts'
 import { findSpans, isTooMuchAtOnce, MAX_EXACT_CHARS, type Matcher, type Span } from './matcher.ts'
 
-/** A match. */
 export type Hit = {
-  /** Index of the text that it is in. */
+  /** Index of the text that contains the match. */
   readonly passage: number
   /** The part of the text that was searched at once: all of it, or one line. */
   readonly unit: Span
@@ -26,7 +25,9 @@ export type Found = {
 /** Hits that are stored; further ones are only counted. */
 const MAX_HITS = 10_000
 
-/** Characters searched between two checks of the clock: most texts are too short for one each. */
+/**
+ * Characters searched between two checks of the clock. Most texts are too short for a check each.
+ */
 const CHARS_PER_CHECK = 8_192
 
 export type HitOptions = {

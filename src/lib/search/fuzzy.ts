@@ -3,15 +3,18 @@ import { failure, type Result, success } from '../kernel/result.ts'
 import type { Span } from './matcher.ts'
 import { wordSpansOf } from './split-words.ts'
 
-/** The part of a text nearest to a pattern: as many words as the pattern, or one more or fewer. */
+/**
+ * The part of a text most similar to a pattern. It has as many words as the pattern, or one more or
+ * fewer.
+ */
 export type Near = { readonly span: Span; readonly distance: number }
 export type NearFinder = { readonly maxDistance: number; find: (text: string) => Near | undefined }
 
 /** Pattern letters per allowed typing error, besides the first; two swapped letters are two errors. */
 const CHARS_PER_TYPO = 4
-/** A longer one is not a misspelt word, and the time grows with its length. */
+/** A longer pattern is not a misspelt word, and the time grows with its length. */
 const MAX_PATTERN_CHARS = 200
-/** Cached distances: words repeat. */
+/** Maximum cached distances. Texts repeat their words. */
 const MAX_CACHED = 100_000
 
 const normalize = (text: string): string => text.normalize('NFC').toLowerCase()

@@ -13,13 +13,13 @@ import { contextAround } from './sentences.ts'
 const NAMED_CHARS = 300
 /** Characters shown of each neighbouring value. */
 const NEIGHBOUR_CHARS = 120
-/** A smaller record is shown with what encloses it. */
+/** A record includes the object around it if that has at most this many characters of JSON. */
 const SMALL_RECORD_CHARS = 800
 /** Characters shown of all records together, and the minimum and maximum of each. */
 const RECORDS_CHARS = 8_000
 const MIN_RECORD_CHARS = 800
 const MAX_RECORD_CHARS = 4_000
-/** A longer text is shown by its sentences instead of its record. */
+/** For a match in a longer text, the sentences around it are shown instead of its record. */
 const PROSE_CHARS = 200
 
 const lineOf = (text: string, at: number): number => countLines(text.slice(0, at))
@@ -82,7 +82,10 @@ export const toResult = (
   return withNeighbours({ path, line: lineOf(text, unit.start + 1), value }, place, contextLines)
 }
 
-/** Returns the record of a match: the outermost small object or list around it, at most the item of a list. */
+/**
+ * Returns the record of a match: the outermost small object or list around it, but nothing beyond
+ * the item of a list.
+ */
 const recordOf = (place: Place): Place => {
   let record = place.parent ?? place
   while (
@@ -104,7 +107,7 @@ const ownMembers = (value: JsonValue): JsonValue => {
   return Object.fromEntries(own)
 }
 
-/** Returns as much of a record as fits with `count` of them, matches first. */
+/** Returns as much of a record as fits if `count` records share the room. Matches come first. */
 export const showRecord = (place: Place, count: number, isMatch: IsMatch): JsonValue => {
   const share = Math.floor(RECORDS_CHARS / Math.max(1, count))
   return previewOf(ownMembers(place.value), Math.min(MAX_RECORD_CHARS, Math.max(MIN_RECORD_CHARS, share)), isMatch)

@@ -11,8 +11,9 @@ export type Matcher = {
 }
 
 /**
- * Longest text in which matches are located at once. Locating a match takes a regular expression a hundred times as long
- * as testing for one, so in longer texts only the pieces that contain one are searched for its position.
+ * Longest text in which matches are located at once. With a regular expression, locating a match
+ * takes a hundred times as long as testing for one, so a longer text is tested in pieces, and only
+ * pieces with a match are searched for its position.
  */
 export const MAX_EXACT_CHARS = 16_384
 /** Overlap of the pieces of a longer text. A match longer than this may not be located. */
@@ -25,7 +26,7 @@ const MAX_STEPS_AT_ONCE = 100_000_000
 export const isTooMuchAtOnce = (matcher: Matcher, text: string): boolean =>
   text.length > MAX_EXACT_CHARS && text.length * matcher.weight > MAX_STEPS_AT_ONCE
 
-/** A piece of a text, and which of its borders are the text's own. */
+/** A piece of a text, and whether it starts or ends the text. */
 type Piece = Span & { startsText: boolean; endsText: boolean }
 
 const pieceAt = (text: string, start: number): Piece => {

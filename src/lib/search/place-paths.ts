@@ -19,14 +19,14 @@ export const keysTo = (place: Place): readonly (string | number)[] => {
 const toStep = (key: string | number): PathStep =>
   typeof key === 'number' ? { kind: 'item', index: key } : { kind: 'member', name: key }
 
-/** Returns the path of a place as `fields` accept it: `users[3].name`. */
+/** Returns the path of a place in the syntax of `fields`: `users[3].name`. */
 export const pathOf = (place: Place): string => renderPath(keysTo(place).map(toStep))
 
-/** Returns the path for all items of the arrays on the way: `users[].name`. */
+/** Returns the path of a place, with all items for each array on the way: `users[].name`. */
 export const fieldOf = (place: Place): string =>
   renderPath(keysTo(place).map(key => (typeof key === 'number' ? { kind: 'items' } : toStep(key))))
 
-/** Returns a function that tells whether a place is one that the paths lead to, or below one. */
+/** Returns a function that tells whether the paths lead to a place or to one above it. */
 export const createPathFilter = (paths: readonly Path[]): ((place: Place) => boolean) => {
   const root = buildPathTree(paths)
   const known = new Map<Place, PathTrees>()
@@ -35,7 +35,10 @@ export const createPathFilter = (paths: readonly Path[]): ((place: Place) => boo
     const length = Array.isArray(parent.value) ? parent.value.length : 0
     return [...treesOfEachItem(trees), ...(treesOfSingleItems(trees, length).get(key) ?? [])]
   }
-  /** Returns the trees that apply to a place, or the first on the way to it that mean all below. */
+  /**
+   * Returns the trees that apply to a place. Below a place that is selected as a whole, or not at
+   * all, these are the trees of that place.
+   */
   const treesAt = (place: Place): PathTrees => {
     if (place.parent === undefined) return root.active
     const cached = known.get(place)

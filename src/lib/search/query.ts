@@ -30,12 +30,12 @@ export type SearchParams = {
 }
 
 export const DEFAULT_TOP_K = 10
-/** Nobody reads more; the filter returns whole lists page by page. */
+/** Enough for any reader. The filter returns whole lists page by page. */
 export const MAX_TOP_K = 1_000
 export const MAX_CONTEXT_LINES = 50
 /** With more, nearly all short words would match each other. */
 export const MAX_DISTANCE = 10
-/** More than any honest pattern; the time per character grows with it. */
+/** Longer than any reasonable pattern. The time per character grows with its length. */
 export const MAX_PATTERN_CHARS = 1_000
 
 /** The validated parameters of a search, with defaults. */
@@ -73,11 +73,17 @@ export const describeCount = (total: number, shown: number, what: string, isAtLe
 
 const MAX_QUOTED_CHARS = 80
 
-/** Says that nothing matches. `amount` values or lines were searched; `where` continues the sentence. */
+/**
+ * Returns a sentence that says that nothing matches. `amount` values or lines were searched;
+ * `where` continues the sentence.
+ */
 export const describeNoMatch = (pattern: string, amount: number, what: string, where = ''): string =>
   `Nothing matches "${shorten(pattern, MAX_QUOTED_CHARS)}" in ${formatAmount(amount, amount, what)}${where}.`
 
-/** Returns a note if more of the texts match when case is ignored. `what` are the texts: values or lines. */
+/**
+ * Returns a note if some of the texts match when case is ignored. `what` names the texts: values or
+ * lines.
+ */
 export const hintCase = (texts: readonly string[], what: string, query: Query): readonly string[] => {
   if (query.caseInsensitive) return []
   const parsed = createMatcher({ ...query, caseInsensitive: true })

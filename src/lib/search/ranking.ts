@@ -5,19 +5,11 @@ import { foldPlural, splitWords } from './split-words.ts'
 /** How much the length of a text counts, from 0 to 1. */
 const LENGTH_EFFECT = 0.75
 
-/** Words that replace one that does not occur. */
+/** Maximum words that replace one that does not occur. */
 const MAX_REPLACEMENTS = 5
 const MIN_PREFIX_CHARS = 3
 const MIN_TYPO_CHARS = 4
 const MIN_TWO_TYPOS_CHARS = 8
-
-export type Ranked = { readonly index: number; readonly score: number }
-
-export type Ranking = {
-  readonly size: number
-  /** Returns every text that contains a word of the query, best first, and the words that replaced unknown ones. */
-  rank: (query: string) => { ranked: readonly Ranked[]; replacements: ReadonlyMap<string, readonly string[]> }
-}
 
 /** For each text that contains a word, its index followed by the number of occurrences. */
 type Postings = number[]
@@ -36,7 +28,7 @@ const isNear = (word: string, other: string): boolean => {
 }
 
 /** Indexes texts, each a list of parts, for BM25 over words. English plurals count as their singular. */
-export const buildRanking = (texts: readonly (readonly string[])[]): Ranking => {
+export const buildRanking = (texts: readonly (readonly string[])[]) => {
   const byWord = new Map<string, Postings>()
   const lengths = new Uint32Array(texts.length)
   const postingsOf = (word: string): Postings => {
@@ -70,7 +62,8 @@ export const buildRanking = (texts: readonly (readonly string[])[]): Ranking => 
       .sort((one, other) => distance(word, one) - distance(word, other))
       .slice(0, MAX_REPLACEMENTS)
 
-  const rank: Ranking['rank'] = query => {
+  /** Returns every text that contains a word of the query, best first, and the words that replaced unknown ones. */
+  const rank = (query: string) => {
     const scores = new Map<number, number>()
     const replacements = new Map<string, readonly string[]>()
     for (const word of new Set(splitWords(query))) {
@@ -88,3 +81,5 @@ export const buildRanking = (texts: readonly (readonly string[])[]): Ranking => 
   }
   return { size: texts.length, rank }
 }
+
+export type Ranking = ReturnType<typeof buildRanking>

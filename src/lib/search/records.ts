@@ -3,7 +3,7 @@ import type { JsonValue } from '../kernel/json.ts'
 import { keysTo } from './place-paths.ts'
 import type { Place, SearchableTexts } from './searchable-texts.ts'
 
-/** A part of a JSON document that is ranked as one, with its texts. */
+/** A part of a JSON document that is ranked as a unit, with its texts. */
 export type JsonRecord = { readonly place: Place; readonly texts: readonly string[] }
 
 /** A list item of up to this size is one record; the items and members of a larger one are records themselves. */
@@ -35,7 +35,7 @@ const isInList = (place: Place): boolean => {
   return false
 }
 
-/** Returns the names that count as texts of a record: those on the way to it, unless it is in a list. */
+/** Returns the names that count as texts of a record: those in its path, unless it is in a list. */
 const leadingNames = (place: Place): readonly string[] =>
   isInList(place) ? [] : keysTo(place).slice(-LEADING_NAMES).map(String)
 
@@ -57,7 +57,10 @@ export const readRecords = ({ values, names }: SearchableTexts): readonly JsonRe
     owners.set(place, owner)
     return owner
   }
-  /** Returns the record of a single value: what encloses it, or itself as an item of a list of values. */
+  /**
+   * Returns the record of a single value: the one around it, or the value itself if it is an item
+   * of a list of values.
+   */
   const ownerOfValue = (place: Place): Place => {
     const { parent } = place
     if (parent === undefined) return place

@@ -1,12 +1,12 @@
 import type { Path } from '../json/path.ts'
-import type { ResultDocument } from '../json/result-document.ts'
+import type { JsonDocument, ResultDocument, TextDocument } from '../json/result-document.ts'
 import { once } from '../kernel/once.ts'
 import { linesOf } from './find-hits.ts'
 import type { Span } from './matcher.ts'
 import { createPathFilter } from './place-paths.ts'
 import { buildRanking, type Ranking } from './ranking.ts'
 import { type JsonRecord, readRecords } from './records.ts'
-import { collectTexts, type Place, type SearchableTexts, selectTexts } from './searchable-texts.ts'
+import { collectTexts, type SearchableTexts, selectTexts } from './searchable-texts.ts'
 
 /** A paragraph of a text. Lines count from 1. */
 type Paragraph = { readonly span: Span; readonly firstLine: number; readonly lastLine: number }
@@ -55,25 +55,20 @@ const readParagraphs = (text: string): readonly Paragraph[] => {
   return paragraphs
 }
 
-export type ValueIndex = {
-  /** The places of the texts. */
-  values: readonly Place[]
-  names: readonly Place[]
-  valueTexts: readonly string[]
-  nameTexts: readonly string[]
+export type ValueIndex = SearchableTexts & {
   ranked: () => { records: readonly JsonRecord[]; ranking: Ranking }
 }
 
 export type JsonIndex = {
   kind: 'json'
-  document: Extract<ResultDocument, { kind: 'json' }>
-  /** Returns the index of everything, or of what is at the paths and below. */
+  document: JsonDocument
+  /** Returns the index of the whole document, or of the values at the paths and below. */
   within: (paths: readonly Path[]) => ValueIndex
 }
 
 export type TextIndex = {
   kind: 'text'
-  document: Extract<ResultDocument, { kind: 'text' }>
+  document: TextDocument
   lines: readonly string[]
   lineStarts: readonly number[]
   ranked: () => { paragraphs: readonly Paragraph[]; ranking: Ranking }
@@ -83,25 +78,22 @@ export type TextIndex = {
 export type SearchIndex = JsonIndex | TextIndex | Extract<ResultDocument, { kind: 'binary' }>
 
 const createValueIndex = (texts: SearchableTexts): ValueIndex => ({
-  values: texts.values.places,
-  names: texts.names.places,
-  valueTexts: texts.values.texts,
-  nameTexts: texts.names.texts,
+  ...texts,
   ranked: once(() => {
     const records = readRecords(texts)
     return { records, ranking: buildRanking(records.map(({ texts }) => texts)) }
   }),
 })
 
-const buildJsonIndex = (document: JsonIndex['document']): JsonIndex => {
+const buildJsonIndex = (document: JsonDocument): JsonIndex => {
   const texts = once(() => collectTexts(document.value))
   const all = once(() => createValueIndex(texts()))
-  // The last fields: often only the pattern changes.
+  // The index of the last fields, because often only the pattern changes.
   let last: { key: string; index: ValueIndex } | undefined
   const select = (paths: readonly Path[]): ValueIndex => {
     const isSelected = createPathFilter(paths)
     const { values, names } = texts()
-    // The last name of a path is not part of what it leads to.
+    // The last name of a path is not among the names that it selects.
     return createValueIndex({
       values: selectTexts(values, isSelected),
       names: selectTexts(names, ({ parent }) => parent !== undefined && isSelected(parent)),
@@ -116,7 +108,7 @@ const buildJsonIndex = (document: JsonIndex['document']): JsonIndex => {
   return { kind: 'json', document, within }
 }
 
-const buildTextIndex = (document: TextIndex['document']): TextIndex => {
+const buildTextIndex = (document: TextDocument): TextIndex => {
   const { text } = document
   const spans = [...linesOf(text)]
   return {

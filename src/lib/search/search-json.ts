@@ -19,10 +19,10 @@ import {
   takeFitting,
 } from './query.ts'
 import type { JsonIndex, ValueIndex } from './search-index.ts'
-import type { Place, SearchableText } from './searchable-texts.ts'
+import type { PlacedTexts, SearchableText } from './searchable-texts.ts'
 import { foldPlural, splitWords } from './split-words.ts'
 
-/** Maximum values to make records of: more would exhaust the worker's memory. */
+/** Maximum values that are combined into records. More would exhaust the worker's memory. */
 const MAX_RANKED_VALUES = 1_000_000
 /** Names of fields listed if nothing was found. */
 const MAX_FIELDS_LISTED = 12
@@ -44,17 +44,17 @@ const describeNothing = (
   hints: readonly string[],
 ): readonly string[] => {
   const fields = new Set<string>()
-  for (const place of names) {
+  for (const place of names.places) {
     if (fields.size > MAX_FIELDS_LISTED) break
     if (typeof place.value !== 'object') fields.add(fieldOf(place))
   }
   const listed = [...fields].slice(0, MAX_FIELDS_LISTED).join(', ')
   const more = fields.size > MAX_FIELDS_LISTED ? ', …' : ''
-  const where = fields.size > 0 ? `, of the fields ${listed}${more}` : ''
-  return [describeNoMatch(pattern, values.length, 'value', where), ...hints]
+  const where = fields.size > 0 ? `; the fields are ${listed}${more}` : ''
+  return [describeNoMatch(pattern, values.texts.length, 'value', where), ...hints]
 }
 
-/** Puts names first, because they are few, and reserves half of the places for values. */
+/** Puts names first, because they are few, and reserves half of the results for values. */
 const share = <T>(names: readonly T[], values: readonly T[], topK: number): readonly T[] => {
   const forNames = Math.max(Math.ceil(topK / 2), topK - values.length)
   const shownNames = names.slice(0, forNames)
@@ -65,28 +65,26 @@ const share = <T>(names: readonly T[], values: readonly T[], topK: number): read
 type TextAt = (at: number) => readonly SearchableText[]
 
 const textsAt =
-  (texts: readonly string[], places: readonly Place[], isName: boolean): TextAt =>
+  ({ texts, places }: PlacedTexts, isName: boolean): TextAt =>
   at => {
     const [text, place] = [texts[at], places[at]]
     return text === undefined || place === undefined ? [] : [{ text, place, isName }]
   }
-const namesOf = ({ names, nameTexts }: ValueIndex): TextAt => textsAt(nameTexts, names, true)
-const valuesOf = ({ values, valueTexts }: ValueIndex): TextAt => textsAt(valueTexts, values, false)
 
 const searchMatches = (index: ValueIndex, query: Query): Result<StepOutput, string> => {
   const parsed = createMatcher(query)
   if (!parsed.ok) return parsed
   const { matcher, notes } = parsed.value
   const options = { multiline: query.multiline, eachMatch: query.mode === 'context', isLate: query.isLate }
-  const inNames = findHits(index.nameTexts, matcher, { ...options, multiline: true, eachMatch: false })
-  const inValues = findHits(index.valueTexts, matcher, options)
+  const inNames = findHits(index.names.texts, matcher, { ...options, multiline: true, eachMatch: false })
+  const inValues = findHits(index.values.texts, matcher, options)
   const total = inNames.total + inValues.total
   if (total === 0)
     return success(
       toDocument(NOTHING, [
         ...notes,
         ...describeGaps(inValues),
-        ...describeNothing(index, query.pattern, hintCase(index.valueTexts, 'Values', query)),
+        ...describeNothing(index, query.pattern, hintCase(index.values.texts, 'Values', query)),
       ]),
     )
 
@@ -95,8 +93,8 @@ const searchMatches = (index: ValueIndex, query: Query): Result<StepOutput, stri
   const isContext = query.mode === 'context'
   const all = { picked: inValues.hits.slice(0, query.topK), covered: query.topK }
   const { picked, covered } = isContext ? all : pickHits(inValues.hits, query.topK)
-  const names = pick(namesOf(index), inNames.hits.slice(0, query.topK))
-  const shown = share(names, pick(valuesOf(index), picked), query.topK)
+  const names = pick(textsAt(index.names, true), inNames.hits.slice(0, query.topK))
+  const shown = share(names, pick(textsAt(index.values, false), picked), query.topK)
   const located = shown.map(({ entry, hit }) => ({ entry, unit: hit.unit, span: locate(hit, entry.text, matcher) }))
   const results = isContext
     ? fitting(toContextResults(located, query.contextLines ?? 1, matcher.test))
@@ -118,16 +116,17 @@ const searchFuzzy = (index: ValueIndex, query: Query): Result<StepOutput, string
   if (!parsed.ok) return parsed
   const found: { entry: SearchableText; near: Near }[] = []
   let isPartial = false
-  const findNear = (texts: readonly string[], textAt: TextAt): void => {
-    for (const [at, text] of texts.entries()) {
+  const findNear = (placed: PlacedTexts, isName: boolean): void => {
+    const textAt = textsAt(placed, isName)
+    for (const [at, text] of placed.texts.entries()) {
       isPartial ||= query.isLate()
       if (isPartial) return
       const near = parsed.value.find(text)
       if (near !== undefined) found.push(...textAt(at).map(entry => ({ entry, near })))
     }
   }
-  findNear(index.nameTexts, namesOf(index))
-  findNear(index.valueTexts, valuesOf(index))
+  findNear(index.names, true)
+  findNear(index.values, false)
   const { maxDistance } = parsed.value
   if (found.length === 0) {
     const nothing = describeNothing(index, query.pattern, [`max_distance was ${maxDistance}.`])
@@ -150,8 +149,8 @@ const searchFuzzy = (index: ValueIndex, query: Query): Result<StepOutput, string
 }
 
 const searchRanked = (index: ValueIndex, query: Query): Result<StepOutput, string> => {
-  if (index.values.length > MAX_RANKED_VALUES) {
-    const many = `${formatNumber(index.values.length)} values, too many to rank`
+  if (index.values.texts.length > MAX_RANKED_VALUES) {
+    const many = `${formatNumber(index.values.texts.length)} values, too many to rank`
     return failure(`There are ${many}: use mode "text" or "regex", or fields with fewer values.`)
   }
   const { records, ranking } = index.ranked()

@@ -48,7 +48,7 @@ const lineAt = (starts: readonly number[], at: number): number => {
   return low
 }
 
-/** The lines of a match, and where it is in the first of them. */
+/** The lines of a match, and its position in the first one. */
 type LineMatch = { first: number; last: number; span: Span | undefined; label?: string }
 
 /** Renders matches like `grep -n`: `12: ` before a matching line, `12- ` before a line of context. */

@@ -1,5 +1,6 @@
 import { parsePaths } from '../json/path.ts'
 import type { PipelineStep, ResultDocument, StepOutput } from '../json/result-document.ts'
+import { formatNumber } from '../kernel/format.ts'
 import { failure, type Result } from '../kernel/result.ts'
 import { DEFAULT_TOP_K, type Query, type SearchParams } from './query.ts'
 import { buildIndex, type SearchIndex } from './search-index.ts'
@@ -63,7 +64,7 @@ export const searchIndex = (index: SearchIndex, params: SearchParams): Result<St
       return searchText(index, toQuery(params))
     case 'binary':
       return failure(
-        `The result is binary (${index.mediaType}, ${index.bytes.toLocaleString('en')} bytes): there is no text to search.`,
+        `The result is binary (${index.mediaType}, ${formatNumber(index.bytes)} bytes): there is no text to search.`,
       )
   }
 }

@@ -6,7 +6,7 @@ export type Place = {
   readonly parent: Place | undefined
   readonly key: string | number
   readonly value: JsonValue
-  /** Characters of all texts at and below. */
+  /** Total characters of the texts at this place and below. */
   size: number
 }
 
@@ -39,12 +39,18 @@ export const selectTexts = ({ texts, places }: PlacedTexts, isWanted: (place: Pl
   return selected
 }
 
-/** The names below all items of a list, so that each is listed once. */
+/**
+ * The names already found at and below a place. All items of a list share one shape, so that each
+ * name is listed once.
+ */
 type Shape = { fields: Map<string, Shape>; items: Shape | undefined }
 
 const newShape = (): Shape => ({ fields: new Map(), items: undefined })
 
-/** Collects all texts of a JSON value except null and empty ones. Recursive, because documents are not deep. */
+/**
+ * Collects all texts of a JSON value except null and empty ones. Recursion is safe because the
+ * nesting of documents is limited.
+ */
 export const collectTexts = (root: JsonValue): SearchableTexts => {
   const values = startTexts()
   const names = startTexts()

@@ -1,7 +1,7 @@
 import type { Span } from './matcher.ts'
 
 const WORD = /[\p{L}\p{M}\p{N}]+/gu
-/** The same for ASCII text, in a third of the time. */
+/** Like WORD for ASCII text, in a third of the time. */
 const ASCII_WORD = /[a-z0-9]+/g
 const IS_ASCII = /^[ -~\s]*$/
 

@@ -1,20 +1,24 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { mapInTurns } from '../worker/pause.ts'
 import { countTokens } from './tokens.ts'
 
-/** Counts of some 100 bytes each: the tools of ten of the largest servers. As a size: `max` allocates at the start. */
+/**
+ * Maximum cached counts, of some 100 bytes each: those of the tools of ten of the largest servers.
+ * Set as a size, because `max` allocates memory at the start.
+ */
 const MAX_REMEMBERED = 20_000
-/** Shorter texts are counted faster than their hash is looked up. */
+/** Counting a shorter text takes less time than looking up its hash. */
 const MIN_REMEMBERED_CHARACTERS = 64
 
-/** Counts tokens in TOKEN_ENCODING, and each text once. */
+/** Counts tokens in TOKEN_ENCODING. */
 export type TokenCounter = (text: string) => Promise<number>
 
-/** Remembers the tokens of texts, by their hash. */
+/** Caches the token counts of texts by their hash. */
 export const createKnownTokens = () => {
   const known = new LRUCache<string, number>({ maxSize: MAX_REMEMBERED, sizeCalculation: () => 1 })
   return {
-    /** Returns the tokens of a text if they are known, and a function that remembers them. */
+    /** Returns the token count of a text if it is cached, and a function that caches it. */
     find: (text: string): { tokens: number | undefined; remember: (tokens: number) => void } => {
       const key = createHash('sha1').update(text).digest('base64')
       return { tokens: known.get(key), remember: tokens => known.set(key, tokens) }
@@ -37,9 +41,5 @@ export const createTokenCounter = (): TokenCounter => {
 /** Counts a list of texts, one after the other. */
 export const createTextCount = () => {
   const count = createTokenCounter()
-  return async (texts: readonly string[]): Promise<number[]> => {
-    const counted: number[] = []
-    for (const text of texts) counted.push(await count(text))
-    return counted
-  }
+  return (texts: readonly string[]): Promise<number[]> => mapInTurns(texts, count)
 }

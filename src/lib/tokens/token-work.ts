@@ -4,10 +4,13 @@ import { mapInTurns } from '../worker/pause.ts'
 import { createKnownTokens, type TokenCounter } from './token-counter.ts'
 import { countTokens } from './tokens.ts'
 
-/** The tenant of the texts that pages count one by one. */
+/** The tenant for texts that pages count one by one. */
 const PAGES: Tenant = { owner: 'pages', group: 'pages' }
 
-/** Counts tokens in the worker pool, and each text once. Loading the tokenizer takes longer than a call may wait. */
+/**
+ * Counts tokens in the worker pool, and counts each text only once. Loading the tokenizer takes
+ * longer than a call may wait.
+ */
 export const createTokenWork = (countTexts: Job<readonly string[], number[]>) => {
   const known = createKnownTokens()
 

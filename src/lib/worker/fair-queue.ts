@@ -3,14 +3,16 @@ import type { StopSignal } from '../kernel/stop-signal.ts'
 /** How long a group counts as slow after one of its jobs was ended by a limit. */
 const SLOW_MS = 60_000
 
-/** Whose work it is: an owner, such as a server, and the group that it belongs to, such as an organization. */
+/**
+ * An owner of work, such as a server, and the group that it belongs to, such as an organization.
+ */
 export type Tenant = { owner: string; group: string }
 
 export class QueueFullError extends Error {
   override readonly name = 'QueueFullError'
 }
 
-/** The signal came before the turn. */
+/** The signal aborted before the work started. */
 export class AbortedError extends Error {
   override readonly name = 'AbortedError'
 }
@@ -26,7 +28,7 @@ export type QueueLimits = {
 
 type Waiting = { group: string; start: () => void }
 
-/** Counts by key. Keys whose count is 0 are forgotten. */
+/** Counts by key. Removes keys whose count is 0. */
 export const createCounts = () => {
   const counts = new Map<string, number>()
   return {
@@ -41,8 +43,9 @@ export const createCounts = () => {
 }
 
 /**
- * Limits how much runs at once: in total, of each owner and of each group. Waiting owners take turns. The group with the
- * fewest running jobs goes first. Slow groups share half of the places, however many they are.
+ * Limits how much work runs at once: in total, per owner and per group. Waiting owners take turns.
+ * The group with the fewest running jobs goes first. Slow groups share half of the places,
+ * regardless of their number.
  */
 export const createFairQueue = (limits: QueueLimits, now: () => number = () => performance.now()) => {
   const running = { all: 0, ofOwner: createCounts(), ofGroup: createCounts() }

@@ -4,10 +4,16 @@ import type { JobReply, JobRequest } from './job.ts'
 /** The exit code of a process whose thread ran out of memory. */
 export const OUT_OF_MEMORY_EXIT = 70
 
-/** It may read files, for its modules, and start a thread. It may not write, connect or start processes. */
+/**
+ * The process may read files, to load its modules, and start a thread. It may not write files, open
+ * connections or start processes.
+ */
 const PERMISSIONS = ['--permission', '--allow-fs-read=*', '--allow-worker', '--disable-warning=SecurityWarning']
 
-/** What the process sends: that it is ready, then one message per job. A failure is for the log. */
+/**
+ * Messages from the process: first that it is ready, then one per job. A failure is a text for the
+ * log.
+ */
 export type ProcessMessage = { ready: true } | { output: unknown } | { failure: string }
 
 type Exit = { exit: number | null; signal: string | null }
@@ -16,8 +22,9 @@ type Exit = { exit: number | null; signal: string | null }
 const isOutOfMemory = ({ exit, signal }: Exit): boolean => signal !== null || exit === OUT_OF_MEMORY_EXIT
 
 /**
- * Runs one named job in a process of its own, one call at a time. The process starts with the first call, ends with the
- * thread that started it, and is replaced after it ended. `file`: the module that calls `serveJobs`.
+ * Runs one named job in a process of its own, one call at a time. The process starts with the first
+ * call and ends with the thread that started it. If it has ended, the next call starts another.
+ * `file` is the module that calls `serveJobs`.
  */
 export const createIsolatedProcess = (file: string, name: string, heapLimitMb: number) => {
   let child: ChildProcess | undefined
@@ -64,7 +71,7 @@ export const createIsolatedProcess = (file: string, name: string, heapLimitMb: n
       isLate = true
       running.kill('SIGKILL')
     }, timeLimitMs)
-    // If the input cannot be sent any more, the exit says so.
+    // If the input can no longer be sent, the `exit` event reports it.
     running.send({ input }, () => undefined)
     const received = await outcome
     clearTimeout(timer)

@@ -8,13 +8,13 @@ export type JobDefinition<Input, Output> = {
   load: () => Promise<(input: Input) => Promise<Output> | Output>
   timeLimitMs: number
   /**
-   * For jobs on untrusted input: runs in a process of its own with this heap limit. A thread that runs out of memory
-   * within V8, as with one long string, ends its whole process.
+   * Runs the job in a process of its own with this heap limit, for untrusted input. A thread that
+   * runs out of memory within V8, as with one long string, ends its whole process.
    */
   ownProcess?: { heapLimitMb: number }
 }
 
-// The pool does not look into inputs and outputs. `never` accepts a function of any input.
+// The pool does not inspect inputs and outputs. `never` accepts a function of any input.
 export type JobTable = Readonly<Record<string, JobDefinition<never, unknown>>>
 
 /** Why a job has no output. `not_started`: its turn did not come in time. */
@@ -22,7 +22,10 @@ export type JobEnding = 'queue_full' | 'not_started' | 'aborted' | 'time' | 'mem
 
 export type JobOptions = Partial<Pick<Tenant, 'group'>> & {
   signal?: StopSignal | undefined
-  /** Jobs with the same affinity go to the same thread if it is free, because it has cached something for them. */
+  /**
+   * Jobs with the same affinity run in the same thread if it is free, because it has cached data
+   * for them.
+   */
   affinity?: string | undefined
 }
 
@@ -30,11 +33,11 @@ export type JobOptions = Partial<Pick<Tenant, 'group'>> & {
 export type Job<Input, Output> = {
   timeLimitMs: number
   heapLimitMb: number
-  /** Rejects only for unexpected errors. Without a group the owner is one. */
+  /** Rejects only for unexpected errors. Without a group, the owner is a group by itself. */
   run: (owner: string, input: Input, options?: JobOptions) => Promise<Result<Output, JobEnding>>
 }
 
-/** What a pool thread is sent. The main thread decides the limits. */
+/** The request to a pool thread. The main thread decides the limits. */
 export type JobRequest = {
   name: string
   input: unknown
@@ -42,7 +45,7 @@ export type JobRequest = {
   ownProcess: { heapLimitMb: number } | undefined
 }
 
-/** What a pool thread returns: the output, or the limit that ended the job's own process. */
+/** The reply: the output, or why there is none. */
 export type JobReply<Output = unknown> =
   | { output: Output }
   | { ended: Extract<JobEnding, 'time' | 'memory' | 'closed'> }

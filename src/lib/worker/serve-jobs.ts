@@ -6,7 +6,19 @@ import type { JobReply, JobRequest, JobTable } from './job.ts'
 const YOUNG_MB = 32
 const STACK_MB = 4
 
-/** What the thread of an isolated process is given. */
+/** Returns the options of a thread with this heap limit and without environment or arguments. */
+export const confineThread = (heapLimitMb: number) => ({
+  argv: [],
+  execArgv: [],
+  env: {},
+  resourceLimits: {
+    maxOldGenerationSizeMb: heapLimitMb,
+    maxYoungGenerationSizeMb: YOUNG_MB,
+    stackSizeMb: STACK_MB,
+  },
+})
+
+/** The `workerData` of the thread in an isolated process. */
 type IsolatedThread = { isolatedJob: string }
 
 const isIsolatedThread = (data: unknown): data is IsolatedThread =>
@@ -15,7 +27,7 @@ const isIsolatedThread = (data: unknown): data is IsolatedThread =>
 export const isOutOfMemory = (error: unknown): boolean =>
   typeof error === 'object' && error !== null && Reflect.get(error, 'code') === 'ERR_WORKER_OUT_OF_MEMORY'
 
-/** Returns the kind and place of an error. Its message may quote the input. */
+/** Returns the name and the stack of an error, without its message, which may quote the input. */
 const describe = (error: unknown): string => {
   if (!(error instanceof Error)) return 'something other than an Error was thrown'
   const frames = (error.stack ?? '').split('\n').filter(line => line.startsWith('    at '))
@@ -28,24 +40,17 @@ const loadFunction = (jobs: JobTable, name: string): Promise<(input: never) => u
   return job.load()
 }
 
-/** Runs the job in a thread, so that the process notices at once when the thread that started it is gone. */
+/**
+ * Runs the job in a thread, so that the process notices at once when the pool thread that started
+ * it has ended.
+ */
 const superviseThread = (file: string): void => {
   const [, , isolatedJob, heapLimitMb] = process.argv
-  const thread = new Worker(file, {
-    argv: [],
-    execArgv: [],
-    env: {},
-    workerData: { isolatedJob },
-    resourceLimits: {
-      maxOldGenerationSizeMb: Number(heapLimitMb),
-      maxYoungGenerationSizeMb: YOUNG_MB,
-      stackSizeMb: STACK_MB,
-    },
-  })
+  const thread = new Worker(file, { ...confineThread(Number(heapLimitMb)), workerData: { isolatedJob } })
   thread.on('error', error => process.exit(isOutOfMemory(error) ? OUT_OF_MEMORY_EXIT : 1))
   thread.on('message', message => process.send?.(message))
   process.on('message', message => thread.postMessage(message))
-  // `exit` would wait for the thread.
+  // `process.exit` would wait for the thread.
   process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 }
 
@@ -62,28 +67,29 @@ const serveProcess = async (jobs: JobTable, { isolatedJob }: IsolatedThread): Pr
   send({ ready: true })
 }
 
+type Request = JobRequest & { input: never }
+
+const createThreadJob = (jobs: JobTable, name: string) => {
+  const loaded = loadFunction(jobs, name)
+  return async ({ input }: Request): Promise<JobReply> => ({ output: await (await loaded)(input) })
+}
+
 const createRunner = (file: string, jobs: JobTable) => {
-  const functions = new Map<string, Promise<(input: never) => unknown>>()
-  const processes = new Map<string, ReturnType<typeof createIsolatedProcess>>()
+  const known = new Map<string, (request: Request) => Promise<JobReply>>()
+  const create = ({ name, ownProcess }: Request) =>
+    ownProcess === undefined ? createThreadJob(jobs, name) : createIsolatedProcess(file, name, ownProcess.heapLimitMb)
 
-  const findFunction = (name: string): Promise<(input: never) => unknown> => {
-    const found = functions.get(name) ?? loadFunction(jobs, name)
-    functions.set(name, found)
-    return found
-  }
-
-  return async (request: JobRequest & { input: never }): Promise<JobReply> => {
-    const { name, ownProcess, input } = request
-    if (ownProcess === undefined) return { output: await (await findFunction(name))(input) }
-    const run = processes.get(name) ?? createIsolatedProcess(file, name, ownProcess.heapLimitMb)
-    processes.set(name, run)
+  return async (request: Request): Promise<JobReply> => {
+    const run = known.get(request.name) ?? create(request)
+    known.set(request.name, run)
     return run(request)
   }
 }
 
 /**
- * Serves the jobs of a table, in each of the places where the pool's worker file runs: a pool thread, which gets the
- * returned function; the process of a job; and the thread in that process. `url`: of the worker file.
+ * Serves the jobs of a table. The pool's worker file runs in three places: in a pool thread, which
+ * uses the returned function, in the process of a job, and in that process's thread. `url` is the
+ * URL of the worker file.
  */
 export const serveJobs = async (url: string, jobs: JobTable) => {
   const file = fileURLToPath(url)

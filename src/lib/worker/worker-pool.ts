@@ -5,9 +5,12 @@ import { failure, type Result, success } from '../kernel/result.ts'
 import type { StopSignal } from '../kernel/stop-signal.ts'
 import { createFairQueue, QueueFullError } from './fair-queue.ts'
 import type { Job, JobEnding, JobOptions, JobReply, JobRequest, JobTable } from './job.ts'
-import { isOutOfMemory } from './serve-jobs.ts'
+import { confineThread, isOutOfMemory } from './serve-jobs.ts'
 
-/** More than there are cores: most threads wait for a process, and one slow job must not be all that runs. */
+/**
+ * Applies even if there are fewer cores: most threads wait for a process, and one slow job must not
+ * be the only one that runs.
+ */
 const MIN_THREADS = 4
 const MAX_WAITING = 400
 const MAX_WAITING_OF_GROUP = 200
@@ -20,11 +23,12 @@ const STARTUP_MS = 20_000
 const IDLE_MS = 20_000
 /** Heap of a thread. The largest catalogue takes as much as the tokenizer. */
 const HEAP_LIMIT_MB = 256
-const YOUNG_MB = 32
-const STACK_MB = 4
-/** Calls are urgent, jobs less so. Ignored where the system has no priorities. */
+/**
+ * Priority of the threads, lower than that of the main thread, because calls are urgent. Ignored
+ * where the system has no priorities.
+ */
 const NICENESS = 5
-/** Affinities whose thread is remembered. */
+/** Maximum affinities whose thread is remembered. */
 const MAX_AFFINITIES = 1_000
 
 export type WorkerPoolOptions<Jobs extends JobTable> = {
@@ -42,7 +46,9 @@ type LoadBalancer = NonNullable<NonNullable<ConstructorParameters<typeof Piscina
 
 const isStringArray = (value: unknown): value is string[] => Array.isArray(value)
 
-/** Prefers the free thread that last ran a job with one of the same affinities, the first affinity most. */
+/**
+ * Prefers the free thread that last ran a job with one of the task's affinities, in their order.
+ */
 const createLoadBalancer = (): LoadBalancer => {
   const threads = new LRUCache<string, number>({ max: MAX_AFFINITIES })
   return (task, workers) => {
@@ -58,29 +64,26 @@ const createLoadBalancer = (): LoadBalancer => {
 
 const openThreads = (worker: string, maxThreads: number, idleTimeout: number): Piscina => {
   const threads = new Piscina({
+    ...confineThread(HEAP_LIMIT_MB),
     filename: worker,
     minThreads: 0,
     maxThreads,
     idleTimeout,
     niceIncrement: NICENESS,
     loadBalancer: createLoadBalancer(),
-    // A thread that sleeps between jobs without its event loop would not notice that it is to end.
+    // With atomics, a thread sleeps between jobs without its event loop and does not notice that it
+    // should end.
     atomics: 'disabled',
-    resourceLimits: {
-      maxOldGenerationSizeMb: HEAP_LIMIT_MB,
-      maxYoungGenerationSizeMb: YOUNG_MB,
-      stackSizeMb: STACK_MB,
-    },
-    env: {},
-    argv: [],
-    execArgv: [],
   })
-  // Errors of threads that were ended. Their jobs have been settled.
+  // Errors from threads that were ended. Their jobs are already settled.
   threads.on('error', () => undefined)
   return threads
 }
 
-/** Aborts when a job's turn does not come in time, when it takes too long, and with the caller's signal. */
+/**
+ * Aborts when a job's turn does not come in time, when the job takes too long, and when the
+ * caller's signal aborts.
+ */
 const createDeadline = (signal: StopSignal | undefined) => {
   const controller = new AbortController()
   const abort = (): void => controller.abort()
@@ -135,7 +138,7 @@ export const createWorkerPool = <Jobs extends JobTable>(options: WorkerPoolOptio
     const send = async (): Promise<JobReply<Output>> => {
       if (isClosed) return { ended: 'closed' }
       threads ??= openThreads(worker, maxThreads, idleMs)
-      // A process has its full time from when it is ready: its thread sees to that.
+      // The time limit of a process starts when it is ready. Its thread enforces it.
       deadline.start(ownProcess === undefined ? timeLimitMs : STARTUP_MS + timeLimitMs)
       const affinities = affinity === undefined ? [name] : [affinity, name]
       const task = Object.assign(request, { [Piscina.queueOptionsSymbol]: affinities })
@@ -176,7 +179,7 @@ export const createWorkerPool = <Jobs extends JobTable>(options: WorkerPoolOptio
         run: (owner, input, jobOptions = {}) => run(owner, { name, input, timeLimitMs, ownProcess }, jobOptions),
       }
     },
-    /** Ends the threads and processes, with the jobs in progress. */
+    /** Ends the threads and processes, including the jobs in progress. */
     close: async (): Promise<void> => {
       isClosed = true
       await threads?.destroy()

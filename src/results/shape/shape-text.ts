@@ -1,3 +1,4 @@
+import { endOfCharacter } from '../../lib/json/cut-text.ts'
 import { findExactNumber, parseExactly } from '../../lib/json/exact-numbers.ts'
 import { heapOfJson, heapOfTable } from '../../lib/json/heap-cost.ts'
 import { parseDocument } from '../../lib/json/parse-document.ts'
@@ -70,9 +71,7 @@ const parse = (text: string): { value: JsonValue } | undefined => {
 /** Returns the beginning of a string and how much is missing; the whole string if that is not longer. */
 export const cutString = (text: string, maxLength: number): string => {
   if (text.length <= maxLength) return text
-  const last = text.charCodeAt(maxLength - 1)
-  // Does not split a surrogate pair.
-  const length = last >= 0xd800 && last <= 0xdbff ? maxLength - 1 : maxLength
+  const length = endOfCharacter(text, maxLength)
   const cut = `${text.slice(0, length)}… (${formatNumber(text.length - length)} more characters)`
   return cut.length < text.length ? cut : text
 }

@@ -1,4 +1,5 @@
-// Another process on the database of the first argument: commits a change that announces the event of the second.
+// Runs as another process on the same database: commits a change that announces an event. The
+// arguments are the database and the event.
 import { openDatabase } from '../../../src/lib/db/client.ts'
 import { parseDatabaseUrl } from '../../../src/lib/db/target.ts'
 import { createChanges } from '../../../src/lib/events/changes.ts'

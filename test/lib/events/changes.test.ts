@@ -66,7 +66,7 @@ describe.each(databaseKinds)('changes, on $kind', ({ kind, create }) => {
     await hears(there, serverChanged)
     expect(there.heard).toEqual([toolkitChanged, serverChanged])
     expect(await there.db.organization.findUnique({ where: { id } })).not.toBeNull()
-    // A duplicate of these would arrive before a later event.
+    // A duplicate of these events would arrive before a later one.
     await there.changes.commit(async (_tx, announce) => announce({ type: 'server_removed', serverId: 'c' }))
     await hears(here, { type: 'server_removed', serverId: 'c' })
     expect(here.heard).toHaveLength(3)
@@ -141,7 +141,8 @@ describe.each(databaseKinds.filter(({ kind }) => kind === 'sqlite'))('the table 
     const database = await create()
     const asleep = await joinDatabase(database)
     const writer = await joinDatabase(database)
-    // One transaction, so that nobody can read in between: an event of an hour ago is pruned unseen.
+    // In one transaction, so that no process can read in between: an event from an hour ago is
+    // pruned unread.
     await writer.changes.commit(async (tx, announce) => {
       const createdAt = new Date(Date.now() - 60 * 60 * 1_000)
       await tx.change.create({ data: { origin: 'gone', event: toolkitChanged, createdAt } })

@@ -123,7 +123,7 @@ it('any text and any bytes are recognized as something', () => {
 it('the last of duplicate keys counts, with a note', () => {
   const { document, notes } = parseDocument('{"a":1,"a":2,"b":{"c":1,"c":[]}}')
   expect(document).toMatchObject({ value: { a: 2, b: { c: [] } } })
-  expect(notes.join()).toContain('twice in their object: 2.')
+  expect(notes.join()).toContain('more than once in their object: 2.')
   expect(parseDocument('{"a":":","b":"\\":"}').notes).toEqual([])
 })
 

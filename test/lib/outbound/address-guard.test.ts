@@ -7,7 +7,10 @@ import { BAD_NAMES, badTargets } from './bad-targets.ts'
 
 const policy = createAddressPolicy({ allow: [] })
 
-/** One server on every IPv4 address of this machine and one on ::1 where there is IPv6: what a bad target would reach. */
+/**
+ * The servers that a bad target would reach: one on every IPv4 address of this machine, and one on
+ * ::1 if there is IPv6.
+ */
 const startVictims = async (): Promise<Api[]> => {
   const ipv4 = await startApi((_, response) => response.end('reached'), '0.0.0.0')
   const ipv6 = await startApi((_, response) => response.end('reached'), '::1', ipv4.port).catch(() => undefined)

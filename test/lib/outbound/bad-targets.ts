@@ -37,7 +37,9 @@ const HOSTS = [
   'v6loop.test',
 ]
 
-/** Addresses of networks and clouds that are not ours, and therefore without a port of a test server. */
+/**
+ * Addresses of other networks and of clouds. No test server listens there, so they have no port.
+ */
 const ELSEWHERE = [
   '[64:ff9b::a9fe:a9fe]',
   '[64:ff9b:1::a00:1]',

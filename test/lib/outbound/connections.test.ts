@@ -191,7 +191,7 @@ describe('a reused connection that the API closes instead of responding', () => 
       const api = await startFickleApi(socket => socket.end())
       const client = buildClient()
       await client.send(requestTo(urlOf(api, '/first')))
-      // From here the close arrives before the request's turn to be written.
+      // From here on, the socket is closed before the next request is written.
       await nextImmediate()
       for (const socket of api.open) socket[close]()
       const answer = await client.send(requestTo(urlOf(api, '/second'), { method: 'POST', body: '{}' }))

@@ -150,7 +150,7 @@ describe('a timeout', () => {
     const api = await startRawApi(socket => socket.write(`${HEAD}content-length: 9\r\n\r\na`))
     const client = buildClient({ bodyIdleMs: 50 })
     const error = await faultOf(client.send(requestTo(`http://api.test:${api.port}/`)))
-    expect([error.fault, error.message]).toEqual(['timeout', expect.stringContaining('fell silent for 50 ms')])
+    expect([error.fault, error.message]).toEqual(['timeout', expect.stringContaining('sent nothing for 50 ms')])
   })
 
   it('while waiting for a connection fails the request', async () => {

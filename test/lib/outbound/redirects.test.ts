@@ -152,7 +152,7 @@ describe('a redirect', () => {
     const api = await startRedirector()
     const error = await faultOf(buildClient().send(requestTo(`http://api.test:${api.port}${path}`)))
     expect(error.fault).toBe('blocked')
-    expect(error.message).toContain('redirected where no request may go')
+    expect(error.message).toContain('sent a redirect that is not allowed')
     expect(api.seen).toHaveLength(1)
   })
 

@@ -145,7 +145,7 @@ describe('a stream of events', () => {
   it('that is silent for too long ends with a timeout', async () => {
     const { api, closed } = await startStream()
     const reader = readerOf(await openFetch({ streamIdleMs: 50 }).fetch(urlOf(api)))
-    expect((await faultOf(reader.next())).message).toContain('fell silent for 50 ms')
+    expect((await faultOf(reader.next())).message).toContain('sent nothing for 50 ms')
     await closed
   })
 
@@ -221,7 +221,7 @@ describe('a body that is not a stream of events', () => {
   it('that falls silent ends with a timeout', async () => {
     const { api } = await startStream({ 'content-type': 'application/json' })
     const answer = await openFetch({ bodyIdleMs: 50 }).fetch(urlOf(api))
-    expect((await faultOf(answer.text())).message).toContain('fell silent for 50 ms')
+    expect((await faultOf(answer.text())).message).toContain('sent nothing for 50 ms')
   })
 
   it('that is compressed without a request for it is refused', async () => {

@@ -116,7 +116,7 @@ describe('search in JSON', () => {
     const { found, notes } = search(PEOPLE, { pattern: 'Babbage' })
     expect(found).toEqual({ matches: 0, results: [] })
     expect(notes).toBe(
-      'Nothing matches "Babbage" in 22 values, of the fields total, users[].name, users[].email, users[].born, users[].address.city.',
+      'Nothing matches "Babbage" in 22 values; the fields are total, users[].name, users[].email, users[].born, users[].address.city.',
     )
   })
 
