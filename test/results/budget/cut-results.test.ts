@@ -181,7 +181,7 @@ describe('a server with a token budget', () => {
     ['a text for a number', { tool: 'people', pattern: 'x', top_k: '5' }, /^"top_k" must be a whole number\.$/],
     ['half a number', { tool: 'people', pattern: 'x', top_k: 0.5 }, /^"top_k" must be a whole number\.$/],
     ['no fields in their list', { tool: 'people', pattern: 'x', fields: [] }, /^"fields" must have at least 1 item\.$/],
-    ['a field that is no text', { tool: 'people', pattern: 'x', fields: [7] }, /^"fields\.0" must be a text\.$/],
+    ['a field that is no text', { tool: 'people', pattern: 'x', fields: [7] }, /^"fields\.0" must be a string\.$/],
     [
       'a mode that there is not',
       { tool: 'people', pattern: 'x', mode: 'glob' },
