@@ -10,7 +10,8 @@ import type { JsonObject } from '../../lib/kernel/json.ts'
 declare module 'fastify' {
   interface Session {
     /**
-     * Whether it was loaded from the database. Then saving only updates it, so that an ended session is not recreated.
+     * Whether the session was loaded from the database. If so, saving only updates it, so that an
+     * ended session is not recreated.
      */
     isStored?: boolean
   }
