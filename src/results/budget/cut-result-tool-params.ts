@@ -145,8 +145,7 @@ const readSource = (given: JsonObject): Result<InspectionSource, string> => {
   const { cache_id: cacheId, tool, group } = Source.parse(given)
   if (cacheId !== undefined && tool !== undefined) return failure('Give cache_id or tool, not both.')
   if (cacheId !== undefined) return success({ kind: 'kept', cacheId })
-  if (tool === undefined)
-    return failure('Give the cache_id of a cut result, or the tool and arguments of a new call.')
+  if (tool === undefined) return failure('Give the cache_id of a cut result, or the tool and arguments of a new call.')
   return success({ kind: 'call', group, tool, args: isJsonObject(given.arguments) ? given.arguments : {} })
 }
 

@@ -167,7 +167,7 @@ describe('a server with a token budget', () => {
 
   it.each([
     ['an id that was made up', { cache_id: 'a'.repeat(22), pattern: 'x' }, /no result with this cache_id/],
-    ['neither id nor tool', { pattern: 'x' }, /cache_id .* or tool/],
+    ['neither id nor tool', { pattern: 'x' }, /cache_id .* or the tool/],
     ['both of them', { cache_id: 'a'.repeat(22), tool: 'people', pattern: 'x' }, /not both/],
     ['a tool that is not there', { tool: 'persons', pattern: 'x' }, /no tool "persons".*"people"/],
     ['one of the three tools', { tool: 'proxy_explore', pattern: 'x' }, /no tool "proxy_explore"/],
