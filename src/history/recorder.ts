@@ -7,8 +7,8 @@ import { createRecordingQueue } from './recording-queue.ts'
 import { createWriterThread, type StartWorker } from './writer-thread.ts'
 
 /**
- * Maximum wait of a batch's first record. A kill may lose 250 ms of records; the write needs the
- * rest of it.
+ * Maximum wait of a batch's first record. A kill may lose at most the last 250 ms of records, and
+ * most of that is left for the write.
  */
 const FLUSH_INTERVAL_MS = 100
 /** Maximum records held while the database is unavailable: ten seconds of calls at full rate. */

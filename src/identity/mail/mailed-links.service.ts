@@ -36,10 +36,10 @@ const linkFrom =
     return link
   }
 
-/** Returns the link of a token without using it up. Throws `invalid_request`. */
+/** Returns the link that has this token, without using it up. Throws `invalid_request`. */
 export const checkLink = linkFrom(store.findMailedLink)
 
-/** Uses up the link of a token. Throws `invalid_request`. */
+/** Uses up the link that has this token. Throws `invalid_request`. */
 export const takeLink = linkFrom(store.takeMailedLink)
 
 /**

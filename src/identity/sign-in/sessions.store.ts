@@ -43,7 +43,7 @@ export const createSessionStore = (db: Database): SessionStore => {
       data: toData(session),
       expiresAt: new Date(session.endsAt ?? Date.now() + SESSION_IDLE_MS),
     }
-    // An update only: a session that was ended during its own request stays ended.
+    // Only updates, so that a session that was ended during its own request stays ended.
     if (session.isStored === true) await db.session.updateMany({ where: { sidHash }, data: values })
     else await db.session.upsert({ where: { sidHash }, create: { sidHash, ...values }, update: values })
   }

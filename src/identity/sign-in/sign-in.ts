@@ -74,7 +74,8 @@ export const createSignIn = ({ db, passwords, throttle, secondFactors }: SignInP
       const { user } = proven
       const secondStep = await secondFactors.findSecondStep(user.id)
       if (secondStep !== undefined) {
-        // Only uncounted: resetting the counter would allow ten more code guesses per password entry.
+        // The attempt is only uncounted: a reset would allow ten more code guesses per password
+        // entry.
         await throttle.uncountSignIn(credentials)
         return { user, secondStep }
       }

@@ -16,8 +16,8 @@ import type { InspectionJob, InspectionView, ResultFormat } from './inspection-j
  */
 const MAX_HELD_BYTES = MAX_HEAP_BYTES
 /**
- * A document takes this many times its size with its search index. Below it, the minimum size of a
- * cache entry.
+ * Factor by which its cached search index increases the size of a document, and the minimum size of
+ * a cache entry.
  */
 const INDEX_SHARE = 1.5
 const MIN_ENTRY_BYTES = 10_000

@@ -21,7 +21,7 @@ export type ShapingContext = Tenant & {
   compactTables: boolean
 }
 
-/** How to shape a tool's results, planned in advance. */
+/** How to shape the results of a tool; created once, before its calls. */
 export type PlannedShaping = {
   rules: ResultShaping
   compactTables: boolean
