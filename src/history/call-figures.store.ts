@@ -10,10 +10,13 @@ const HOURS = 24
 const MAX_CALLS_OF_SERVER = 10_000
 /** Calls read for each server in a list. */
 const MAX_CALLS_IN_LIST = 2_000
-/** Servers of a list read at once, because SQLite blocks the thread. */
+/** Maximum servers per query, because SQLite blocks the thread meanwhile. */
 const SERVERS_AT_ONCE = 4
 
-/** Calls in a period. If there were too many, `isCut` is true and only the newest count, starting at `since`. */
+/**
+ * Calls in a period. If `isCut`, there were too many, and only the newest are counted, from `since`
+ * on.
+ */
 export type CallCounts = { calls: number; errors: number; isCut: boolean; since: Date }
 
 export type HourCounts = { startsAt: Date; calls: number; errors: number }
@@ -84,7 +87,10 @@ const countBy = async (db: Database, key: Sql, calls: Sql) =>
       FROM (SELECT ${key} AS "key", "isError" FROM (${calls}) AS "call") AS "keyed" GROUP BY "key"`),
   )
 
-/** Counts, for each server, the called tools, those whose last call failed, and finds the first call that was read. */
+/**
+ * For each server, counts the called tools and those whose last call failed, and finds the first
+ * call read.
+ */
 const countTools = async (db: Database, calls: Sql) =>
   z.array(ServerRow).parse(
     await db.$queryRaw(sql`

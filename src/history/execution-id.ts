@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 
-/** The counter of a millisecond starts at or below this, so that at least 2,049 ids fit. */
+/** Maximum start of a millisecond's counter, so that at least 2,049 ids fit. */
 const MAX_COUNTER_START = 0x7ff
 const MAX_COUNTER = 0xfff
 

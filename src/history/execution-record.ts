@@ -1,4 +1,4 @@
-/** Marks masked requests, so that the compiler accepts no other. A symbol is not stored. */
+/** Marks masked requests, so that the compiler rejects others. As a symbol, it is not stored. */
 export const MASKED = Symbol('masked')
 
 /** A request as sent, with all secrets masked. */
@@ -8,7 +8,7 @@ export type MaskedRequest = {
   url: string
   headers: readonly (readonly [name: string, value: string])[]
   body?: string | undefined
-  /** Age in milliseconds of the cached result that was returned instead. */
+  /** Age in milliseconds of the cached result that was returned instead of sending the request. */
   answerAgeMs?: number | undefined
 }
 
@@ -41,7 +41,10 @@ export type ExecutionTokens = {
   before: number | undefined
   /** Tokens of the part that was sent. */
   sent: number
-  /** What would have been sent without cutting, for sums of saved tokens; equals `sent` if unknown. */
+  /**
+   * Tokens that would have been sent without cutting, for the saved tokens. Equals `sent` if
+   * unknown.
+   */
   otherwise: number
   /** Whether any of these was estimated. */
   isEstimated: boolean
@@ -56,15 +59,15 @@ export type Recorder = {
   /** Never blocks or throws. If the queue is full, the record is counted as missing. */
   record: (execution: ExecutionRecord) => void
   /**
-   * Adds the tokens of a result to a recorded call: to its row before it is written, if they come in time. Never blocks
-   * or throws; may drop some under load.
+   * Adds the tokens of a result to a recorded call: before its row is written if they arrive in
+   * time, otherwise afterwards. Never blocks or throws. May drop counts under load.
    */
   recordTokens: (tokens: ExecutionTokens) => void
   /**
    * Sets a callback that counts the tokens of calls before each batch is written. The callback takes a bounded time.
    */
   countBeforeWrite: (count: () => Promise<void>) => void
-  /** Tells the recorder that tokens of a recorded call wait to be counted. */
+  /** Tells the recorder that the tokens of a recorded call must still be counted. */
   noteUncounted: () => void
   /**
    * Resolves once all earlier records are stored or counted as missing, and the known gaps are stored. Waits while
@@ -73,7 +76,10 @@ export type Recorder = {
   flush: () => Promise<void>
   /** Flushes for a limited time and closes the connection. Later records count as missing. */
   close: () => Promise<void>
-  /** Records that are queued, missing and stored since the start, for health checks and tests. */
+  /**
+   * Numbers of queued records, and of missing and stored ones since startup, for health checks and
+   * tests.
+   */
   stats: () => { queued: number; missing: number; stored: number }
 }
 

@@ -6,7 +6,7 @@ import { MAX_PAGE_SIZE } from '../lib/kernel/limits.ts'
 import { definedFields, mapFound, withoutNulls } from '../lib/kernel/missing.ts'
 import { type ExecutionGap, type ExecutionRecord, MASKED, type MaskedRequest } from './execution-record.ts'
 
-/** From the first time, up to but excluding the second. */
+/** `from` is inclusive, `to` exclusive. */
 type TimeRange = { from?: Date | undefined; to?: Date | undefined }
 
 export type ExecutionQuery = TimeRange & {

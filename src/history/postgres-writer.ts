@@ -54,8 +54,9 @@ const GAP_VALUES = {
 const NOW = `now() AT TIME ZONE 'UTC'`
 
 /**
- * Adds amounts to the rows of tools and days. `from` selects executions; passthrough requests are skipped, and the
- * rest matches `isNameKnown`. The fixed order keeps two processes from blocking each other.
+ * Adds amounts to the sums per tool and day. `from` selects executions. Passthrough requests are
+ * skipped, as are calls that `isNameKnown` rejects. The fixed order prevents deadlocks between
+ * processes.
  */
 const addToDays = (amounts: Record<string, string>, from: string): string => {
   const names = Object.keys(amounts)
@@ -69,9 +70,9 @@ const addToDays = (amounts: Record<string, string>, from: string): string => {
 }
 
 /**
- * Returns a statement for any number of rows, which are its only parameter (a JSON array of arrays), so that it is
- * prepared once. The join drops rows of deleted servers, and its lock keeps the others until the rows are inserted.
- * `besides` runs on the newly inserted rows.
+ * Returns a statement for any number of rows, so that it is prepared once. Its only parameter is a
+ * JSON array of rows. The join drops rows of deleted servers; its lock protects the other servers
+ * from deletion until the rows are inserted. `besides` is a query on the newly inserted rows.
  */
 const insertRows = (table: string, values: Record<string, string>, besides?: string): string => {
   const names = [...Object.keys(values), 'createdAt', 'updatedAt'].map(name => `"${name}"`).join(', ')
@@ -206,7 +207,7 @@ export const createPostgresWriter = (target: PostgresTarget): BatchWriter => {
     const rows = executions.map((row): CountedRow => [...row, ...(counts.get(row[0]) ?? NOT_COUNTED)])
     const { kept, refused } = await insertExecutions(client, rows)
     await writeRows(client, INSERT_GAPS, gaps)
-    // Those of rows in this batch are in them already: a row that has tokens stays as it is.
+    // Rows in this batch already have their tokens, so the statement skips them.
     await writeRows(client, ADD_TOKENS, tokens)
     return { kind: 'written', dropped: executions.length - kept - refused.length, refused }
   }

@@ -6,11 +6,14 @@ import { createRecordingLoop } from './recording-loop.ts'
 import { createRecordingQueue } from './recording-queue.ts'
 import { createWriterThread, type StartWorker } from './writer-thread.ts'
 
-/** Longest wait of the first record; leaves most of the 250 ms that a kill may cost to the write itself. */
+/**
+ * Maximum wait of a batch's first record. A kill may lose at most the last 250 ms of records, and
+ * most of that is left for the write.
+ */
 const FLUSH_INTERVAL_MS = 100
-/** Records held while the database is unavailable: ten seconds of calls at full rate. */
+/** Maximum records held while the database is unavailable: ten seconds of calls at full rate. */
 const MAX_QUEUED_RECORDS = 50_000
-/** Approximate memory for them; request bodies can be large. */
+/** Approximate memory of these records; request bodies can be large. */
 const MAX_QUEUED_BYTES = 64 * 1_024 * 1_024
 /** Time limit for writing queued records on shutdown. */
 const CLOSE_TIMEOUT_MS = 5_000
@@ -18,7 +21,7 @@ const CLOSE_TIMEOUT_MS = 5_000
 export type RecorderOptions = {
   target: DatabaseTarget
   logger: RecorderLogger
-  /** Most records held, queued and in progress. */
+  /** Maximum number of records queued or being written. */
   maxQueued?: number
   maxQueuedBytes?: number
   /** How long a record may wait for others to share its batch. */

@@ -7,12 +7,12 @@ import type { RecordingQueue } from './recording-queue.ts'
 /** Interval for writing gaps, so that a second of missing records becomes one row per server. */
 const GAP_INTERVAL_MS = 1_000
 
-/** Token counts held while the database is unavailable; further ones are dropped. */
+/** Maximum token counts held while the database is unavailable. Further ones are dropped. */
 const MAX_WAITING_TOKENS = 5_000
 /** Token counts per batch, because each is a separate update. */
 const MAX_BATCH_TOKENS = 256
 
-/** What a flush waits for: numbers of released records, reported gaps and written token counts. */
+/** Totals that a flush waits for: released records, reported gaps and written token counts. */
 type FlushGoal = { released: number; reported: number; counted: number; resolve: () => void }
 
 /** Returns a function that arms a timer, unless it is armed already. The timer does not keep the process alive. */
@@ -80,7 +80,7 @@ export const createRecordingLoop = (options: {
     // Send token counts only when no record is left in the queue, so that the records they belong to are in this batch
     // or an earlier one.
     const isLast = queue.isEmpty()
-    // What comes from now on has a timer of its own.
+    // Later records start a new timer.
     if (isLast) areRecordsDue = false
     const counts = isLast ? await takeTokens() : []
     if (tokens.length > 0) areRecordsDue = true

@@ -61,7 +61,7 @@ export const createRecordingQueue = ({ maxRecords, maxBytes }: { maxRecords: num
     },
     isEmpty: (): boolean => waiting.length === 0,
     hasFullBatch: (): boolean => waiting.length >= MAX_BATCH_ROWS,
-    /** Numbers of records ever accepted, and of those released. */
+    /** Total numbers of accepted and released records. */
     accepted: (): number => accepted,
     released: (): number => released,
   }

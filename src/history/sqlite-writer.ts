@@ -20,10 +20,10 @@ const toTimeText = (milliseconds: number): string => new Date(milliseconds).toIS
 /** How long a write waits for another connection; blocks only this thread. */
 const BUSY_TIMEOUT_MS = 1_000
 
-/** Rows per statement; each takes a fifth less time than alone, and more gain nothing. */
+/** Rows per statement. Each then takes a fifth less time than alone; more rows gain nothing. */
 const ROWS_AT_ONCE = 8
 
-/** A row, with its tokens if they have been counted. */
+/** Columns of a row and of its tokens, which are null if they have not been counted. */
 const INSERTED_COLUMNS = [...EXECUTION_COLUMNS, 'tokensBefore', 'tokensSent', 'tokensEstimated']
 
 /** Index of the start time in a row. */
@@ -109,8 +109,8 @@ const open = (target: SqliteTarget) => {
   }
 
   /**
-   * Stores rows, in one statement if there are enough. A batch that is sent again is either complete or missing. If a
-   * row is invalid, none is stored, and each is tried alone.
+   * Stores rows, in one statement if there are enough. If that fails because of an invalid row,
+   * tries each row alone. A batch that is sent again was stored either completely or not at all.
    */
   const storeExecutions = (rows: readonly ExecutionRow[], counts: Counts, now: string) => {
     if (rows.length === ROWS_AT_ONCE) {
@@ -120,7 +120,7 @@ const open = (target: SqliteTarget) => {
     return rows.map(row => ({ row, fate: fateOf(() => insertExecution.run(parametersOf([row], counts, now))) }))
   }
 
-  /** Adds a new row to the sums, and its tokens. */
+  /** Adds a new row and its tokens to the sums. */
   const countCall = (row: ExecutionRow, counts: Counts, sums: ToolDaySums): void => {
     const [id, serverId, instanceId, tool, , , startedAt, , outcome] = row
     const tokens = counts.get(id)

@@ -4,16 +4,16 @@ import { DAY_MS } from '../lib/kernel/durations.ts'
 
 /** How long sums are stored, in days: enough to compare two years. */
 const KEPT_DAYS = 800
-/** Most tool names read for a server: as many as it can have, plus earlier ones. */
+/** Maximum tool names read for a server: as many as it can have, plus earlier ones. */
 const MAX_TOOLS = 4_000
 
-/** Sums of tool calls. The tokens are those of the `counted` calls only. */
+/** Sums of tool calls. The token sums cover only the `counted` calls. */
 export type TokenSums = {
   calls: number
   counted: number
   /** How many of `counted` are estimates. */
   estimated: number
-  /** Without cutting. */
+  /** Tokens that would have been sent without cutting. */
   tokensBefore: number
   tokensSent: number
 }

@@ -3,7 +3,7 @@ import { Worker, type WorkerOptions } from 'node:worker_threads'
 import type { DatabaseTarget } from '../lib/db/target.ts'
 import type { RecordingBatch, WorkerRequest, WriteOutcome } from './recording-batch.ts'
 
-/** The worker as source or compiled, depending on this file. */
+/** The worker file, which is TypeScript or compiled like this file. */
 const WORKER_FILE = new URL(`./recorder.worker${extname(import.meta.url)}`, import.meta.url)
 /** Time limit for the worker to close its connection. */
 const CLOSE_TIMEOUT_MS = 1_000

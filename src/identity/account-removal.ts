@@ -7,7 +7,10 @@ import { writeAudit } from './audit/audit.store.ts'
 import { selfTarget } from './audit/audit-entry.ts'
 import { DEMO_EMAIL } from './demo-account.ts'
 
-/** Returns why the account cannot be deleted: it belongs to the only operator while other accounts exist. */
+/**
+ * Returns why the account cannot be deleted; undefined if it can. The only operator must stay while
+ * other accounts exist.
+ */
 export const findRemovalRefusal = async (tx: Transaction, userId: string): Promise<string | undefined> => {
   const user = await store.findUser(tx, userId)
   if (user?.isOperator !== true || (await store.isAnyOperatorBut(tx, userId))) return undefined

@@ -5,7 +5,7 @@ import type { Role } from '../lib/kernel/roles.ts'
 /** A user account, without its password. */
 export type User = {
   id: string
-  /** Trimmed and in lower case, so that spellings differing only in these are one account. */
+  /** Trimmed and in lower case, so that other spellings of an email belong to the same account. */
   email: string
   /** When the user opened a link sent to this address; undefined if they have not yet. */
   emailVerifiedAt: Date | undefined

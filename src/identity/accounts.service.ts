@@ -53,7 +53,7 @@ export type AccountServiceParts = Pick<MailFlowParts, 'db' | 'changes' | 'mailer
   hashingCost?: HashingCost | undefined
 }
 
-/** With the network address that it was sent from. */
+/** A sign-up, with the network address it was sent from. */
 export type SignUpInput = z.infer<typeof SignUp> & { address: string }
 
 export type NewUserInput = z.input<typeof NewUser>
@@ -164,11 +164,14 @@ export const createAccountService = (needs: AccountServiceParts) => {
       return UserView.parse(user)
     },
 
-    /** Returns the owner of what `patchbay demo` creates: the operator, or the demo account if there is none yet. */
+    /**
+     * Returns the owner for the objects that `patchbay demo` creates: the operator, or the demo
+     * account if there is none yet.
+     */
     getDemoActor: async (): Promise<Actor> => {
       const userId = (await store.findOldestOperatorId(db)) ?? (await changes.commit(tx => ensureDemoAccount(tx))).id
       const actor = await findActorByUserId(userId)
-      if (actor === undefined) throw new AppError('not_found', 'The account of the demo is gone.')
+      if (actor === undefined) throw new AppError('not_found', 'The demo account no longer exists.')
       return actor
     },
 

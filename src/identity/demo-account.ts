@@ -3,8 +3,9 @@ import type { User } from './account.ts'
 import * as store from './accounts.store.ts'
 
 /**
- * Owns what `patchbay demo` creates on an installation without accounts. Nobody can sign in to it, and it does not
- * count as an account. The first real account takes over its organization, so that the demo appears in its dashboard.
+ * Email of the account that owns the demo on an installation without accounts. Nobody can sign in
+ * to it, and it does not count as an account. The first real account takes over its organization,
+ * so that the demo appears in that account's dashboard.
  */
 export const DEMO_EMAIL = 'demo@patchbay.internal'
 const DEMO_ORGANIZATION = 'Demo'

@@ -65,7 +65,7 @@ export const createSelfProof = ({ db, ownPassword }: { db: Database; ownPassword
     return passwordHash !== undefined
   }
   return {
-    /** Accounts created through an external provider may have none. */
+    /** Whether the actor has a password. Accounts created through an external provider may not. */
     hasPassword,
     /** Throws `forbidden` for a wrong password, `invalid_request` if the required proof is missing. */
     proveSelf: async (actor: Actor, { password, confirm }: SelfProof): Promise<void> => {

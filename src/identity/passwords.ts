@@ -42,11 +42,14 @@ export const createPasswords = (limits: HashingLimits = HASHING, { memoryKib, pa
   const parameters = { memoryCost: memoryKib, timeCost: passes, parallelism: THREADS }
   /** Prefix of hashes with the current parameters. */
   const hashStart = `$argon2id$v=19$m=${memoryKib},t=${passes},p=${THREADS}$`
-  /** Hash checked if there is no account, so that it takes equally long. No known password matches it. */
+  /**
+   * Hash to check if there is no account, so that the check takes equally long. No known password
+   * matches it.
+   */
   const nobodysHash = `${hashStart}${'A'.repeat(22)}$${'A'.repeat(43)}`
   return {
     hashPassword: (password: string): Promise<string> => whenFree(() => hash(normalize(password), parameters)),
-    /** If `passwordHash` is undefined (no account), takes equally long and is never right. */
+    /** Without `passwordHash` (no account), takes equally long and never succeeds. */
     checkPassword: async (password: string, passwordHash: string | undefined): Promise<PasswordCheck> => {
       const isMatch = await whenFree(() => verify(passwordHash ?? nobodysHash, normalize(password)))
       return {

@@ -9,7 +9,7 @@ export type ListedUser = {
   isVerified: boolean
   isOperator: boolean
   createdAt: Date
-  /** The oldest few; `moreOrganizations` is the number of others. */
+  /** The oldest memberships; `moreOrganizations` is the number of others. */
   organizations: readonly { name: string; role: string }[]
   moreOrganizations: number
 }

@@ -37,7 +37,7 @@ export type ResultsNeeds = {
   responseCache: ResponseCacheOptions | undefined
 }
 
-/** Cut results of a process of an earlier version, which stored them in the data folder. */
+/** Folders with cut results that earlier versions stored in the data folder. */
 const OLD_CACHE_FOLDER = /^([0-9a-f]{16}|none)-\d+-\d+-[0-9a-f-]{36}$/
 
 const removeOldCacheFiles = async (directory: string): Promise<void> => {

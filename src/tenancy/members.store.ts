@@ -36,7 +36,7 @@ export const findRole = async (tx: Transaction, organizationId: string, userId: 
 export const listMembers = async (tx: Transaction, organizationId: string, page: IdPage): Promise<Member[]> =>
   (await tx.membership.findMany({ ...idPageQuery(page, { organizationId }), include: WITH_EMAIL })).map(toMember)
 
-/** Most members offered as heirs of another. */
+/** Maximum number of members offered as recipients of another member's servers. */
 const MAX_OTHERS = 200
 
 /** Lists the members except one, longest membership first, up to `MAX_OTHERS`. */

@@ -4,7 +4,7 @@ import type { Role } from '../lib/kernel/roles.ts'
 /** An organization as one of its members sees it. */
 export type Organization = Rows.Organization & { role: Role }
 
-/** A membership, whose ID it has, with the user's email. */
+/** A membership with the user's email. The ID is that of the membership. */
 export type Member = Rows.Membership & { email: string }
 
 export type Invitation = Omit<Rows.Invitation, 'tokenHash'>

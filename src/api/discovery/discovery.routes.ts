@@ -7,7 +7,7 @@ import type { VerifyMcpToken } from '../../servers/access/access.ts'
 import type { Server } from '../../servers/server.ts'
 import type { ServerService } from '../../servers/servers.service.ts'
 
-/** Most servers listed in the document, because clients read it as a whole. */
+/** Maximum number of servers in the document, because clients read it as a whole. */
 const MAX_LISTED_SERVERS = 1_000
 
 const McpServers = z.object({

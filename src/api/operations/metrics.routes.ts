@@ -7,10 +7,10 @@ import type { CallLedger } from '../../results/ledger/call-ledger.ts'
 import { listLedgerMetrics } from '../../results/ledger/ledger-metrics.ts'
 import type { CatalogueReports } from '../servers/catalogue-reports.ts'
 
-/** Most servers reported; each has three time series. */
+/** Maximum number of servers reported; each has three time series. */
 const MAX_SERVERS = 300
 
-/** Metrics of the token counts that were already requested. Counts nothing itself. */
+/** Metrics of token counts that users have already requested. Does not count anything itself. */
 const listCatalogueMetrics = ({ listKnown }: Pick<CatalogueReports, 'listKnown'>): Metric[] => [
   {
     kind: 'gauge',
@@ -41,7 +41,7 @@ export const metricsRoutes: FastifyPluginAsync<Parts> = async (app, { token, cal
     reply.header('cache-control', 'no-store')
     assertBearer(request, reply, { name: 'PATCHBAY_METRICS_TOKEN', isRight: given => isSameSecret(given, token) })
   })
-  // Open to anyone, because the hook above checks its own token.
+  // Open to anyone, because the hook above checks the metrics token.
   app.get('/metrics', { config: { access: 'anyone' } }, async (_request, reply) =>
     reply.type(contentType).send(await render()),
   )

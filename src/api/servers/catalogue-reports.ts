@@ -13,7 +13,9 @@ export type ReportParts = {
   bus: EventBus
 }
 
-/** Tools and findings in the cache, of all servers; some tens of megabytes at most. */
+/**
+ * Maximum number of cached tools and findings of all servers, which take a few tens of megabytes.
+ */
 const MAX_CACHED = 60_000
 
 const sizeOf = ({ tools }: CatalogueReport): number => tools.reduce((sum, { findings }) => sum + 1 + findings.length, 1)

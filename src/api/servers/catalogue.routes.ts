@@ -16,10 +16,10 @@ import {
 import type { CatalogueReports } from './catalogue-reports.ts'
 
 const ServerLintView = z.object({
-  findings: z.array(FindingView).describe('problems of the whole list that clients get'),
+  findings: z.array(FindingView).describe('problems of the tool list as a whole'),
   tools: z
     .array(z.object({ name: z.string(), findings: z.array(FindingView) }))
-    .describe('tools with findings, by name, including tools of upstreams'),
+    .describe('tools with findings, by name, including tools of attached MCP servers'),
 })
 
 const ServerTokensView = z.object({
@@ -80,7 +80,7 @@ export const catalogueRoutes: FastifyPluginAsyncZod<Parts> = async (app, { serve
   )
   routes.get(
     '/servers/:uuid/lint',
-    { summary: 'List known problems of the tools with clients and models', params },
+    { summary: 'List problems that clients and models are known to have with the tools', params },
     { schema: ServerLintView, toView: toServerLintView },
     ({ actor, params }) => getReport(actor, params.uuid),
   )

@@ -34,7 +34,7 @@ const toParameterViews = ({ parameters }: CompiledDefinition) =>
     ]),
   )
 
-/** Shows no parameters of a tool that an older version saved and this one cannot compile. */
+/** Omits the parameters of a tool that an older version saved and this version cannot compile. */
 const toToolView = (tool: Tool) => {
   const compiled = checkDefinition(tool)
   return { ...tool, parameters: compiled.ok ? toParameterViews(compiled.value) : {} }
@@ -84,7 +84,7 @@ export const toolkitRoutes: FastifyPluginAsyncZod<Parts> = async (app, { toolkit
   routes.get('/tools/:id', { params }, toolView, ({ actor, params }) => tools.getTool(actor, params.id))
   routes.get(
     '/tools/:id/lint',
-    { summary: 'List known problems of a tool with clients and models', params },
+    { summary: 'List problems that clients and models are known to have with a tool', params },
     toolLintView,
     ({ actor, params }) => toolLint.lintSaved(actor, params.id),
   )

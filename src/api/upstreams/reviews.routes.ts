@@ -9,25 +9,25 @@ import type { Approval, UpstreamReviews } from '../../upstreams/review/upstream-
 const definition = z.record(z.string(), z.json())
 
 const PendingToolView = z.object({
-  name: z.string().describe("the upstream's name of the tool"),
+  name: z.string().describe("the MCP server's own name for the tool"),
   hash: z.string().describe('hash of the pending definition, required to approve it'),
-  before: orNull(definition).describe('the definition in use until then; null for a new tool'),
+  before: orNull(definition).describe('the current definition; null for a new tool'),
   after: definition.describe('the pending definition'),
 })
 
 const UpstreamChangesView = pageOf(PendingToolView).extend({
-  reviewed: z.boolean().describe('whether changes of upstreams are reviewed on this server'),
+  reviewed: z.boolean().describe('whether changes of attached MCP servers are reviewed on this server'),
   version: z.string().describe('version of all pending changes, required to approve them together'),
   total: z.int(),
 })
 
-/** To approve more at once, send their version. */
+/** To approve more tools at once, clients send the version. */
 const MAX_APPROVED_BY_NAME = 500
 
 const ApproveChanges = z.union(
   [
     z.strictObject({
-      version: z.string().max(100).describe('approves all pending changes, if they are still those of this version'),
+      version: z.string().max(100).describe('approves all pending changes, if this is still their version'),
     }),
     z.strictObject({
       tools: z
@@ -43,7 +43,7 @@ const ApprovedView = z.object({ approved: z.int().describe('number of tools') })
 
 const params = uuidParams
 
-/** Characters of a name in a cursor, which is bounded; the hash distinguishes names with the same prefix. */
+/** Maximum characters of a name in a cursor. The hash distinguishes names with the same prefix. */
 const CURSOR_CHARS = 100
 const CURSOR = z.tuple([z.string(), z.string()])
 type Position = z.infer<typeof CURSOR>
@@ -58,7 +58,7 @@ const compare = (a: Position, b: Position): number => {
 const toApproval = (body: z.infer<typeof ApproveChanges>): Approval =>
   'version' in body ? body : { tools: body.tools.map(({ name, hash }) => ({ nameHash: hashOfName(name), hash })) }
 
-/** Pending changes of an upstream whose server has changes reviewed, and their approval. */
+/** Pending changes of an upstream whose server requires their review, and their approval. */
 export const upstreamReviewRoutes: FastifyPluginAsyncZod<{ upstreamReviews: UpstreamReviews }> = async (
   app,
   { upstreamReviews },

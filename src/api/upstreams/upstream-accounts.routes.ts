@@ -18,7 +18,7 @@ const AccountView = z.object({
   }),
   connectUrl: z.string().nullable().describe('the page where the account is reconnected'),
   connectedAt: timeSchema,
-  brokenSince: orNull(timeSchema).describe('since when the account needs to be reconnected'),
+  brokenSince: orNull(timeSchema).describe('time since which the account needs to be reconnected'),
   createdAt: timeSchema,
   updatedAt: timeSchema,
 })
@@ -44,7 +44,7 @@ export const upstreamAccountRoutes: FastifyPluginAsyncZod<Parts> = async (app, {
 
   ofAccount.list(
     '/me/upstream-accounts',
-    { summary: 'List your accounts at upstreams' },
+    { summary: 'List your accounts at MCP servers' },
     { schema: AccountView, toView },
     ({ actor, page }) => upstreamAccounts.listOwn(actor, page),
   )
@@ -55,7 +55,7 @@ export const upstreamAccountRoutes: FastifyPluginAsyncZod<Parts> = async (app, {
   )
   ofUpstreams.remove(
     '/upstreams/:id/account',
-    { summary: 'Disconnect the shared account of an upstream; revokes and deletes its tokens', params },
+    { summary: 'Disconnect the shared account of an MCP server; revokes and deletes its tokens', params },
     ({ actor, params }) => upstreamAccounts.disconnect(actor, params.id),
   )
 }

@@ -31,7 +31,7 @@ export const AuditEntryView = z
       .describe('as of the time of the action; null for the command line, Patchbay itself and anonymous users'),
     target: z.object({ type: z.string(), id: z.string().nullable(), name: z.string().nullable() }),
     address: z.string().nullable().describe('network address of the actor'),
-    change: z.json().describe('what changed; null if the action says it all'),
+    change: z.json().describe('what changed; null if there are no details'),
     organizationId: z.uuid().nullable().describe('null for the installation, or if the organization has been deleted'),
   })
   .meta({ id: 'AuditEntry' })

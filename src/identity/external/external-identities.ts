@@ -19,7 +19,9 @@ const passwordMissing = (): AppError =>
 
 const noIdentity = () => new AppError('not_found', 'There is no such identity.')
 
-/** Operations on the user's own external identities. Those of other users are treated as missing. */
+/**
+ * Operations on the user's own external identities. Other users' identities are treated as missing.
+ */
 export const createExternalIdentities = ({ db, changes, ownPassword, external }: ExternalIdentitiesParts) => ({
   listIdentities: (actor: Actor, page: IdPage): Promise<store.LinkedIdentity[]> =>
     store.listIdentities(db, actor.userId, page),
@@ -40,12 +42,12 @@ export const createExternalIdentities = ({ db, changes, ownPassword, external }:
     const begin = () => external.beginExternalSignIn(actor.address ?? '')
     if (found.passwordHash === undefined) return begin()
     if (password === undefined) throw passwordMissing()
-    // Proven separately, so that an unavailable provider does not count as a wrong password.
+    // Checked separately, so that an unavailable provider does not count as a wrong password.
     await ownPassword.prove(actor, password, async () => undefined)
     return begin()
   },
 
-  /** Throws `conflict` if it is the only way to sign in. */
+  /** Throws `conflict` if the identity is the user's only way to sign in. */
   removeIdentity: (actor: Actor, id: string): Promise<void> =>
     changes.commit(async tx => {
       const removed = orThrow(await store.removeIdentity(tx, actor.userId, id), noIdentity)

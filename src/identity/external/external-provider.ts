@@ -22,7 +22,9 @@ export type ExternalProviderSettings = {
   name: string
 }
 
-/** Form of the error codes that are shown to users; RFC 6749 §4.1.2.1 lists the registered ones. */
+/**
+ * Format of the error codes that are shown to users. RFC 6749 §4.1.2.1 lists the registered ones.
+ */
 const ERROR_CODE = /^[a-z_]{1,40}$/
 
 /** Secrets that tie the callback to the sign-in that started it. Stored only in this browser's session. */
@@ -46,8 +48,8 @@ const takesOnlyPost = ({ token_endpoint_auth_methods_supported: methods }: openi
   methods !== undefined && !methods.includes('client_secret_basic') && methods.includes('client_secret_post')
 
 /**
- * Every server must accept basic authentication (RFC 6749 §2.3.1). What this one supports is known only after
- * discovery.
+ * Chooses the method for each request, because the methods of this provider are known only after
+ * discovery. Every provider must accept Basic authentication (RFC 6749 §2.3.1).
  */
 const authenticateWith = (secret: string | undefined): openid.ClientAuth => {
   if (secret === undefined) return openid.None()
@@ -96,7 +98,10 @@ export const createExternalProvider = ({ settings, logger }: ExternalProviderPar
           `The response from ${name} does not match a sign-in started here. Please try again.`,
         )
 
-  /** Throws `unavailable` if the provider does not respond, else the error from `refusal`. Logs the cause. */
+  /**
+   * Throws `unavailable` if the provider does not respond, otherwise the error from `refusal`. Logs
+   * the cause.
+   */
   const asking = async <T>(
     what: string,
     ask: () => Promise<T>,
@@ -181,7 +186,7 @@ export const createExternalProvider = ({ settings, logger }: ExternalProviderPar
           })
           const found = tokens.claims()
           if (found === undefined || found.sub === '' || found.sub.length > MAX_SUBJECT_CHARACTERS) {
-            throw new Error('the ID token names nobody')
+            throw new Error('the ID token has no valid subject')
           }
           return { claims: found, accessToken: tokens.access_token }
         },

@@ -12,7 +12,10 @@ export type PendingExternalSignIn = ExternalSecrets & {
   linkTo?: string
 }
 
-/** A returned user who must enter the password of the account with their email. */
+/**
+ * A user who is back from the provider and must enter the password of the account that has their
+ * email.
+ */
 export type WaitingLink = UnlinkedPerson & { returnTo: string }
 
 /** Milliseconds since 1970. */
@@ -41,7 +44,7 @@ export const takeExternalSignIn = async (request: FastifyRequest): Promise<Pendi
   const { journey } = request.session
   if (journey === undefined) return undefined
   delete request.session.journey
-  // Saved before the provider is called, so that it cannot be used twice.
+  // Saved before the provider is called, so that the pending sign-in cannot be used twice.
   await request.session.save()
   return journey.endsAt <= request.server.sessionOptions.now() ? undefined : journey
 }

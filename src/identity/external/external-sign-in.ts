@@ -24,7 +24,9 @@ export type ExternalSignInParts = AccountParts & {
   policy: SignUpPolicy
 }
 
-/** A user at the provider whose email belongs to an account that is not linked to them yet. */
+/**
+ * A user at the provider whose email belongs to an account that is not linked to this identity yet.
+ */
 export type UnlinkedPerson = { email: string; identity: ExternalIdentity }
 
 export type ExternalReturn =
@@ -38,7 +40,6 @@ const notVerified = (name: string): AppError =>
 const takenIdentity = (): AppError =>
   new AppError('conflict', 'Another account is already linked to this identity. Sign in to that account instead.')
 
-/** Links an external identity to an account. */
 const linkIdentity = async (
   tx: Transaction,
   user: Pick<User, 'id' | 'email'>,
@@ -58,7 +59,7 @@ export const createExternalSignIn = (parts: ExternalSignInParts) => {
   const { db, changes, provider, signIns, secondFactors, throttle, policy, baseUrl } = parts
 
   const getProvider = (): ExternalProvider => {
-    if (provider === undefined) throw new AppError('not_found', 'No external provider is set up here.')
+    if (provider === undefined) throw new AppError('not_found', 'This installation has no external sign-in provider.')
     return provider
   }
 
@@ -92,7 +93,7 @@ export const createExternalSignIn = (parts: ExternalSignInParts) => {
 
   const firstStepOf = async (userId: string, address: string): Promise<FirstStep> => {
     const user = await accountStore.findUser(db, userId)
-    if (user === undefined) throw new AppError('forbidden', 'This account is gone.')
+    if (user === undefined) throw new AppError('forbidden', 'This account no longer exists.')
     const secondStep = await secondFactors.findSecondStep(userId)
     if (secondStep === undefined) await auditSignIn(db, user, address)
     return { user, secondStep }
@@ -103,8 +104,8 @@ export const createExternalSignIn = (parts: ExternalSignInParts) => {
     externalProviderName: provider?.name,
 
     /**
-     * Returns the URL to send the browser to, and the secrets to keep in its session. Throws `not_found` without a
-     * provider.
+     * Returns the URL to send the browser to, and the secrets to store in its session. Throws
+     * `not_found` without a provider.
      */
     beginExternalSignIn: async (address: string): Promise<{ url: string; secrets: ExternalSecrets }> => {
       const { begin } = getProvider()

@@ -21,7 +21,8 @@ export const createEmailChange = (parts: MailFlowParts) => {
 
   const sendLetters = async (user: User, email: string, address: string | undefined): Promise<void> => {
     const frame = { baseUrl, address }
-    // Only the last request counts: links sent to other addresses before stop working.
+    // Only the last request counts: earlier links, which may have gone to other addresses, stop
+    // working.
     await removeMailedLinks(db, user.id, 'change_email')
     if (await isTaken(db, email)) await mailer.send(emailTakenNotice(email, frame))
     else {
@@ -33,8 +34,8 @@ export const createEmailChange = (parts: MailFlowParts) => {
 
   return {
     /**
-     * Gives no hint whether another account has the new email; only an email to that address tells. Throws like
-     * `prove`.
+     * Does not reveal whether another account has the new email, except in the email to that
+     * address. Throws like `prove`.
      */
     requestEmailChange: async (actor: Actor, requested: { email: string; password: string }): Promise<void> => {
       const { email, password } = requested

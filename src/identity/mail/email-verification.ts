@@ -9,7 +9,7 @@ import { userActor, userTarget } from '../audit/audit-entry.ts'
 import { verificationEmail } from './emails.ts'
 import { issueLink, takeLinkOfUser } from './mailed-links.service.ts'
 
-/** Operations that verify that a user receives mail at their address. Nothing else depends on it. */
+/** Operations that verify that a user receives mail at their address. */
 export const createEmailVerification = (parts: MailFlowParts) => {
   const { db, changes, mailer, mailQueue, throttle, baseUrl } = parts
 
@@ -38,7 +38,10 @@ export const createEmailVerification = (parts: MailFlowParts) => {
       await sendLink(user, actor.address)
     },
 
-    /** Throws `invalid_request` if the link is no longer valid, also because the email has changed. */
+    /**
+     * Throws `invalid_request` if the link is no longer valid, or the email has changed since it
+     * was sent.
+     */
     verifyEmail: (token: string, address: string): Promise<User> =>
       changes.commit(async tx => {
         const user = await takeLinkOfUser(tx, 'verify_email', token)

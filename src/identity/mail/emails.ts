@@ -1,6 +1,8 @@
 import type { Mail } from '../../lib/mail/mailer.ts'
 
-/** What every email states: the installation it comes from, and the network address of the request. */
+/**
+ * Stated in every email: the installation that sends it, and the network address of the request.
+ */
 export type EmailContext = { baseUrl: string; address: string | undefined }
 
 const paragraphs = (...parts: string[]): string => `${parts.join('\n\n')}\n`

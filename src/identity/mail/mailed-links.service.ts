@@ -12,8 +12,8 @@ export const linkIsOver = (): AppError =>
   })
 
 /**
- * Creates a link, which works once, for a limited time. Returns its URL, which cannot be retrieved again. `baseUrl` is
- * never taken from a request.
+ * Creates a link that works once and for a limited time. Returns its URL, which cannot be retrieved
+ * again. `baseUrl` is never taken from a request.
  */
 export const issueLink = async (
   tx: Transaction,
@@ -36,13 +36,16 @@ const linkFrom =
     return link
   }
 
-/** Returns the link of a token without using it up. Throws `invalid_request`. */
+/** Returns the link that has this token, without using it up. Throws `invalid_request`. */
 export const checkLink = linkFrom(store.findMailedLink)
 
-/** Uses up the link of a token. Throws `invalid_request`. */
+/** Uses up the link that has this token. Throws `invalid_request`. */
 export const takeLink = linkFrom(store.takeMailedLink)
 
-/** Like `takeLink`, but returns the user. Throws also if their email has changed since the link was sent. */
+/**
+ * Like `takeLink`, but returns the user. Also throws if their email has changed since the link was
+ * sent.
+ */
 export const takeLinkOfUser = async (tx: Transaction, purpose: LinkPurpose, token: string): Promise<User> => {
   const { userId, email } = await takeLink(tx, purpose, token)
   const user = await findUser(tx, userId)

@@ -29,7 +29,7 @@ export const findMailedLink = async (
   return (await tx.mailedLink.findFirst({ where: validLinks(purpose, tokenHash), select })) ?? undefined
 }
 
-/** Uses up a link. Of several concurrent callers, only one gets it. */
+/** Uses up a link. Only one of several concurrent callers gets it. */
 export const takeMailedLink = async (
   tx: Transaction,
   purpose: LinkPurpose,

@@ -3,8 +3,8 @@ import { HOUR_MS } from '../../lib/kernel/durations.ts'
 import { hashToken } from '../credentials.ts'
 
 /**
- * The page of each link and how long it is valid. Users who reset a password are waiting for it; others may open the
- * mail tomorrow.
+ * The page of each link and how long it is valid. Users who reset a password wait for the email;
+ * other emails may be opened the next day.
  */
 export const LINKS = {
   verify_email: { path: '/verify-email', ttlMs: 24 * HOUR_MS },

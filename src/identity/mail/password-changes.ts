@@ -19,9 +19,10 @@ export const createPasswordChanges = (parts: MailFlowParts) => {
   const { db, changes, mailer, mailQueue, throttle, passwords, ownPassword, endGrantsOf, baseUrl } = parts
 
   /**
-   * Ends everything that a holder of the old password may have opened: sessions, application grants and emailed links.
-   * Personal access tokens stay, as they are for scripts and revoked individually (a password reset that first verifies
-   * the email revokes them too). Returns the counts for the audit log.
+   * Ends everything that someone with the old password may have started: sessions, application
+   * grants and emailed links. Personal access tokens stay valid, because they are for scripts and
+   * revoked individually. Only a password reset that first verifies the email revokes them, too.
+   * Returns the counts for the audit log.
    */
   const endEverythingOf = async (tx: Transaction, userId: string) => {
     const sessionsEnded = await removeSessions(tx, userId, undefined)
@@ -73,13 +74,13 @@ export const createPasswordChanges = (parts: MailFlowParts) => {
      */
     resetPassword: async (input: { token: string; password: string; address: string }): Promise<void> => {
       const { token, password, address } = input
-      // Used up later in the transaction; this check only avoids needless hashing.
+      // The transaction uses up the link; this check only avoids needless hashing.
       await checkLink(db, 'reset_password', token)
       const passwordHash = await passwords.hashPassword(password)
       const { email } = await changes.commit((tx, announce) =>
         setPassword(tx, announce, { token, passwordHash, address }),
       )
-      // Lifts the block that failed attempts with the forgotten password caused.
+      // Lifts the block caused by attempts with the forgotten password.
       await throttle.forgiveSignIn({ email, address })
       notify(email, address)
     },

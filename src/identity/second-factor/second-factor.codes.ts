@@ -9,7 +9,7 @@ const PERIOD_SECONDS = 30
 const SECRET_BYTES = 20
 /** Codes of the previous and the next step are accepted too, because clocks differ and typing takes time. */
 const DRIFT_STEPS = 1
-/** Name that the app shows with the code. */
+/** Name that authenticator apps show with the code. */
 const ISSUER = 'Patchbay'
 
 export const RECOVERY_CODES = 10

@@ -161,7 +161,10 @@ export const createSecondFactors = ({ db, changes, sealing, ownPassword, throttl
         return codes
       }),
 
-    /** For the operator's command line, for users who have lost all their codes. Throws `not_found` if none is on. */
+    /**
+     * For the operator's command line, for users who have lost all their codes. Throws `not_found`
+     * if two-factor authentication is off.
+     */
     resetSecondFactor: (user: User): Promise<void> =>
       changes.commit(async tx => {
         if (!(await store.removeSecondFactor(tx, user.id))) {

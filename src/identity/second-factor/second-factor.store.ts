@@ -16,7 +16,7 @@ export const setUnconfirmed = async (tx: Transaction, userId: string, sealed: Se
   await tx.secondFactor.create({ data: { userId, secret: sealed.text, keyId: sealed.keyId } })
 }
 
-/** Confirms this second factor, identified by its encrypted secret, which uses up the time step. */
+/** Confirms the second factor that has this encrypted secret, and uses up the time step. */
 export const confirmSecondFactor = async (
   tx: Transaction,
   userId: string,

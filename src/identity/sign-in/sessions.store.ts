@@ -10,7 +10,8 @@ import type { JsonObject } from '../../lib/kernel/json.ts'
 declare module 'fastify' {
   interface Session {
     /**
-     * Whether it was loaded from the database. Then saving only updates it, so that an ended session is not recreated.
+     * Whether the session was loaded from the database. If so, saving only updates it, so that an
+     * ended session is not recreated.
      */
     isStored?: boolean
   }
@@ -42,7 +43,7 @@ export const createSessionStore = (db: Database): SessionStore => {
       data: toData(session),
       expiresAt: new Date(session.endsAt ?? Date.now() + SESSION_IDLE_MS),
     }
-    // An update only: a session that was ended during its own request stays ended.
+    // Only updates, so that a session that was ended during its own request stays ended.
     if (session.isStored === true) await db.session.updateMany({ where: { sidHash }, data: values })
     else await db.session.upsert({ where: { sidHash }, create: { sidHash, ...values }, update: values })
   }

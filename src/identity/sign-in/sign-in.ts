@@ -10,7 +10,7 @@ import type { SecondFactors, SecondStep } from '../second-factor/second-factor.s
 type Credentials = { email: string; password: string; address: string }
 export type SignInInput = Credentials & { code?: string | undefined }
 
-/** A user who gave the right password, with the hash that it matched. */
+/** A user who entered the correct password, with the hash that it matched. */
 type Proven = { user: User; passwordHash: string }
 
 /** Result of the first step of a sign-in: complete, or waiting for a code. */
@@ -57,8 +57,9 @@ export const createSignIn = ({ db, passwords, throttle, secondFactors }: SignInP
 
   return {
     /**
-     * Signs in with password and code together. Throws the same `unauthenticated` error after the same work whether or
-     * not the account exists. After a right password, the error names `code` if a valid code is required.
+     * Signs in with password and code together. Throws the same `unauthenticated` error after the
+     * same work whether or not the account exists. After a correct password, the error names `code`
+     * if a valid code is required.
      */
     signIn: async ({ code, ...credentials }: SignInInput): Promise<User> => {
       const proven = await checkCredentials(credentials)
@@ -73,7 +74,8 @@ export const createSignIn = ({ db, passwords, throttle, secondFactors }: SignInP
       const { user } = proven
       const secondStep = await secondFactors.findSecondStep(user.id)
       if (secondStep !== undefined) {
-        // Only uncounted: resetting the counter would allow ten more code guesses per password entry.
+        // The attempt is only uncounted: a reset would allow ten more code guesses per password
+        // entry.
         await throttle.uncountSignIn(credentials)
         return { user, secondStep }
       }

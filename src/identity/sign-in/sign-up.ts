@@ -14,7 +14,7 @@ export type SignUpPolicy = {
   setupToken: string | undefined
 }
 
-/** The conditions of signing up, for its page. */
+/** The conditions for signing up, for the sign-up page. */
 export type SignUpTerms = {
   /** Why sign-up is closed; undefined if it is open. */
   closed: string | undefined
@@ -51,9 +51,12 @@ export const assertMaySignUp = (
   }
   if (policy.setupToken === undefined) return
   if (setupToken !== undefined && isSameSecret(setupToken, policy.setupToken)) return
-  const what = setupToken === undefined ? 'requires the setup token' : 'requires the setup token, not another one,'
-  throw new AppError('forbidden', `Creating the first account ${what} that Patchbay printed at startup.`, {
-    errors: [{ path: 'setupToken', message: setupToken === undefined ? 'is missing' : 'is not the one printed' }],
+  const wrong = setupToken === undefined ? '' : 'This setup token is wrong. '
+  const message = `${wrong}Creating the first account requires the setup token that Patchbay printed at startup.`
+  throw new AppError('forbidden', message, {
+    errors: [
+      { path: 'setupToken', message: setupToken === undefined ? 'is missing' : 'is not the one that Patchbay printed' },
+    ],
   })
 }
 
@@ -149,7 +152,8 @@ export const makeAccount = async (
 ): Promise<User> => {
   const isFirst = await isFirstAccount(tx)
   assertAllowed(isFirst)
-  // The demo's email is reserved even before the demo is run: its holder would take over the demo and not count.
+  // The demo's email is reserved even before the demo is run: an account with it would own the demo
+  // and not be counted.
   if (email === DEMO_EMAIL || (await store.findUserByEmail(tx, email)) !== undefined) throw emailTaken()
   const user = await store.createUser(tx, { email, passwordHash, isOperator: isOperator || isFirst })
   await auditNewUser(tx, user, address)

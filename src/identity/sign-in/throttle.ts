@@ -7,7 +7,7 @@ import { AppError } from '../../lib/kernel/errors.ts'
 
 type Limit = { name: string; most: number; windowMs: number }
 
-/** Limits of failed sign-ins: per account and network, per account, and per network. */
+/** Limits on failed sign-ins: per account and network, per account, and per network. */
 const SIGN_IN_HERE: Limit = { name: 'sign-in', most: 10, windowMs: 15 * MINUTE_MS }
 const SIGN_IN_ANYWHERE: Limit = { name: 'sign-in-account', most: 100, windowMs: 24 * HOUR_MS }
 const SIGN_IN_ADDRESS: Limit = { name: 'sign-in-address', most: 100, windowMs: HOUR_MS }
@@ -18,7 +18,10 @@ const SIGN_UP_ADDRESS: Limit = { name: 'sign-up-address', most: 50, windowMs: HO
 const MAIL_ACCOUNT: Limit = { name: 'mail-account', most: 5, windowMs: HOUR_MS }
 const MAIL_ADDRESS: Limit = { name: 'mail-address', most: 30, windowMs: HOUR_MS }
 
-/** External sign-ins per network. Each creates a session; enough for an office that signs in in the morning. */
+/**
+ * External sign-ins per network, because each creates a session. Enough for a large office in the
+ * morning.
+ */
 const EXTERNAL_ADDRESS: Limit = { name: 'external-address', most: 1_000, windowMs: HOUR_MS }
 
 const keyOf = ({ name }: Limit, ...parts: string[]): string => `${name}:${hash('sha256', JSON.stringify(parts))}`
@@ -38,7 +41,7 @@ const MAX_BLOCKS = 10_000
 
 /** Limits sign-in attempts, sign-ups and requested emails. Every `count…` function throws `rate_limited`. */
 export const createThrottle = (counters: Counters, now: () => number = Date.now) => {
-  // Spares the database the further attempts of blocked clients.
+  // Keeps further attempts by blocked clients away from the database.
   const blockedUntil = new LRUCache<string, number>({ maxSize: MAX_BLOCKS, sizeCalculation: () => 1 })
   const assertNotBlocked = (key: string): void => {
     const until = blockedUntil.get(key)
@@ -65,7 +68,7 @@ export const createThrottle = (counters: Counters, now: () => number = Date.now)
     countSignIn: async (attempt: Attempt): Promise<void> => {
       const keys = keysOf(attempt)
       for (const key of Object.values(keys)) assertNotBlocked(key)
-      // The network first, so that a blocked one creates no more account counters.
+      // The network comes first, so that a blocked one creates no more account counters.
       await count(SIGN_IN_ADDRESS, keys.address)
       await count(SIGN_IN_HERE, keys.here)
       await count(SIGN_IN_ANYWHERE, keys.anywhere)
@@ -83,13 +86,16 @@ export const createThrottle = (counters: Counters, now: () => number = Date.now)
     uncountSignIn: async (attempt: Attempt): Promise<void> => {
       for (const key of Object.values(keysOf(attempt))) await counters.decrement(key)
     },
-    /** Counts each kind of email separately, also for emails without an account, which must not be revealed. */
+    /**
+     * Counts each kind of email separately. Also counts emails without an account, because the
+     * limit must not reveal which accounts exist.
+     */
     countMail: async (kind: string, { email, address = '' }: Attempt): Promise<void> => {
       await countBy(MAIL_ADDRESS, networkOf(address))
       await countBy(MAIL_ACCOUNT, kind, email)
     },
     countExternal: (address: string): Promise<void> => countBy(EXTERNAL_ADDRESS, networkOf(address)),
-    /** Makes the counters decide again, for everyone. */
+    /** Clears the cached blocks, so that the counters decide again. */
     forgetBlocks: () => blockedUntil.clear(),
     countSignUp: (address: string): Promise<void> => countBy(SIGN_UP_ADDRESS, networkOf(address)),
   }

@@ -49,7 +49,7 @@ const scopesFor = (actor: Actor, requested: readonly Scope[] | undefined): Scope
 
 const noToken = () => new AppError('not_found', 'There is no such token.')
 
-/** Operations on the user's own tokens. Those of other users are treated as missing. */
+/** Operations on the user's own tokens. Other users' tokens are treated as missing. */
 export const createAccessTokens = ({ db, changes }: AccountParts) => ({
   createToken: (actor: Actor, requested: TokenInput): Promise<NewAccessToken> => {
     const allowed = { ...requested, scopes: scopesFor(actor, requested.scopes) }

@@ -39,7 +39,10 @@ export const createTokenChecks = ({ db, bus, logger }: TokenChecksParts) => {
     onError: error => logger.warn({ err: error }, 'could not record when a token was used'),
   })
   return {
-    /** Returns who may act with a token in the API. Not cached, so that roles and scopes are current. */
+    /**
+     * Returns the actor of an API request with a token. Not cached, so that roles and scopes are
+     * current.
+     */
     findActorByToken: async (text: string): Promise<Actor | undefined> => {
       if (!isToken(text)) return undefined
       const holder = await store.findTokenHolder(db, hashToken(text))
@@ -50,7 +53,7 @@ export const createTokenChecks = ({ db, bus, logger }: TokenChecksParts) => {
       return { ...user, userId, scopes: new Set(scopes), expiresAt }
     },
 
-    /** Returns who may call MCP servers with a token, from a cache of a few seconds. */
+    /** Returns the caller of an MCP request with a token, cached for a few seconds. */
     verifyMcpToken: verifier.verify,
 
     close: verifier.close,

@@ -28,8 +28,8 @@ export type TokenVerifierParts<H extends Holder> = {
 }
 
 /**
- * Verifies tokens, with a cache of those seen in the last seconds; a change of the user's access clears it at once.
- * Only valid tokens are cached, so invalid ones cost no memory.
+ * Verifies tokens and caches valid ones for a few seconds. A change of the user's access clears
+ * them at once. Invalid tokens are not cached, so they cost no memory.
  */
 export const createTokenVerifier = <H extends Holder>(parts: TokenVerifierParts<H>) => {
   const { bus, isToken, find, idOf, writeUse, onError, now = Date.now } = parts
@@ -39,7 +39,8 @@ export const createTokenVerifier = <H extends Holder>(parts: TokenVerifierParts<
     maxSize: MAX_CACHED,
     sizeCalculation: () => 1,
   })
-  // Counts invalidations: a database result from before one may be outdated and must not be cached.
+  // Counts invalidations. A database result from before an invalidation may be outdated and must
+  // not be cached.
   let forgotten = 0
 
   /** Records when a token was last used, without delaying the request that uses it. */

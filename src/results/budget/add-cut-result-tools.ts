@@ -8,14 +8,14 @@ import type { BudgetedServer } from './result-budget.ts'
 export type CutResultPlaceParts = Pick<CutResultToolParts, 'cutCache' | 'onInternalError' | 'inspector' | 'recorder'>
 type Parts = CutResultPlaceParts & Pick<CutResultToolParts, 'masker'>
 
-/** Name of the group of the three tools, on a server that groups its tools. */
+/** Name of the group that contains the three tools, on a server that groups its tools. */
 const GROUP = 'answers'
-/** Returns the group's name; if another group has it already, a longer one. */
+/** Returns the group's name, or a longer one if it is taken. */
 export const nameCutResultGroup = (others: readonly string[]): string =>
   others.includes(GROUP) ? `${GROUP} of this server` : GROUP
 
 const GROUP_DESCRIPTION =
-  'Continues from results that were cut, or returns less of a result at once: by fields, by search, by outline.'
+  'Reads more of a cut result, or returns only part of a result: some fields, search matches or an outline.'
 
 const isCut = ({ callWhole }: CompiledTool): boolean => callWhole !== undefined
 

@@ -1,6 +1,6 @@
 import { createCounts } from '../../lib/worker/fair-queue.ts'
 
-/** Limits the bytes in use at the same time, for all owners together and for each of them. */
+/** Limits the bytes in use at the same time, in total and per owner. */
 export const createByteShares = ({ maxBytes, maxBytesOfOwner }: { maxBytes: number; maxBytesOfOwner: number }) => {
   const ofOwner = createCounts()
   let all = 0
@@ -10,7 +10,7 @@ export const createByteShares = ({ maxBytes, maxBytesOfOwner }: { maxBytes: numb
     ofOwner.add(owner, bytes)
   }
 
-  /** Whether the bytes fit. Something larger than the limit is still admitted if nothing else is in use. */
+  /** Whether the bytes fit. Work above the limit is still admitted if nothing else is in use. */
   const hasRoom = (bytes: number, taken: number, most: number): boolean => taken === 0 || taken + bytes <= most
 
   return {

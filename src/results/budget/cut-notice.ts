@@ -4,7 +4,9 @@ import { CUT_RESULT_TTL_MS } from '../cut-cache/cut-cache.ts'
 
 /** Tokens reserved in a budget for the notice below a cut result. */
 export const NOTICE_TOKENS = 90
-/** A low estimate for any language, except rare characters, so that the builder's text need not be counted. */
+/**
+ * A low estimate for any language, except rare characters. It avoids counting the builder's text.
+ */
 const BYTES_PER_TOKEN = 2.5
 /** Placeholder for an id in the estimate. It is long because random letters make many tokens. */
 const ID_LIKE = 'x'.repeat(50)
@@ -34,17 +36,17 @@ const tellSizes = ({ tokens, tokensShown, bytes }: CutResultSummary): string =>
     : `Cut: this shows ${formatNumber(tokensShown)} of ${formatNumber(tokens)} tokens.`
 
 /**
- * Returns one line that says how to read the rest, in the builder's words if there are any. `group` is the group of the
- * tools for this, on a server that groups its tools.
+ * Returns one line that says how to read the rest, in the builder's words if set. `group` is the
+ * group that contains the tools for this, on a server that groups its tools.
  */
 export const renderNotice = (summary: CutResultSummary, group: string | undefined, own: string | undefined): string => {
   const { cacheId } = summary
-  const ways = group === undefined ? WAYS : `${WAYS} of the group "${group}"`
+  const ways = group === undefined ? WAYS : `${WAYS} in the group "${group}"`
   if (cacheId === undefined) {
     return `${tellSizes(summary)} The rest could not be stored: call ${ways} with this tool and its arguments.`
   }
   return (
     own?.replaceAll(CACHE_ID_PLACEHOLDER, cacheId) ??
-    `${tellSizes(summary)} For the rest call ${ways} with cache_id "${cacheId}" (available for ${KEPT_MINUTES} minutes from its last use).`
+    `${tellSizes(summary)} For the rest, call ${ways} with cache_id "${cacheId}" (available for ${KEPT_MINUTES} minutes after its last use).`
   )
 }

@@ -7,8 +7,8 @@ import { MAX_CONTEXT_LINES, MAX_DISTANCE, MAX_PATTERN_CHARS, MAX_TOP_K, SEARCH_M
 import { listNames, quoteName } from '../../runtime/call/group-texts.ts'
 
 const KINDS: Readonly<Record<string, string>> = {
-  string: 'a text',
-  array: 'a list of texts',
+  string: 'a string',
+  array: 'a list of strings',
   object: 'an object',
   boolean: 'true or false',
   number: 'a whole number',
@@ -34,11 +34,14 @@ const describe = (issue: z.core.$ZodIssue): string => {
     case 'too_big':
       return bound(issue.origin, 'at most', issue.maximum)
     default:
-      return `is wrong: ${issue.message}`
+      return `is invalid: ${issue.message}`
   }
 }
 
-/** Returns a sentence for each wrong argument, for the model that sent them. `issues` must include the input. */
+/**
+ * Returns a sentence about each invalid argument, for the model that sent it. `issues` must include
+ * the input.
+ */
 const explainArguments = (issues: readonly z.core.$ZodIssue[], known: readonly string[]): string =>
   issues
     .map(issue => {
@@ -87,7 +90,7 @@ const EXPLORE = {
   samples: z.int().min(0).max(20).optional().describe('Values shown of each field'),
 }
 
-/** The result to read: a cached one, or that of a new call. */
+/** The result to read: a cached result, or the result of a new call. */
 export type InspectionSource =
   | { kind: 'kept'; cacheId: string }
   | { kind: 'call'; group: string | undefined; tool: string; args: JsonObject }
@@ -99,7 +102,10 @@ const OWN = { proxy_filter: FILTER, proxy_search: SEARCH, proxy_explore: EXPLORE
 const schemaFor = (name: CutResultToolName, hasGroups: boolean) =>
   z.strictObject({ ...SOURCE, ...(hasGroups ? GROUP : {}), ...OWN[name] })
 
-/** Limits left out of the schema, because each costs tokens in every list. An error names a limit that is exceeded. */
+/**
+ * Limits left out of the schema, because each costs tokens in every tool list. Errors name the
+ * exceeded limit.
+ */
 const UNTOLD = ['maxLength', 'minLength', 'maxItems', 'minItems', 'maximum', 'minimum'] as const
 
 const isFree = ({ properties, additionalProperties }: z.core.JSONSchema.JSONSchema): boolean =>
@@ -120,10 +126,13 @@ export const inputSchemaFor = (name: CutResultToolName, hasGroups: boolean): Jso
   return isJsonObject(json) ? json : { type: 'object' }
 }
 
-/** Parameters for which an empty text means that they are missing. */
+/** Parameters that count as missing if they are empty strings. */
 const NAMES: ReadonlySet<string> = new Set(['cache_id', 'tool', 'group'])
 
-/** Corrects common habits of models: null or an empty name for a missing parameter, and one field without a list. */
+/**
+ * Corrects common mistakes of models: null or an empty string for a missing parameter, and a single
+ * field instead of a list.
+ */
 const asMeant = (given: JsonObject): JsonObject => {
   const said = Object.entries(given).filter(([key, value]) => value !== null && !(value === '' && NAMES.has(key)))
   const meant = Object.fromEntries(said)
@@ -136,8 +145,7 @@ const readSource = (given: JsonObject): Result<InspectionSource, string> => {
   const { cache_id: cacheId, tool, group } = Source.parse(given)
   if (cacheId !== undefined && tool !== undefined) return failure('Give cache_id or tool, not both.')
   if (cacheId !== undefined) return success({ kind: 'kept', cacheId })
-  if (tool === undefined)
-    return failure('Give the cache_id of a result that was cut, or tool and arguments of a new call.')
+  if (tool === undefined) return failure('Give the cache_id of a cut result, or the tool and arguments of a new call.')
   return success({ kind: 'call', group, tool, args: isJsonObject(given.arguments) ? given.arguments : {} })
 }
 

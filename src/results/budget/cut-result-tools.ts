@@ -29,7 +29,7 @@ import { type BudgetedServer, holderOf, tellOf, toCutResultMeta, toTextBlocks } 
 import type { ResultInspector } from './result-inspector.ts'
 import { isWithinBytes, takeApart, toTextType, UTF8_TEXT } from './result-parts.ts'
 
-/** A tool to call, in order to read its result. */
+/** A tool that can be called to read its result. */
 export type ReadableTool = Pick<CompiledTool, 'call' | 'callWhole' | 'isReadOnly' | 'isReadOnlyCall'>
 
 export type CutResultToolParts = Omit<InspectionRecordParts, 'serverId'> & {
@@ -38,7 +38,7 @@ export type CutResultToolParts = Omit<InspectionRecordParts, 'serverId'> & {
   hasGroups: boolean
   /** Finds a tool. The error lists the tools that exist. */
   findTool: (group: string | undefined, name: string, context?: CallContext) => Result<ReadableTool, string>
-  /** Whether one of those tools may send messages to its client while it runs. */
+  /** Whether one of the tools may send messages to the client while it runs. */
   isLinked: boolean
   inspector: Pick<ResultInspector, 'inspect'>
   cutCache: Pick<CutCache, 'open' | 'put'>
@@ -51,12 +51,14 @@ const DESCRIPTIONS: Record<CutResultToolName, string> = {
   proxy_explore: 'Outlines a large result: its fields, their types, counts and samples.',
 }
 
-/** The same error for an id that is invented, belongs to somebody else or has expired, so that it reveals nothing. */
+/**
+ * The same error for unknown ids, expired ids and other callers' ids, so that it reveals nothing.
+ */
 const NOT_KEPT =
-  'There is no result with this cache_id for you: it was never yours, or has expired. Call the tool again, or give tool and arguments here.'
+  'You have no result with this cache_id. It may have expired. Call the tool again, or give tool and arguments here.'
 const NOT_READ = 'Patchbay failed to read this result. The reason is in the server log.'
 
-/** Cached with a result: the tokens, so that they are not counted again, and the media type to parse it by. */
+/** Metadata cached with a result: its tokens, to avoid counting them again, and its media type. */
 const About = z.looseObject({ tokens: z.int().nonnegative().optional(), mediaType: z.string().optional() })
 
 type WholeResult = {
@@ -109,7 +111,10 @@ export const compileCutResultTools = (parts: CutResultToolParts): CompiledTool[]
     return { whole: { utf8, cacheId, about: { mediaType } }, isError, cost }
   }
 
-  /** Renders what was found, with the cache ids of the whole result and, if the view is cut, of all that was found. */
+  /**
+   * Renders the view, with the cache id of the whole result. If the view is cut, it also gets the
+   * cache id of its uncut text.
+   */
   const render = async (view: InspectionView, source: WholeResult, context: CallContext): Promise<Inspected> => {
     const { text, whole, isCut, tokensBefore, tokensAfter, tokensShown, bytes } = view
     const found =
@@ -197,7 +202,7 @@ export const compileCutResultTools = (parts: CutResultToolParts): CompiledTool[]
       call: async (given, context) => {
         const record = beginRecord(name, given, context)
         const { shown, shortened, cost: called } = await grant(read(given), context)
-        // A call of another tool has its own record already.
+        // A call to another tool already has its own record.
         const cost = called ?? { executionId: record(shown), tool: named, isCutBefore: true }
         return { result: shown, cost: shortened === undefined ? cost : withShortened(cost, shortened) }
       },

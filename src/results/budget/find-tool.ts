@@ -22,12 +22,15 @@ export const findByName = (tools: readonly CompiledTool[], unlisted: UnlistedToo
   }
 }
 
-/** Creates the lookup for a server that groups its tools. `groups` are those that show tools. */
+/**
+ * Creates the lookup for a server that groups its tools. `groups` must not include groups that are
+ * off.
+ */
 export const findInGroups = (groups: readonly ToolGroup[]): FindTool => {
   const byName = new Map(groups.map(({ name, tools = [], unlisted }) => [name, findByName(tools, unlisted)]))
   return (group, name, context) => {
     const groupNames = listNames('The groups', [...byName.keys()])
-    if (group === undefined) return failure(`"group" is missing: the group of the tool. ${groupNames}`)
+    if (group === undefined) return failure(`"group" is missing. Give the group of the tool. ${groupNames}`)
     const find = byName.get(group)
     return find === undefined
       ? failure(`There is no group ${quoteName(group)}. ${groupNames}`)

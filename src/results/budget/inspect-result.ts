@@ -10,14 +10,18 @@ import type { PageInfo, StepOutput } from '../../lib/json/result-document.ts'
 import { countTokens } from '../../lib/tokens/tokens.ts'
 import type { InspectionJob, InspectionView, ResultFormat } from './inspection-job.ts'
 
-/** Maximum memory of the parsed results that a worker caches: enough for one of the largest, not for two. */
+/**
+ * Maximum memory for the parsed results that a worker caches: enough for one of the largest, not
+ * two.
+ */
 const MAX_HELD_BYTES = MAX_HEAP_BYTES
 /**
- * The search index cached with a document multiplies its size by this; the second is the minimum size of a cache entry.
+ * Factor by which its cached search index increases the size of a document, and the minimum size of
+ * a cache entry.
  */
 const INDEX_SHARE = 1.5
 const MIN_ENTRY_BYTES = 10_000
-/** Same as the time that a cut result is cached after its last use. */
+/** Equals CUT_RESULT_TTL_MS. */
 const HELD_MS = 300_000
 /** Share of the budget that notes may use, and a low estimate of characters per token, used to truncate them. */
 const NOTES_SHARE = 0.4
@@ -40,7 +44,7 @@ const countWholeResult = async (bytes: Uint8Array, mediaType: string, parsed: St
   return countTokens(decoded?.text ?? renderDocument(parsed.document))
 }
 
-/** Returns the notes. The note about the page states the number of items actually shown. */
+/** Returns the notes. The page note states the number of items actually shown. */
 const describeShown = (notes: readonly string[], page: PageInfo | undefined, shown: number): readonly string[] =>
   page === undefined ? notes : notes.map(note => (note === page.note ? page.describe(shown) : note))
 
@@ -64,8 +68,8 @@ const fitNotes = async (notes: readonly string[], budgetTokens: number): Promise
 }
 
 /**
- * Creates a function that inspects results and caches the parsed ones by key, so that the next inspection of the same
- * result need not parse it again. It returns undefined if it is given no bytes and has nothing cached under the key.
+ * Creates a function that inspects results and caches the parsed ones by key for the next
+ * inspection. It returns undefined if it gets no bytes and has nothing cached under the key.
  */
 export const createResultInspection = () => {
   const held = new LRUCache<string, HeldResult>({ maxSize: MAX_HELD_BYTES, ttl: HELD_MS, updateAgeOnGet: true })
@@ -92,7 +96,7 @@ export const createResultInspection = () => {
     const isChanged = stepsRun > 0 && !isNothing
     const rendered = isChanged || job.budgetTokens === 0 ? renderDocument(document) : ''
     const tokensAfter = isChanged ? await countTokens(rendered) : source.tokens
-    // Reserves room for the longer note of a page that is cut.
+    // Reserves room for the page note, which is longer if the page is cut.
     const longest = page === undefined ? notes : describeShown(notes, page, page.countIn(document) - 1)
     const room = Math.max(1, job.budgetTokens - (await countTokens(renderAsides(outcome, longest))))
     const tokensOfAll = isChanged || job.budgetTokens > 0 ? tokensAfter : await countTokens(rendered)

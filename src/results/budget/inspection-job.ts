@@ -1,14 +1,14 @@
 import type { PipelineSteps } from '../../lib/json/pipeline.ts'
 
-/** A job for a worker: to inspect one result. */
+/** A worker job that inspects one result. */
 export type InspectionJob = {
   /** Undefined if the worker may have cached the parsed result under `key`. */
   bytes: Uint8Array | undefined
-  /** The Content-Type. If empty, the format is guessed from the beginning. */
+  /** The Content-Type. If empty, the format is guessed from the beginning of the content. */
   mediaType: string
   /**
-   * Identifies exactly these bytes, such as a cache id, so that the next inspection need not parse them again.
-   * Undefined: the parsed result is not cached.
+   * Identifies exactly these bytes, for example a cache id. The next inspection reuses the parsed
+   * result. If undefined, it is not cached.
    */
   key: string | undefined
   /** Steps to run, in the order filter, search, explore. Without any, the beginning is shown. */
@@ -17,7 +17,7 @@ export type InspectionJob = {
   budgetTokens: number
   /** Tokens of the whole result, if already counted. */
   tokensBefore: number | undefined
-  /** Whether to return also everything that the steps found, as `whole`. */
+  /** Whether to also return the uncut output of the steps, as `whole`. */
   keepsWhole: boolean
 }
 
@@ -26,11 +26,14 @@ export type ResultFormat = 'json' | 'ndjson' | 'csv' | 'text' | 'html' | 'xml' |
 
 /** The part of a result that a model receives after the steps: text, outline and notes, in this order. */
 export type InspectionView = {
-  /** What the steps found, cut to the budget; valid JSON if the format is JSON. Empty if every step failed. */
+  /**
+   * The output of the steps, cut to the budget; valid JSON if the format is JSON. Empty if every
+   * step failed.
+   */
   text: string
-  /** Lines that describe what the text leaves out; empty if nothing. */
+  /** Lines that describe the parts left out of the text; empty if there are none. */
   outline: string
-  /** Sentences about the result: what is odd in it, what a path did not match, which page this is. */
+  /** Sentences about the result: oddities, paths without a match, the page shown. */
   notes: readonly string[]
   /** A sentence for each step that failed. The other steps still apply. */
   errors: readonly { step: string; message: string }[]
@@ -40,10 +43,10 @@ export type InspectionView = {
   bytes: number
   /** Tokens of the original result; for binary content, of the sentence that describes it. */
   tokensBefore: number
-  /** Tokens of everything that the steps found, before the cut. Same as `tokensBefore` if there were no steps. */
+  /** Tokens of the uncut output of the steps. Equals `tokensBefore` if there were no steps. */
   tokensAfter: number
-  /** Tokens of what is sent: text, outline, notes and errors. */
+  /** Tokens sent: text, outline, notes and errors. */
   tokensShown: number
-  /** Everything that the steps found, if `keepsWhole`, so that it can be cached for later calls. */
+  /** The uncut output of the steps, to be cached for later calls. Set only with `keepsWhole`. */
   whole: { utf8: Uint8Array; mediaType: string } | undefined
 }

@@ -11,11 +11,16 @@ export type InspectionRecordParts = { serverId: string; recorder: Pick<Recorder,
 /** URL prefix in the history for inspections of cached results, which send no request. */
 const ADDRESS = 'patchbay:answers/'
 
-/** Hides the cache id. On a public server it gives access to the result, which readers of the history must not get. */
+/**
+ * Hides the cache id. On a public server, anyone who sees it in the history could open the result.
+ */
 const withoutId = (given: JsonValue | undefined): JsonValue =>
   isJsonObject(given) && given.cache_id !== undefined ? { ...given, cache_id: '•••' } : (given ?? {})
 
-/** Records inspections of cached results in the history, like calls of tools. The inner function returns the id. */
+/**
+ * Records inspections of cached results in the history, like tool calls. The inner function returns
+ * the execution's id.
+ */
 export const createInspectionRecords =
   ({ serverId, recorder, masker }: InspectionRecordParts) =>
   (tool: string, given: JsonValue | undefined, { caller, client }: CallContext) => {

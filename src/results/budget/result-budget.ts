@@ -25,8 +25,8 @@ export type BudgetParts = {
 export type BudgetedServer = Pick<Server, 'id' | 'organizationId' | 'maxResponseTokens' | 'cutNotice'>
 
 /**
- * Returns a key for those who may read a cached result: callers with the same token or application or, for an anonymous
- * call, everybody who knows its id.
+ * Returns a key that identifies who may read a cached result: callers with the same token or grant
+ * or, after an anonymous call, anyone who knows the id.
  */
 export const holderOf = (caller: Caller): string =>
   cutResultHolderOf(caller && { userId: caller.userId, via: caller.grantId ?? caller.tokenId })
@@ -41,7 +41,7 @@ export const toCutResultMeta = ({ cacheId, tokens, tokensShown, bytes }: CutResu
   },
 })
 
-/** Minimum room for the text, however long the notice is. */
+/** Minimum tokens for the text, even if the notice is long. */
 const MIN_BEGINNING_TOKENS = 50
 
 /** Returns the beginning of a result that could not be inspected. A token has at least one byte, so it fits. */
@@ -65,9 +65,10 @@ const isUnfinished = (result: ToolResult | PassedResult): boolean =>
 type Called = ToolOutcome<ToolResult | PassedResult> & { tool: string; budget: number; context: CallContext }
 
 /**
- * Creates the function that limits a tool's results to its own budget, or else the server's, and caches the whole for
- * later calls. A tool with an output schema is limited only by its own budget, and then listed without the schema, because
- * a cut result would not match it. `cutResultGroup` is the name of the group of the tools that read the whole, on a server
+ * Creates the function that limits a tool's results to the tool's budget, or else the server's, and
+ * caches whole results for later calls. A tool with an output schema is limited only by its own
+ * budget. It is then listed without the schema, because a cut result would not match it.
+ * `cutResultGroup` names the group that contains the tools for reading whole results, on a server
  * that groups its tools.
  */
 export const createResultLimit = (

@@ -5,10 +5,10 @@ import type { Job, JobEnding } from '../../lib/worker/job.ts'
 import { createByteShares } from './byte-shares.ts'
 import type { InspectionJob, InspectionView } from './inspection-job.ts'
 
-/** Maximum bytes of the results in inspection or waiting for it: for all servers together and for one. */
+/** Maximum bytes of the results being inspected or waiting, for all servers and for one. */
 const MAX_BYTES = 400 * 1_024 * 1_024
 const MAX_BYTES_OF_OWNER = 100 * 1_024 * 1_024
-/** Maximum number of remembered keys, whose results a worker may have parsed. */
+/** Maximum number of remembered keys of results that a worker may have cached. */
 const MAX_KNOWN_RESULTS = 1_000
 
 /** The inspection of one result. */
@@ -34,8 +34,8 @@ export const createResultInspector = ({
     queue_full: 'Too many results are being inspected. Try again later.',
     not_started: 'The machine is too busy to inspect results. Try again later.',
     aborted: 'The call was cancelled.',
-    time: `Inspecting this result took longer than ${timeLimitMs} ms: ask for less of it.`,
-    memory: `Inspecting this result takes more than ${heapLimitMb} MB of memory: ask the tool for less.`,
+    time: `Inspecting this result took longer than ${timeLimitMs} ms. Ask for less of it.`,
+    memory: `Inspecting this result took more than ${heapLimitMb} MB of memory. Ask the tool for less.`,
     closed: 'Patchbay is shutting down. Try again later.',
   }
 
@@ -56,7 +56,7 @@ export const createResultInspector = ({
         outcome = (await shares.during(owner, read.byteLength, runWithBytes)) ?? failure('queue_full')
       }
       if (!outcome.ok) return failure(reasons[outcome.error])
-      if (outcome.value === undefined) throw new Error('a process was given a result and does not know it')
+      if (outcome.value === undefined) throw new Error('a worker received a result but returned no view')
       if (key !== undefined) known.set(key, true)
       return success(outcome.value)
     },

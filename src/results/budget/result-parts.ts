@@ -3,10 +3,10 @@ import { formatNumber } from '../../lib/kernel/format.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import { blocksOf, isLongText, isPassed, type PassedResult, type ToolResult } from '../../runtime/call/tool-result.ts'
 
-/** Declares the charset, so that a NUL in the text does not make it count as binary. */
+/** Declares the charset. Without it, a text that contains a NUL would count as binary. */
 export const UTF8_TEXT = 'text/plain; charset=utf-8'
 
-/** Media types that name a format of text. */
+/** Media types that name a text format. */
 const TELLING_TYPE =
   /^(?:application|text|image)\/(?:[\w.-]+\+)?(?:x-)?(?:json|ndjson|jsonl|jsonlines|json-lines|xml|html|csv|tab-separated-values)$/
 
@@ -58,8 +58,8 @@ const structuredBeyond = (structured: unknown, textCharacters: number): string |
 }
 
 /**
- * Whether the text that a model reads has at most `maxBytes`. A token has at least one byte, so a result with no more
- * bytes than a budget has tokens fits without counting.
+ * Whether the text that a model reads has at most `maxBytes`. A token has at least one byte, so a
+ * text with no more bytes than the budget has tokens needs no counting.
  */
 export const isWithinBytes = (result: ToolResult | PassedResult, maxBytes: number): boolean => {
   if (isLongText(result)) return result.utf8.length <= maxBytes

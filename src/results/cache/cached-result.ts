@@ -1,6 +1,6 @@
 import { isPassed, type PassedResult, type ToolResult } from '../../runtime/call/tool-result.ts'
 
-/** A result as it is sent again: shaped, with secrets masked. */
+/** A cached result, shaped and with secrets masked. */
 export type CacheEntry<Result extends ToolResult | PassedResult = ToolResult | PassedResult> = {
   result: Result
   /** Status of the API's response; undefined for upstreams. */
@@ -33,7 +33,10 @@ export const sizeOf = (result: CacheEntry['result']): number => {
   return ENTRY_OVERHEAD_BYTES + times * characters
 }
 
-/** Copies a buffer that is part of a larger one, which would otherwise stay in memory with it. */
+/**
+ * Copies a buffer that is a slice of a larger one, because the slice would keep all of it in
+ * memory.
+ */
 export const compact = (result: CacheEntry['result']): CacheEntry['result'] =>
   'utf8' in result && result.utf8.buffer.byteLength > result.utf8.length
     ? { ...result, utf8: Buffer.from(result.utf8) }

@@ -5,8 +5,8 @@ import type { RenderedRequest } from '../../templates/template.ts'
 type Directive = { name: string; text: string }
 
 /**
- * Parses the directives of a Cache-Control header, in lower case (RFC 9111 §5.2). Splits at commas inside quotes too,
- * which only affects lists of fields that are not read.
+ * Parses the directives of a Cache-Control header, in lower case (RFC 9111 §5.2). Also splits at
+ * commas inside quotes, but only field lists contain them, and those are not used.
  */
 const readDirectives = (header: string): Directive[] =>
   header
@@ -19,13 +19,13 @@ const readDirectives = (header: string): Directive[] =>
 
 type Headers = OutboundResponse['headers']
 
-/** Joins a header that was sent more than once (RFC 9110 §5.3). */
+/** Joins the values of a header that was sent more than once (RFC 9110 §5.3). */
 export const headerText = (headers: Headers, name: string): string | undefined => {
   const value = headers[name]
   return value === undefined || typeof value === 'string' ? value : value.join(', ')
 }
 
-/** Ignored: stale responses are for caches that revalidate, which this one does not. */
+/** Directives for caches that revalidate, which this one does not. */
 const ALLOWS_STALE: ReadonlySet<string> = new Set(['stale-while-revalidate', 'stale-if-error'])
 /** Contradictory values make the response stale (RFC 9111 §4.2.1). */
 const SECONDS: ReadonlySet<string> = new Set(['max-age', 's-maxage'])
@@ -38,7 +38,7 @@ const statesFreshness = (directives: readonly Directive[], headers: Headers, isS
   headers.expires !== undefined ||
   directives.some(({ name }) => name === 'max-age' || name === 'no-cache' || (isShared && name === 's-maxage'))
 
-/** The caching headers of a redirect are not known here. */
+/** Whether the request was redirected. The caching headers of redirects are not known here. */
 const isRedirected = (request: RenderedRequest, response: OutboundResponse): boolean =>
   URL.parse(request.url)?.href !== URL.parse(response.url)?.href
 
@@ -53,8 +53,9 @@ export type FreshnessRules = {
 }
 
 /**
- * Returns for how many milliseconds a response may be reused for an identical request; 0 for never. This is at most what
- * the tool allows, and what the API states (RFC 9111 §4.2). Of Vary only `*` matters: requests are compared whole.
+ * Returns how many milliseconds a response may be reused for an identical request; 0 for never.
+ * Neither the limit of the tool nor the lifetime stated by the API (RFC 9111 §4.2) is exceeded.
+ * Only `*` matters in Vary, because whole requests are compared.
  */
 export const freshMsOf = (
   request: RenderedRequest,
@@ -64,7 +65,7 @@ export const freshMsOf = (
   const { status, headers } = response
   if (!isSuccess(response) || variesByAnything(headers) || isRedirected(request, response)) return 0
   const cacheControl = headerText(headers, 'cache-control')
-  // From before there was Cache-Control (RFC 9111 §5.4).
+  // Pragma predates Cache-Control (RFC 9111 §5.4).
   if (cacheControl === undefined && headerText(headers, 'pragma')?.toLowerCase().includes('no-cache') === true) return 0
   const directives = readDirectives(cacheControl ?? '').filter(({ name }) => !ALLOWS_STALE.has(name))
   if (contradicts(directives)) return 0
@@ -88,7 +89,7 @@ export const freshMsOf = (
   return Math.min(policy.timeToLive(), cacheSeconds * 1_000)
 }
 
-/** Returns seconds; 0 if the header is invalid (RFC 9111 §5.1). */
+/** Returns the age in seconds; 0 if the header is invalid (RFC 9111 §5.1). */
 const ageOf = (headers: Headers): number => {
   const text = headerText(headers, 'age')?.split(',', 1)[0]?.trim() ?? ''
   return /^\d{1,10}$/.test(text) ? Number(text) : 0

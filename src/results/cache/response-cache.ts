@@ -23,7 +23,7 @@ import type { CompiledDefinition } from '../../tools/tool-definition.ts'
 import { type CacheEntry, compact, sizeOf } from './cached-result.ts'
 import { bypassesCache, type FreshnessRules, freshMsOf, headerText } from './freshness.ts'
 
-/** In bytes of memory. */
+/** Memory limits in bytes. */
 const LIMITS = {
   // Per result. The budget cuts results long before this size, so no model reads more.
   maxResultBytes: 1_024 * 1_024,
@@ -32,7 +32,7 @@ const LIMITS = {
 }
 const PURGE_EVERY_MS = 60_000
 
-/** `now` is in milliseconds and greater than 0. */
+/** `now` returns milliseconds, greater than 0. */
 export type ResponseCacheOptions = { limits?: Partial<typeof LIMITS>; now?: () => number }
 
 /** A new response from an API, and the result built from it. */
@@ -48,14 +48,16 @@ export type CachedSend = (
   send: (signal: StopSignal | undefined) => Promise<FreshResult>,
 ) => Promise<FreshResult | CachedResult>
 
-/** A new result of an upstream. `shapedFrom` is the result before shaping. */
+/** A new result from an upstream. `shapedFrom` is the result before shaping. */
 export type FreshPassedResult = {
   result: BlocksResult | UpstreamResult
   responseBytes: number
   shapedFrom?: PassedResult | undefined
 }
 
-/** Like `CachedSend`, for a tool of an upstream. `input` is everything that the result may depend on. */
+/**
+ * Like `CachedSend`, for an upstream's tool. `input` is everything that the result may depend on.
+ */
 type CachedUpstreamSend = (
   input: JsonValue,
   signal: StopSignal,
@@ -94,7 +96,7 @@ const isComplete = (result: PassedResult): boolean =>
 /** The cacheable part of a fresh result, and its lifetime in milliseconds. */
 type Cacheable<Result extends CacheEntry['result']> = Omit<CacheEntry<Result>, 'cachedAtMs'> & { freshMs: number }
 
-/** Each kind of tool has one kind of result; their keys never collide. */
+/** Each kind of tool has its own kind of result. Keys of different kinds never collide. */
 type IsKind<Result extends CacheEntry['result']> = (result: CacheEntry['result']) => result is Result
 const isToolResult = (result: CacheEntry['result']): result is ToolResult => !isPassed(result)
 
@@ -104,7 +106,7 @@ export const createResponseCache = (options: ResponseCacheOptions = {}) => {
   const { now = () => performance.now() } = options
   const entries = createGroupedLru<CacheEntry>({ maxSize: limits.maxBytes, maxGroupSize: limits.maxServerBytes, now })
   const flights = createSingleFlight<CacheEntry | undefined>()
-  /** Keyed hashes: nobody can guess a request from its key. */
+  /** Cache keys are keyed hashes, so that nobody can guess a request from its key. */
   const secret = randomBytes(32)
   let purgedAtMs = now()
 
@@ -190,8 +192,9 @@ export const createResponseCache = (options: ResponseCacheOptions = {}) => {
 
   return {
     /**
-     * Returns how results of a tool are cached for a caller; undefined if the tool has no cache. `version` changes with
-     * everything that results depend on and the instance does not contain, such as the server's globals.
+     * Returns a function that gives each caller a caching `send`; undefined if the tool's results
+     * are not cached. `version` changes with everything outside the instance that results depend
+     * on, such as the server's globals.
      */
     ofTool: (
       instance: Instance,
@@ -203,7 +206,8 @@ export const createResponseCache = (options: ResponseCacheOptions = {}) => {
       // Only the builder knows whether a request is safe: a GET may change things, and a POST may be a search.
       if (cacheSeconds === undefined || annotations?.readOnlyHint !== true) return undefined
       const fingerprint = fingerprintOf(instance, version())
-      // A header filled by the caller may identify them, so the result stays theirs, whatever the tool allows.
+      // A header that the caller fills in may identify them, so the result is not shared, whatever
+      // the tool allows.
       const isShared = cacheShared === true && !callerFillsHeader(tool, compiled, bindings)
       const rules = { cacheSeconds, isShared }
       const shared = isShared ? cachedSendOf(serverId, fingerprint, rules, null) : undefined
@@ -211,15 +215,18 @@ export const createResponseCache = (options: ResponseCacheOptions = {}) => {
       return caller => shared ?? (caller && cachedSendOf(serverId, fingerprint, rules, caller.userId))
     },
     /**
-     * Does the same for a tool of an upstream. If the upstream can ask the client questions, the result depends on the
-     * client's replies and is not shared.
+     * Like `ofTool`, for an upstream's tool. If the upstream can ask the client questions, results
+     * depend on the client's replies and are not shared.
      */
     ofUpstreamTool: (tool: CachedUpstreamTool): UpstreamToolCache => {
       const shared = tool.isShared ? cachedUpstreamSendOf(tool, null) : undefined
       return ({ caller, link }) =>
         (link?.peer === undefined ? shared : undefined) ?? (caller && cachedUpstreamSendOf(tool, caller.userId))
     },
-    /** Deletes the results of a server that has changed or was removed, and caches none of its current calls. */
+    /**
+     * Deletes the results of a changed or removed server. Results of its current calls are not
+     * cached.
+     */
     deleteServer: (serverId: string): void => {
       flights.forget(`${serverId} `)
       entries.deleteGroup(serverId)
@@ -228,7 +235,7 @@ export const createResponseCache = (options: ResponseCacheOptions = {}) => {
       flights.forget()
       entries.clear()
     },
-    /** Returns how much is cached, and how many calls wait for a request that others may join. */
+    /** Returns how much is cached, and how many calls wait for a shared request. */
     stats: () => ({ ...entries.stats(), waiting: flights.waiting() }),
   }
 }

@@ -11,9 +11,9 @@ import { cacheKeyOf, callerOf, isCacheId, newCacheId } from './cache-key.ts'
 import type { CutResultStore } from './cut-results.store.ts'
 import { type CutResultEntry, createRowWriter } from './row-writer.ts'
 
-/** Since the last use: a model continues in the same turn, or not at all. */
+/** Counted from the last use: a model continues in the same turn, or not at all. */
 export const CUT_RESULT_TTL_MS = 5 * 60_000
-/** Part of the cache that one caller may fill. */
+/** Share of the cache that one caller may fill. */
 const CALLER_SHARE = 1 / 4
 /** Maximum size of one result, uncompressed. */
 const MAX_RESULT_BYTES = 64 * 1_024 * 1_024
@@ -25,11 +25,13 @@ const PURGE_EVERY_MS = 60_000
 /** A lookup that takes longer counts as a miss. */
 const MAX_LOOKUP_MS = 5_000
 /**
- * Maximum concurrent lookups of one caller, and likewise reads: a small entry may take a lot of memory uncompressed.
+ * Maximum concurrent lookups per caller, and maximum concurrent reads: a small entry may take a lot
+ * of memory when decompressed.
  */
 const TURNS_PER_CALLER = 2
 /**
- * Maximum waiting lookups of one caller. Further ones are misses, because guessing ids must not delay other callers.
+ * Maximum waiting lookups per caller. Further ones are misses, because guessing ids must not delay
+ * other callers.
  */
 const WAITING_LOOKUPS_PER_CALLER = 14
 const MAX_CALLERS_IN_TURN = 1_000
@@ -50,7 +52,7 @@ export type CutResult = {
   /** From `cutResultHolderOf`. */
   holder: string
   content: Uint8Array
-  /** What is known without reading the result: its tool, media type and tokens. */
+  /** Metadata available without reading the result: its tool, media type and tokens. */
   about: JsonValue
 }
 
@@ -88,7 +90,7 @@ const codeOf = (error: unknown): string => {
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name
 }
 
-/** Returns the turns of a caller, created when first used. */
+/** Creates a function that returns the concurrency limit of a caller. */
 const createTurns = (maxWaiting: number) => {
   const turns = new LRUCache<string, BulkheadPolicy>({ max: MAX_CALLERS_IN_TURN })
   return (caller: string): BulkheadPolicy => {
@@ -99,8 +101,9 @@ const createTurns = (maxWaiting: number) => {
 }
 
 /**
- * Stores results that were too large to send, compressed and for a few minutes, each under an id that only its caller
- * knows. On PostgreSQL each also becomes a row, where other replicas find it. Failures of the database never fail a call.
+ * Stores results that were too large to send, compressed and for a few minutes, each under an id
+ * that only its caller knows. On PostgreSQL, each is also stored in the database for other
+ * replicas. Database failures never fail a call.
  */
 export const createCutCache = (options: CutCacheOptions = {}) => {
   const { store, now = Date.now, logger } = options
@@ -170,8 +173,8 @@ export const createCutCache = (options: CutCacheOptions = {}) => {
       return cacheId
     },
     /**
-     * Finds a result and restarts its time to live. Returns undefined for every id that is not this holder's on this
-     * server: unknown, expired, or somebody else's.
+     * Finds a result and restarts its time to live. Returns undefined if the id is unknown, has
+     * expired, or belongs to another holder or server.
      */
     open: async (serverId: string, holder: string, cacheId: string): Promise<OpenedCutResult | undefined> => {
       if (stop.signal.aborted || !isCacheId(cacheId)) return undefined

@@ -1,10 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { CutResultRow, CutResultStore } from './cut-results.store.ts'
 
-/** How long a stop waits for rows to be written, so that clients can continue on other replicas. */
+/** How long `close` waits for pending rows, so that clients can continue on other replicas. */
 const CLOSE_WAIT_MS = 2_000
 
-/** An entry of the cache. Whether the database has it already, because this process wrote or found it there. */
+/**
+ * A cache entry. `row` says whether the database has it because this process wrote or found it
+ * there.
+ */
 export type CutResultEntry = Omit<CutResultRow, 'key' | 'usedAt'> & { row: 'none' | 'written' | 'found' }
 
 export type RowWriterOptions = {
@@ -17,8 +20,9 @@ export type RowWriterOptions = {
 }
 
 /**
- * Writes changed entries to the database in the background, one statement at a time: a call never waits for the
- * database. Only keys wait here, so the memory of the cache stays bounded while the database is slow.
+ * Writes changed entries to the database in the background, one statement at a time, so that calls
+ * never wait for the database. Only keys are queued, so memory stays bounded while the database is
+ * slow.
  */
 export const createRowWriter = ({ store, peek, now, onError }: RowWriterOptions) => {
   const changed = new Map<string, 'save' | 'remove'>()
@@ -32,7 +36,7 @@ export const createRowWriter = ({ store, peek, now, onError }: RowWriterOptions)
     const { serverId, holder, about, content } = entry
     await store.put({ key, serverId, holder, about, content, usedAt: now() })
     entry.row = 'written'
-    // Evicted while it was written.
+    // The entry was evicted during the write.
     if (peek(key) !== entry) await store.remove(key)
   }
 
@@ -54,14 +58,14 @@ export const createRowWriter = ({ store, peek, now, onError }: RowWriterOptions)
   return {
     /** Writes the entry, or restarts the time to live of its row. */
     save: (key: string): void => add(key, 'save'),
-    /** Takes an evicted entry. If another process wrote its row, the row stays. */
+    /** Deletes the row of an evicted entry, unless another process wrote it. */
     remove: (key: string, { row }: CutResultEntry): void => {
       changed.delete(key)
       if (row === 'written') add(key, 'remove')
     },
     /** Resolves when everything is written. */
     settle: async (): Promise<void> => running,
-    /** Waits briefly for pending rows and starts no new ones afterwards. */
+    /** Waits briefly for pending rows, then writes no more. */
     close: async (): Promise<void> => {
       const timer = new AbortController()
       await Promise.race([running, wait(CLOSE_WAIT_MS, undefined, { signal: timer.signal }).catch(() => {})])

@@ -23,17 +23,20 @@ export type CallLedgerOptions = {
   onInternalError: (error: unknown) => void
 }
 
-/** Since startup. The tokens are those of the counted results, estimates included. */
+/** Totals since startup. Tokens are those of counted results, including estimates. */
 export type LedgerStats = {
   counted: number
   notCounted: number
-  /** Results that wait or are being counted. */
+  /** Results that are being counted or waiting. */
   waiting: number
   tokensBefore: number
   tokensSent: number
 }
 
-/** Tokens known already, and texts whose count is multiplied by `scale`: above 1 it is an estimate. */
+/**
+ * Known tokens, plus texts whose token count is multiplied by `scale`. A scale above 1 means an
+ * estimate.
+ */
 type Sample = Required<Measure>
 type Waiting = { cost: CallCost; sent: Sample; whole: Sample | undefined }
 
@@ -157,7 +160,7 @@ export const createCallLedger = ({ countTexts, recorder, onInternalError }: Call
       recorder.noteUncounted()
     },
     stats: (): LedgerStats => ({ ...totals, waiting: waiting.length + inProgress }),
-    /** Lists the totals by tool, and one total for all further tools. */
+    /** Lists the totals by tool. Tools beyond the limits share one total. */
     listTools: tools.list,
     listServers: tools.listServers,
     forgetServer: tools.forgetServer,

@@ -53,7 +53,7 @@ export const createCallTokens = (db: Database) => {
     ofServer: async (actor: Actor, serverId: string, wanted: WantedDays, now = new Date()): Promise<CallTokens> => {
       const { organizationId } = await getServerFor(db, actor, serverId, 'read')
       const range = rangeOf(wanted, now)
-      if (range.to < range.from) throw new AppError('invalid_request', '"to" lies before "from".')
+      if (range.to < range.from) throw new AppError('invalid_request', '"to" must not be before "from".')
       const [days, tools] = await Promise.all([
         store.listDays(serverId, organizationId, range),
         store.listTools(serverId, organizationId, range),

@@ -27,18 +27,18 @@ export const listLedgerMetrics = ({ stats, listTools }: Pick<CallLedger, 'stats'
     ),
     ofAll(
       'patchbay_ledger_answers_counted_total',
-      `Of patchbay_ledger_answers_total, the results whose tokens were counted (${TOKEN_ENCODING}) or estimated.`,
+      `Results in patchbay_ledger_answers_total whose tokens were counted (${TOKEN_ENCODING}) or estimated.`,
       ({ counted }) => counted,
     ),
     ofAll(
       'patchbay_ledger_answers_not_counted_total',
-      'Of patchbay_ledger_answers_total, the results whose count failed.',
+      'Results in patchbay_ledger_answers_total that could not be counted.',
       ({ notCounted }) => notCounted,
     ),
     {
       ...ofAll(
         'patchbay_ledger_answers_waiting',
-        'Of patchbay_ledger_answers_total, the results that wait to be counted.',
+        'Results in patchbay_ledger_answers_total that are waiting to be counted.',
         ({ waiting }) => waiting,
       ),
       kind: 'gauge',
@@ -50,7 +50,7 @@ export const listLedgerMetrics = ({ stats, listTools }: Pick<CallLedger, 'stats'
     ),
     byTool(
       'patchbay_answer_tokens_before_total',
-      `Tokens (${TOKEN_ENCODING}) of the counted results before anything was left out. Minus the tokens sent, this is the saving.`,
+      `Tokens (${TOKEN_ENCODING}) of the counted results before anything was left out. Subtract the tokens sent to get the savings.`,
       ({ tokensBefore }) => tokensBefore,
     ),
     byTool(

@@ -1,21 +1,24 @@
 import { LRUCache } from 'lru-cache'
 import type { NamedTool } from '../../runtime/call/call-cost.ts'
 
-/** Sums over the counted results of one tool since the start. */
+/** Sums of the counted results of one tool since startup. */
 export type ToolTotal = {
   serverId: string
   tool: string
   counted: number
-  /** The tokens without cutting. */
+  /** Tokens that would have been sent without cutting. */
   tokensBefore: number
   tokensSent: number
 }
 
 /** Maximum number of tools with totals of their own: each adds several series to /metrics. */
 const MAX_TOOLS = 1_000
-/** Maximum number per server: an upstream may accept any name that a caller makes up. */
+/** Maximum number per server: an upstream may accept any name that a caller invents. */
 const MAX_TOOLS_OF_SERVER = 300
-/** The name for a server's further tools, and the server for all others. No server has such an id. */
+/**
+ * Tool name for the tools beyond a server's limit, and server id for those beyond the overall
+ * limit. No server has this id.
+ */
 const OTHER = 'other'
 /** Maximum number of removed servers to remember: their last results may still wait to be counted. */
 const MAX_REMOVED = 1_000

@@ -12,8 +12,9 @@ const ANCHOR_CHARACTERS = 4
 const ANCHOR_SPELLED = 2
 
 /**
- * Comparisons per text. Texts that repeat the beginning of a secret thousands of times need more; such a text counts as
- * secret up to its end, so that the time stays proportional to its length.
+ * Maximum comparisons per text. A text that repeats the beginning of a secret thousands of times
+ * needs more. It then counts as secret up to its end, which keeps the time proportional to its
+ * length.
  */
 const FREE_COMPARISONS = 100_000
 const COMPARISONS_PER_CHARACTER = 32
@@ -32,13 +33,16 @@ export const mergeRanges = (some: readonly Range[], others: readonly Range[]): R
   return merged
 }
 
-/** Secrets with the same beginning, as a slice of the sorted ones, and where that beginning ends in the text. */
+/**
+ * Secrets with the same beginning, as a slice of the sorted secrets, and where that beginning ends
+ * in the text.
+ */
 type Candidates = { from: number; to: number; at: number }
 
 /**
- * Creates the search for all spellings of the secrets. One pattern finds where the first characters of any secret may
- * stand; from there the rest is compared, for all secrets that begin alike at once. The time does not depend on the
- * number of secrets, and mixed spellings are found, too.
+ * Creates a search for the secrets in all spellings. A pattern finds where a secret may start. From
+ * there, all secrets with the same beginning are compared together, so the time does not depend on
+ * their number. Mixed spellings are found, too.
  */
 export const createSecretFinder = (secrets: readonly string[]): FindSecrets => {
   const known = new Map<string, readonly string[]>()
@@ -60,7 +64,9 @@ export const createSecretFinder = (secrets: readonly string[]): FindSecrets => {
   }
   const pattern = new RegExp(`(?=${[...new Set(sorted.map(anchorOf))].join('|')})`, 'g')
 
-  /** Returns the end of the secrets from `from` on that have the same character at `depth`. */
+  /**
+   * Returns the end of the secrets, starting at `from`, that have the same character at `depth`.
+   */
   const endOfAlike = (from: number, to: number, depth: number): number => {
     const char = sorted[from]?.[depth]
     if (sorted[to - 1]?.[depth] === char) return to
@@ -69,7 +75,7 @@ export const createSecretFinder = (secrets: readonly string[]): FindSecrets => {
     return end
   }
 
-  /** The secrets by the first unit of each spelling of their first character. */
+  /** Secrets by the first UTF-16 unit of each spelling of their first character. */
   const starts = new Map<string, Omit<Candidates, 'at'>[]>()
   for (let from = 0; from < sorted.length; ) {
     const to = endOfAlike(from, sorted.length, 0)
@@ -105,7 +111,7 @@ export const createSecretFinder = (secrets: readonly string[]): FindSecrets => {
       let end = -1
       let candidates = (starts.get(text.charAt(start)) ?? []).map(range => ({ ...range, at: start }))
       for (let depth = 0; candidates.length > 0 && comparisons >= 0; depth++) {
-        // The shortest of secrets that begin alike is the first.
+        // Among secrets with the same beginning, the shortest comes first.
         for (const { from, at } of candidates) if (sorted[from]?.length === depth) end = Math.max(end, at)
         candidates = candidates.flatMap(alike => advance(alike, depth))
       }

@@ -21,9 +21,9 @@ export const createFindSecretsJob = (): ((job: MaskingJob) => Range[]) => {
 }
 
 const REASONS: Readonly<Record<JobEnding, string>> = {
-  queue_full: 'Too many results of this server wait to be processed. Try again later.',
+  queue_full: 'Too many results of this server are waiting to be processed. Try again later.',
   not_started: 'Masking the secrets in this result could not start in time: the machine is busy. Try again later.',
-  aborted: 'The call was canceled.',
+  aborted: 'The call was cancelled.',
   time: 'Masking the secrets in this result took too long. Ask the tool for less.',
   memory: 'Masking the secrets in this result took too much memory. Ask the tool for less.',
   closed: 'Patchbay is shutting down. Try again later.',

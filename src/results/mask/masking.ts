@@ -10,7 +10,10 @@ import { createSecretFinder, mergeRanges, type Range } from './find-secrets.ts'
 const MASK = '•••'
 /** Replaces each byte of a secret in other content. */
 const MASK_BYTE = '*'
-/** Longer texts are searched in the worker pool. A server with 60 secrets full of special characters takes 10 ms. */
+/**
+ * Longer texts are searched in the worker pool. With 60 secrets full of special characters, a
+ * search of this length takes 10 ms.
+ */
 const LONG_CHARACTERS = 256 * 1_024
 
 /** Searches a long text for secrets in the worker pool. Rejects with a MaskingError if that fails. */
@@ -118,8 +121,8 @@ const writtenJson = (text: string): string[] => {
 }
 
 /**
- * Returns the other forms in which a text may appear in a request because its parameter type normalizes it: as a base
- * URL, or as JSON without blanks.
+ * Returns the other forms in which a text may appear in a request because its parameter type
+ * normalizes it: as a base URL, or as JSON without whitespace.
  */
 const rewrittenForms = (text: string): string[] =>
   [...writtenBases(text), ...writtenJson(text)].filter(form => form !== text)
@@ -189,6 +192,9 @@ const maskerOf = (search: Search, secretSearch: SecretSearch | undefined): Maske
   }
 }
 
-/** Creates a masker of plain values. Empty ones are ignored. Without `secretSearch`, long texts are searched at once. */
+/**
+ * Creates a masker for plain-text secrets. Empty ones are ignored. Without `secretSearch`, long
+ * texts are searched in this thread.
+ */
 export const createMasker = (secrets: readonly string[], secretSearch?: SecretSearch): Masker =>
   maskerOf(createSearch(secrets, secretSearch), secretSearch)

@@ -12,7 +12,7 @@ import type { Caller } from '../../servers/access/access.ts'
 import type { RenderedRequest } from '../../templates/template.ts'
 import type { Masker } from './masking.ts'
 
-/** Maximum characters of a request body in the history, which also records the size of the whole. */
+/** Maximum characters of a request body in the history. Its full size is also recorded. */
 const BODY_CHARACTERS = 16 * 1_024
 const URL_CHARACTERS = 4 * 1_024
 const HEADER_CHARACTERS = 1_024

@@ -2,11 +2,11 @@ type Encode = (text: string) => string
 
 const inJson: Encode = text => JSON.stringify(text).slice(1, -1)
 const escapeUnit: Encode = unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
-/** As encoders that write only ASCII do, such as Python's and PHP's. */
+/** Escapes like encoders that write only ASCII, such as those of Python and PHP. */
 const toAscii: Encode = json => json.replace(/[^\x20-\x7e]/g, escapeUnit)
-/** As PHP does. */
+/** Escapes slashes like PHP. */
 const escapeSlashes: Encode = json => json.replaceAll('/', '\\/')
-/** As encoders that make JSON safe for HTML do, such as Go's and Rails'. */
+/** Escapes like encoders that make JSON safe for HTML, such as those of Go and Rails. */
 const escapeMarkup: Encode = json => json.replace(/[&<>]/g, escapeUnit)
 const toUpperHex: Encode = json => json.replace(/\\u[0-9a-f]{4}/g, unit => `\\u${unit.slice(2).toUpperCase()}`)
 
@@ -19,7 +19,10 @@ const mixed = (json: string): string[] => {
   return forms
 }
 
-/** Returns the forms of JSON in a JSON string, where the outer encoder is the same as the inner or a plain one. */
+/**
+ * Returns the forms of JSON inside a JSON string. The outer encoder is plain, or has the same
+ * habits as the inner one.
+ */
 const nestedJsonForms = (text: string): string[] =>
   mixed(inJson(text)).flatMap((form, mixture) => {
     const quoted = inJson(form)
@@ -40,19 +43,25 @@ const asLatin1: Encode = text => Buffer.from(text).toString('latin1')
 
 const toPercent: Encode = char => `%${char.charCodeAt(0).toString(16).toUpperCase()}`
 
-/** Returns what we send, what a URL's query makes of it (URL Standard, §1.3), and what stricter encoders write. */
+/**
+ * Returns the percent-encoded forms: ours, that of a URL query (URL Standard, §1.3), and that of
+ * stricter encoders.
+ */
 const percentForms = (char: string): string[] => {
   const encoded = encodeURIComponent(char.toWellFormed())
   const forms = [encoded, encoded.replace(/[!'()*]/g, toPercent), new URLSearchParams({ s: char }).toString().slice(2)]
   return forms.flatMap(form => [form, form.replace(/%[0-9A-F]{2}/g, hex => hex.toLowerCase())])
 }
 
-/** Every encoder except Base64 leaves these unchanged. Most keys and tokens have no others. */
+/**
+ * Characters that every encoder except Base64 leaves unchanged. Most keys and tokens have no
+ * others.
+ */
 const NEVER_ENCODED = /^[\w.-]$/
 
 /**
- * Returns every spelling of a character in a request, or in a response that quotes it, possibly escaped twice: the
- * encoders work character by character.
+ * Returns every spelling of a character in a request, or in a response that quotes it, possibly
+ * escaped twice. Encoders work character by character.
  */
 export const spellingsOf = (char: string): readonly string[] => {
   if (NEVER_ENCODED.test(char)) return [char]

@@ -4,8 +4,8 @@ import { libraryFiles } from '../../tools/response/expression-libraries.ts'
 import type { TransformLanguage } from '../../tools/response/result-shaping.ts'
 
 /**
- * Runs with a library in the sandbox and exchanges only text, so that no object from outside gets into it. Values that
- * are not JSON, such as functions, are left out; a missing value becomes `null`.
+ * Runs with a library in the sandbox and exchanges only text, so that no outside object gets in.
+ * Values that are not JSON, such as functions, are left out; a missing value becomes `null`.
  */
 const BRIDGE = `
 var btoa = text => {
@@ -73,9 +73,9 @@ const readFailure = (error: string): Evaluation => {
 }
 
 /**
- * Creates a sandbox for untrusted expressions. Each runs in a context of its own, which has the language's library but
- * nothing of Node, cannot create code from strings, and is discarded afterwards. The caller must end expressions that
- * run too long.
+ * Creates a sandbox for untrusted expressions. Each runs in a new context, which has the language's
+ * library but no Node.js APIs, and cannot create code from strings. The caller must stop
+ * expressions that run too long.
  */
 export const createExpressionSandbox = () => {
   const files = libraryFiles()

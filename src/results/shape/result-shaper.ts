@@ -3,21 +3,24 @@ import type { Job, JobEnding } from '../../lib/worker/job.ts'
 import { LANGUAGE_NAMES } from '../../tools/response/result-shaping.ts'
 import type { ShapingJob, ShapingOutcome } from './shaping-job.ts'
 
-/** Shapes results in the worker pool. Expressions are untrusted: one over a limit is ended with its process. */
+/**
+ * Shapes results in the worker pool. Expressions are untrusted: if one exceeds a limit, its process
+ * is ended.
+ */
 export const createResultShaper = ({ run, timeLimitMs, heapLimitMb }: Job<ShapingJob, ShapingOutcome>) => {
   /** Explains why there is no result and names the transform if there is one. */
   const explain = ({ shaping: { transform } }: ShapingJob, ending: JobEnding): string => {
     const what =
       transform === undefined
-        ? 'The shaping of results of this tool'
+        ? 'Shaping the results of this tool'
         : `The transform of this tool (${LANGUAGE_NAMES[transform.language]})`
     switch (ending) {
       case 'queue_full':
-        return 'Too many results wait to be shaped. Try again later.'
+        return 'Too many results are waiting to be shaped. Try again later.'
       case 'memory':
-        return `${what} took more than ${heapLimitMb} MB of memory and was ended. Its builder must simplify it.`
+        return `${what} took more than ${heapLimitMb} MB of memory and was stopped. Its builder must simplify it.`
       case 'time':
-        return `${what} took longer than ${timeLimitMs} ms and was ended. Its builder must simplify it.`
+        return `${what} took longer than ${timeLimitMs} ms and was stopped. Its builder must simplify it.`
       case 'not_started':
       case 'aborted':
         return `${what} could not start in time: the machine is busy. Try again later.`

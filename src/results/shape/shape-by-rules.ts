@@ -11,14 +11,17 @@ import type { ResultShaper } from './result-shaper.ts'
 import { LONG_TEXT_BYTES, readText, shapeResponse, structuredResult } from './shape.ts'
 import type { ShapingJob } from './shaping-job.ts'
 
-/** What shapes and checks results, the tenant whose results they are, and the server's setting for tables. */
+/**
+ * The services that shape and check results, the tenant that owns the results, and the server's
+ * setting for tables.
+ */
 export type ShapingContext = Tenant & {
   shaper: Pick<ResultShaper, 'shape'>
   schemaChecks: SchemaChecks
   compactTables: boolean
 }
 
-/** How to shape a tool's results, planned in advance. */
+/** How to shape the results of a tool; created once, before its calls. */
 export type PlannedShaping = {
   rules: ResultShaping
   compactTables: boolean
@@ -36,7 +39,7 @@ type ShapedTool = Pick<ToolDefinition, 'response' | 'outputSchema'>
 export const isShaped = ({ response, outputSchema }: ShapedTool, compactTables: boolean): boolean =>
   hasShaping(response) || (compactTables && outputSchema === undefined)
 
-/** Plans the shaping; undefined if results are sent unchanged. */
+/** Plans the shaping. Returns undefined if results are sent unchanged. */
 export const planShaping = (
   tool: ShapedTool,
   shapingContext: ShapingContext,
@@ -54,7 +57,7 @@ const isHtml = (type: string | undefined): boolean | undefined =>
   type === undefined ? undefined : HTML_TYPES.has(type)
 
 const needsJson = ({ language }: NonNullable<ResultShaping['transform']>): string =>
-  `The transform of this tool (${LANGUAGE_NAMES[language]}) needs JSON, and the API returned something else.`
+  `The transform of this tool (${LANGUAGE_NAMES[language]}) needs JSON, but the API returned something else.`
 
 const toResult = async (
   utf8: Buffer,
@@ -76,7 +79,10 @@ const toBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array<ArrayBuffer>): 
 /** The shaped texts, undefined if they are unchanged; or a sentence that says why shaping failed. */
 type ShapedTexts = { utf8s: readonly Buffer[] | undefined } | { failed: string }
 
-/** Shapes texts in a worker. Secrets must be masked before, because a transform could write them in another form. */
+/**
+ * Shapes texts in a worker. Secrets must already be masked, because a transform could encode them
+ * differently.
+ */
 export const shapeTexts = async (
   { rules, compactTables, maxBytes, shapingContext }: PlannedShaping,
   texts: readonly string[],
@@ -87,14 +93,14 @@ export const shapeTexts = async (
   const job = { texts, ...kind, shaping: rules, compactTables, maxBytes, isCounted: false }
   const outcome = await shapingContext.shaper.shape(shapingContext, job)
   if (outcome.kind === 'shaped') return { utf8s: outcome.utf8s.map(toBuffer) }
-  // Tables only save tokens, so without them the result is sent unchanged.
+  // Tables only save tokens, so if they fail, the result is sent unchanged.
   if (outcome.kind === 'unchanged' || !hasShaping(rules)) return { utf8s: undefined }
   return { failed: outcome.message }
 }
 
 /**
- * Shapes an API's response by the rules, in a worker. Secrets are masked before, and again afterwards, because a
- * transform can join parts of one.
+ * Shapes an API's response by the rules, in a worker. Masks secrets before and after, because a
+ * transform can join the parts of a secret.
  */
 export const shapeByRules = async (
   response: OutboundResponse,

@@ -22,7 +22,10 @@ type Shaping = {
   signal: StopSignal | undefined
 }
 
-/** Shapes the structured content and rewrites the text from it. Without rules it stays: programs expect no tables. */
+/**
+ * Shapes the structured content and rewrites the text from it. Without rules it is unchanged,
+ * because programs do not expect tables.
+ */
 const shapeStructured = async (
   { content, structuredContent, ...rest }: JsonObject,
   blocks: readonly JsonValue[],
@@ -68,8 +71,9 @@ const shapeBlocks = async (
 }
 
 /**
- * Shapes an upstream's result by the rules, like that of an API. Its secrets must be masked already, and are masked
- * again afterwards. Returns undefined if it stays unchanged, as errors and requests for input do.
+ * Shapes an upstream's result by the rules, like an API's response. Its secrets must already be
+ * masked, and are masked again afterwards. Returns undefined if the result is unchanged, which is
+ * always so for errors and requests for input.
  */
 export const shapePassed = async (
   passed: JsonObject,

@@ -20,7 +20,7 @@ import { createExpressionSandbox } from './expression-sandbox.ts'
 import { stringToMarkdown, toMarkdown } from './html-to-markdown.ts'
 import type { ShapingJob, ShapingOutcome } from './shaping-job.ts'
 
-/** Longer texts, in characters, are not counted, because it would take seconds. */
+/** Longer texts are not counted, because it would take seconds. */
 const MAX_COUNTED_CHARACTERS = 1_000_000
 /** Maximum length of a library's error message, which may quote the response. */
 const MAX_MESSAGE_CHARACTERS = 300
@@ -68,7 +68,10 @@ const parse = (text: string): { value: JsonValue } | undefined => {
   }
 }
 
-/** Returns the beginning of a string and how much is missing; the whole string if that is not longer. */
+/**
+ * Returns the beginning of a string and says how much is missing. Returns the whole string if that
+ * is not longer.
+ */
 export const cutString = (text: string, maxLength: number): string => {
   if (text.length <= maxLength) return text
   const length = endOfCharacter(text, maxLength)
@@ -86,7 +89,7 @@ const mapLeaves = (value: JsonValue, change: (leaf: JsonValue) => JsonValue): Js
 const mapStrings = (value: JsonValue, change: (text: string) => string): JsonValue =>
   mapLeaves(value, leaf => (typeof leaf === 'string' ? change(leaf) : leaf))
 
-/** Fails the call, since the field may be meant to stay private. */
+/** Throws if the path is invalid: the field may be meant to stay private. */
 const readFieldPath = (text: string): Path => {
   const path = parseFieldPath(text)
   if (path.ok) return path.value
@@ -100,7 +103,10 @@ const prepare = (value: JsonValue, { htmlToMarkdown, dropFields = [] }: ResultSh
   return paths.length === 0 ? converted : (excludePaths(converted, paths, true) ?? converted)
 }
 
-/** Replaces numbers that a double cannot represent, such as long ids, by strings: the languages only know doubles. */
+/**
+ * Replaces numbers that a double cannot represent, such as long ids, with strings, because
+ * transforms only have doubles.
+ */
 const withoutExactNumbers = (value: JsonValue): JsonValue => mapLeaves(value, leaf => findExactNumber(leaf) ?? leaf)
 
 const transformed = async (
@@ -165,7 +171,7 @@ const shapeEach = async (job: ShapingJob): Promise<string[]> => {
     made.push(parsed === undefined ? shapeText(text, job) : await shapeJson(text, parsed.value, job))
   }
   if (transform === undefined || hasJson) return made
-  throw new ShapingFault(`${transformText(transform.language)} needs JSON, and the result is something else.`)
+  throw new ShapingFault(`${transformText(transform.language)} needs JSON, but the result is not JSON.`)
 }
 
 const lengthOf = (texts: readonly { length: number }[]): number => texts.reduce((sum, { length }) => sum + length, 0)

@@ -54,7 +54,7 @@ const isText = (type: string | undefined, body: Buffer): boolean =>
 const statusLine = ({ status, statusText }: OutboundResponse, masker: Masker): string =>
   statusText === '' ? `HTTP ${status}` : `HTTP ${status} ${masker.text(statusText)}`
 
-/** `shown`: the body's masked text; undefined if it is not text. */
+/** `shown` is the masked text of the body; undefined if the body is not text. */
 const errorResponseResult = (response: OutboundResponse, masker: Masker, shown: string | undefined): BlocksResult => {
   const contentType = headerOf(response, 'content-type')
   const retryAfter = headerOf(response, 'retry-after')
@@ -76,7 +76,7 @@ export const structuredResult = async (
 ): Promise<BlocksResult> => {
   const parsed = parseIfJson(text)
   if (parsed === undefined) return errorResult(NO_JSON)
-  // The same object if there are no secrets in it.
+  // This is the same object if it contains no secrets.
   const masked = await masker.long.json(parsed, signal)
   const mismatch = await check(masked, signal)
   if (mismatch !== undefined) return errorResult(`The response does not match the tool's output schema: ${mismatch}`)

@@ -35,8 +35,8 @@ export type DeletionPreview = {
 
 export type AccountDeletionParts = RemovalParts & {
   /**
-   * Removes the user's accounts at other services. Returns a function that notifies those services, for after the
-   * commit.
+   * Removes the user's accounts at other services. Returns a function that notifies those services,
+   * to call after the commit.
    */
   takeAccountsOfUser: (tx: Transaction, userId: string) => Promise<() => void>
 }

@@ -24,7 +24,11 @@ const assertAllDecided = (undecided: readonly Named[]): void => {
     message: `"${name}" has no other owner: send "${REMOVE}" or the user ID of its new owner`,
   }))
   const names = undecided.map(({ name }) => `"${name}"`).join(', ')
-  throw new AppError('conflict', `You are the only owner of ${names}. Choose what should happen to it.`, { errors })
+  throw new AppError(
+    'conflict',
+    `You are the only owner of ${names}. Choose what should happen to ${undecided.length === 1 ? 'it' : 'them'}.`,
+    { errors },
+  )
 }
 
 const assertNothingElseDecided = (decisions: Decisions, alone: readonly Named[]): void => {
@@ -45,8 +49,9 @@ const planOf = async (tx: Transaction, actor: Actor, organization: Named, decisi
 }
 
 /**
- * Plans what happens to the actor's organizations. Throws `conflict`, naming them, if decisions about solely owned
- * organizations are missing, and `invalid_request` for other or impossible decisions.
+ * Plans what happens to the actor's organizations. Throws `conflict` if decisions about solely
+ * owned organizations are missing, and names them. Throws `invalid_request` for other or impossible
+ * decisions.
  */
 export const planDeletion = async (
   tx: Transaction,

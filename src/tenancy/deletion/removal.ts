@@ -14,10 +14,13 @@ export type RemovalParts = {
   db: Database
   changes: Changes
   holdings: Holdings
-  /** Deletes the data of a stopped server, however much there is, and then the server. Never rejects. */
+  /**
+   * Deletes the data of a stopped server, which may be large, and then the server. Never rejects.
+   */
   finishServer: (serverId: string) => Promise<void>
   /**
-   * Revokes all grants of an organization's OAuth clients, also in other organizations. Returns the affected user IDs.
+   * Revokes all grants of an organization's OAuth clients, including grants in other organizations.
+   * Returns the affected user IDs.
    */
   endClientsOf: (tx: Transaction, organizationId: string) => Promise<readonly string[]>
   tenancy: Tenancy
@@ -26,7 +29,8 @@ export type RemovalParts = {
 export type Named = { id: string; name: string }
 
 /**
- * Throws `forbidden` for the organization of PATCHBAY_TENANCY=single. Others, from before the setting, may be deleted.
+ * Throws `forbidden` for the organization of PATCHBAY_TENANCY=single. Others, which are older than
+ * the setting, can be deleted.
  */
 export const assertNotTheOnly = async (tx: Transaction, tenancy: Tenancy, organizationId: string): Promise<void> => {
   if (tenancy === 'multi' || (await findOldestOrganization(tx, undefined))?.id !== organizationId) return
@@ -39,7 +43,7 @@ export const assertNotTheOnly = async (tx: Transaction, tenancy: Tenancy, organi
  * this is interrupted, the organization remains without servers and can be deleted again.
  */
 export const createOrganizationRemoval = ({ holdings, finishServer, endClientsOf }: RemovalParts) => ({
-  /** Stops the servers. Returns the IDs of those to pass to `finish`. */
+  /** Stops the servers. Returns the server IDs to pass to `finish`. */
   stop: async (tx: Transaction, announce: Announce, actor: Actor, organizationId: string): Promise<string[]> => {
     const serverIds = await holdings.stopServers(tx, actor, organizationId)
     for (const serverId of serverIds) announce({ type: 'server_removed', serverId })

@@ -21,8 +21,8 @@ export const getOpenInvitation = async (tx: Transaction, token: string): Promise
 const getInvitationFor = async (tx: Transaction, token: string, email: string): Promise<OpenInvitation> => {
   const invitation = await getOpenInvitation(tx, token)
   if (invitation.email === email) return invitation
-  throw new AppError('forbidden', 'This invitation is for another email. Use the one that it was sent to.', {
-    errors: [{ path: 'email', message: 'is not the invited one' }],
+  throw new AppError('forbidden', 'This invitation is for another email. Use the email that it was sent to.', {
+    errors: [{ path: 'email', message: 'is not the one that the invitation was sent to' }],
   })
 }
 
@@ -30,7 +30,7 @@ export type Joined = {
   id: string
   name: string
   role: Role
-  /** Whether the user was a member already; then their role is unchanged. */
+  /** Whether the user was already a member. If so, their role is unchanged. */
   wasMember: boolean
 }
 

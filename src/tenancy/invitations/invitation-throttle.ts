@@ -5,7 +5,7 @@ import { AppError } from '../../lib/kernel/errors.ts'
 
 /** Invitations per organization: enough for a department in an afternoon, too few for a mailing list. */
 const MAX_PER_ORGANIZATION = 100
-/** Invitations per sender, who may create a hundred organizations. */
+/** Invitations per sender, because a user may create a hundred organizations. */
 const MAX_PER_SENDER = 100
 /** Invitations to one email from all senders: allows resending, but no mail bomb. */
 const MAX_PER_ADDRESS = 5

@@ -85,8 +85,9 @@ export const createInvitationService = ({ db, changes, counters, mailer, baseUrl
 
   return {
     /**
-     * Emails an invitation link. Invalidates an earlier one to the same email. Works with and without an account.
-     * Throws `conflict` for the email of a member, and `unavailable` if the email cannot be sent.
+     * Emails an invitation link, whether or not the recipient has an account. Invalidates an
+     * earlier invitation to the same email. Throws `conflict` for the email of a member, and
+     * `unavailable` if the email cannot be sent.
      */
     invite,
 

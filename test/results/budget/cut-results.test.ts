@@ -167,7 +167,7 @@ describe('a server with a token budget', () => {
 
   it.each([
     ['an id that was made up', { cache_id: 'a'.repeat(22), pattern: 'x' }, /no result with this cache_id/],
-    ['neither id nor tool', { pattern: 'x' }, /cache_id .* or tool/],
+    ['neither id nor tool', { pattern: 'x' }, /cache_id .* or the tool/],
     ['both of them', { cache_id: 'a'.repeat(22), tool: 'people', pattern: 'x' }, /not both/],
     ['a tool that is not there', { tool: 'persons', pattern: 'x' }, /no tool "persons".*"people"/],
     ['one of the three tools', { tool: 'proxy_explore', pattern: 'x' }, /no tool "proxy_explore"/],
@@ -181,7 +181,7 @@ describe('a server with a token budget', () => {
     ['a text for a number', { tool: 'people', pattern: 'x', top_k: '5' }, /^"top_k" must be a whole number\.$/],
     ['half a number', { tool: 'people', pattern: 'x', top_k: 0.5 }, /^"top_k" must be a whole number\.$/],
     ['no fields in their list', { tool: 'people', pattern: 'x', fields: [] }, /^"fields" must have at least 1 item\.$/],
-    ['a field that is no text', { tool: 'people', pattern: 'x', fields: [7] }, /^"fields\.0" must be a text\.$/],
+    ['a field that is no text', { tool: 'people', pattern: 'x', fields: [7] }, /^"fields\.0" must be a string\.$/],
     [
       'a mode that there is not',
       { tool: 'people', pattern: 'x', mode: 'glob' },

@@ -56,7 +56,7 @@ describe('the budget of a server', () => {
     const listed = await callTexts(client, 'get_dynamic_tools', { group: 'answers' })
     expect(listed.texts[0]).toMatch(/proxy_explore.*proxy_filter.*proxy_search/)
     const cut = await inner('Toolkit', 'plain')
-    expect(cut.texts[1]).toContain('of the group "answers"')
+    expect(cut.texts[1]).toContain('in the group "answers"')
     const found = await inner('answers', 'proxy_search', { cache_id: findCacheId(cut.text), pattern: 'Ghent' })
     expect(found.texts[0]).toContain('rows[900].town')
     const fresh = await inner('answers', 'proxy_filter', {

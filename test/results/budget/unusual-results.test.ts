@@ -193,7 +193,7 @@ describe('a budget for unusual results', () => {
       await ada.expectOk('PATCH', `/toolkits/${toolkitId}`, { title: 'answers' })
       const client = await connect(url)
       const cut = await inGroup(client, 'answers', 'rows')
-      const group = /of the group "([^"]*)"/.exec(cut.text)?.[1] ?? ''
+      const group = /in the group "([^"]*)"/.exec(cut.text)?.[1] ?? ''
       const kept = { cache_id: findCacheId(cut.text), pattern: 'Ghent' }
       expect((await inGroup(client, group, 'proxy_search', kept)).text).toContain('rows[900].town')
     })

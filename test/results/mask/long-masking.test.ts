@@ -53,7 +53,7 @@ describe('secrets in a response of 5 MB', () => {
     const masked = masker.long.text(LONG, client.signal)
     client.abort()
     await expect(masked).rejects.toThrow(MaskingError)
-    await expect(masker.long.text(LONG, client.signal)).rejects.toThrow('The call was canceled.')
+    await expect(masker.long.text(LONG, client.signal)).rejects.toThrow('The call was cancelled.')
   })
 
   it('are never sent unmasked if the worker pool is closed', async () => {

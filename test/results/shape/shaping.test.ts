@@ -174,7 +174,7 @@ describe('a tool that shapes its results', () => {
     expect(textOf(await callOne(second.instanceIds.shaped))).toBe('40')
     const result = await ended
     expect(result.isError).toBe(true)
-    expect(textOf(result)).toMatch(/^The transform of this tool \(JSONata\) took longer than 5000 ms and was ended/)
+    expect(textOf(result)).toMatch(/^The transform of this tool \(JSONata\) took longer than 5000 ms and was stopped/)
   })
 
   it.each([

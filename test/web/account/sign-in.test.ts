@@ -264,7 +264,7 @@ describe('the sign-up page', () => {
     const form = { email: 'ada@example.com', password: PASSWORD }
     for (const [token, sentence] of [
       ['', 'The setup token is missing.'],
-      ['wrong', 'The setup token is not the one printed.'],
+      ['wrong', 'The setup token is not the one that Patchbay printed.'],
     ] as const) {
       const refused = await browser.submit('/sign-up', { ...form, setup_token: token })
       expect(refused.status).toBe(403)
