@@ -13,10 +13,7 @@ const MAX_CALLS_IN_LIST = 2_000
 /** Maximum servers per query, because SQLite blocks the thread meanwhile. */
 const SERVERS_AT_ONCE = 4
 
-/**
- * Calls in a period. If `isCut`, there were too many, and only the newest are counted, from `since`
- * on.
- */
+/** Calls in a period. If `isCut`, there were too many, and only the newest are counted, from `since` on. */
 export type CallCounts = { calls: number; errors: number; isCut: boolean; since: Date }
 
 export type HourCounts = { startsAt: Date; calls: number; errors: number }
@@ -87,10 +84,7 @@ const countBy = async (db: Database, key: Sql, calls: Sql) =>
       FROM (SELECT ${key} AS "key", "isError" FROM (${calls}) AS "call") AS "keyed" GROUP BY "key"`),
   )
 
-/**
- * For each server, counts the called tools and those whose last call failed, and finds the first
- * call read.
- */
+/** For each server, counts the called tools and those whose last call failed, and finds the first call read. */
 const countTools = async (db: Database, calls: Sql) =>
   z.array(ServerRow).parse(
     await db.$queryRaw(sql`

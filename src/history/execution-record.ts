@@ -41,10 +41,7 @@ export type ExecutionTokens = {
   before: number | undefined
   /** Tokens of the part that was sent. */
   sent: number
-  /**
-   * Tokens that would have been sent without cutting, for the saved tokens. Equals `sent` if
-   * unknown.
-   */
+  /** Tokens that would have been sent without cutting, for the saved tokens. Equals `sent` if unknown. */
   otherwise: number
   /** Whether any of these was estimated. */
   isEstimated: boolean
@@ -76,10 +73,7 @@ export type Recorder = {
   flush: () => Promise<void>
   /** Flushes for a limited time and closes the connection. Later records count as missing. */
   close: () => Promise<void>
-  /**
-   * Numbers of queued records, and of missing and stored ones since startup, for health checks and
-   * tests.
-   */
+  /** Numbers of queued records, and of missing and stored ones since startup, for health checks and tests. */
   stats: () => { queued: number; missing: number; stored: number }
 }
 

@@ -54,9 +54,8 @@ const GAP_VALUES = {
 const NOW = `now() AT TIME ZONE 'UTC'`
 
 /**
- * Adds amounts to the sums per tool and day. `from` selects executions. Passthrough requests are
- * skipped, as are calls that `isNameKnown` rejects. The fixed order prevents deadlocks between
- * processes.
+ * Adds amounts to the sums per tool and day. `from` selects executions. Passthrough requests are skipped, as are calls
+ * that `isNameKnown` rejects. The fixed order prevents deadlocks between processes.
  */
 const addToDays = (amounts: Record<string, string>, from: string): string => {
   const names = Object.keys(amounts)

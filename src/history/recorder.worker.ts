@@ -3,10 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { DatabaseTarget } from '../lib/db/target.ts'
 import type { BatchWriter, WorkerRequest } from './recording-batch.ts'
 
-/**
- * Lower priority than the thread that handles calls, so that on a single core calls do not wait for
- * this thread.
- */
+/** Lower priority than the thread that handles calls, so that on a single core calls do not wait for this thread. */
 const NICENESS = 5
 // On other platforms this would lower the priority of the whole process.
 if (process.platform === 'linux') setPriority(NICENESS)

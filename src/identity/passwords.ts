@@ -42,10 +42,7 @@ export const createPasswords = (limits: HashingLimits = HASHING, { memoryKib, pa
   const parameters = { memoryCost: memoryKib, timeCost: passes, parallelism: THREADS }
   /** Prefix of hashes with the current parameters. */
   const hashStart = `$argon2id$v=19$m=${memoryKib},t=${passes},p=${THREADS}$`
-  /**
-   * Hash to check if there is no account, so that the check takes equally long. No known password
-   * matches it.
-   */
+  /** Hash to check if there is no account, so that the check takes equally long. No known password matches it. */
   const nobodysHash = `${hashStart}${'A'.repeat(22)}$${'A'.repeat(43)}`
   return {
     hashPassword: (password: string): Promise<string> => whenFree(() => hash(normalize(password), parameters)),

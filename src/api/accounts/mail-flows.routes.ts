@@ -14,10 +14,7 @@ import { sessionIdOf } from '../../lib/http/sessions.ts'
 /** Body limit: anyone may send these requests, and an address, a password and a token are short. */
 const bodyLimit = 16 * 1_024
 
-/**
- * Operations that use a link from an email, and the request for a link by a user who cannot sign
- * in.
- */
+/** Operations that use a link from an email, and the request for a link by a user who cannot sign in. */
 export const mailFlowRoutes: FastifyPluginAsyncZod<{ accounts: AccountService }> = async (app, { accounts }) => {
   const messages = mailMessages(accounts.isMailDelivered)
   const routes = resourceRoutes(app, { access: 'anyone', tags: ['account'], bodyLimit })

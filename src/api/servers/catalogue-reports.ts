@@ -13,9 +13,7 @@ export type ReportParts = {
   bus: EventBus
 }
 
-/**
- * Maximum number of cached tools and findings of all servers, which take a few tens of megabytes.
- */
+/** Maximum number of cached tools and findings of all servers, which take a few tens of megabytes. */
 const MAX_CACHED = 60_000
 
 const sizeOf = ({ tools }: CatalogueReport): number => tools.reduce((sum, { findings }) => sum + 1 + findings.length, 1)

@@ -63,9 +63,7 @@ export const AUDIT_ACTIONS = [
 ] as const
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 
-/**
- * Returns the action with this name or, if the text ends in a dot, all actions that start with it.
- */
+/** Returns the action with this name or, if the text ends in a dot, all actions that start with it. */
 export const actionsOf = (text: string) =>
   AUDIT_ACTIONS.filter(action => action === text || (text.endsWith('.') && action.startsWith(text)))
 
@@ -91,16 +89,10 @@ export type AuditRecord = {
   action: AuditAction
   /** Undefined for the command line and Patchbay itself. */
   actor: AuditActor | undefined
-  /**
-   * The organization whose log contains the entry. If omitted, it is in the installation's log,
-   * e.g. for sign-ins.
-   */
+  /** The organization whose log contains the entry. If omitted, it is in the installation's log, e.g. for sign-ins. */
   organizationId?: string | undefined
   target: { type: string; id?: string | undefined; name?: string | undefined }
-  /**
-   * The change, as `{field: {from, to}}` or as plain facts. Never contains secrets, tokens or
-   * passwords.
-   */
+  /** The change, as `{field: {from, to}}` or as plain facts. Never contains secrets, tokens or passwords. */
   change?: JsonObject | undefined
 }
 

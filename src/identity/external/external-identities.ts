@@ -19,9 +19,7 @@ const passwordMissing = (): AppError =>
 
 const noIdentity = () => new AppError('not_found', 'There is no such identity.')
 
-/**
- * Operations on the user's own external identities. Other users' identities are treated as missing.
- */
+/** Operations on the user's own external identities. Other users' identities are treated as missing. */
 export const createExternalIdentities = ({ db, changes, ownPassword, external }: ExternalIdentitiesParts) => ({
   listIdentities: (actor: Actor, page: IdPage): Promise<store.LinkedIdentity[]> =>
     store.listIdentities(db, actor.userId, page),

@@ -22,9 +22,7 @@ export type ExternalProviderSettings = {
   name: string
 }
 
-/**
- * Format of the error codes that are shown to users. RFC 6749 §4.1.2.1 lists the registered ones.
- */
+/** Format of the error codes that are shown to users. RFC 6749 §4.1.2.1 lists the registered ones. */
 const ERROR_CODE = /^[a-z_]{1,40}$/
 
 /** Secrets that tie the callback to the sign-in that started it. Stored only in this browser's session. */
@@ -98,10 +96,7 @@ export const createExternalProvider = ({ settings, logger }: ExternalProviderPar
           `The response from ${name} does not match a sign-in started here. Please try again.`,
         )
 
-  /**
-   * Throws `unavailable` if the provider does not respond, otherwise the error from `refusal`. Logs
-   * the cause.
-   */
+  /** Throws `unavailable` if the provider does not respond, otherwise the error from `refusal`. Logs the cause. */
   const asking = async <T>(
     what: string,
     ask: () => Promise<T>,

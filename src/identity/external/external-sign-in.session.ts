@@ -12,10 +12,7 @@ export type PendingExternalSignIn = ExternalSecrets & {
   linkTo?: string
 }
 
-/**
- * A user who is back from the provider and must enter the password of the account that has their
- * email.
- */
+/** A user who is back from the provider and must enter the password of the account that has their email. */
 export type WaitingLink = UnlinkedPerson & { returnTo: string }
 
 /** Milliseconds since 1970. */

@@ -24,9 +24,7 @@ export type ExternalSignInParts = AccountParts & {
   policy: SignUpPolicy
 }
 
-/**
- * A user at the provider whose email belongs to an account that is not linked to this identity yet.
- */
+/** A user at the provider whose email belongs to an account that is not linked to this identity yet. */
 export type UnlinkedPerson = { email: string; identity: ExternalIdentity }
 
 export type ExternalReturn =

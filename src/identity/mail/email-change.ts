@@ -21,8 +21,7 @@ export const createEmailChange = (parts: MailFlowParts) => {
 
   const sendLetters = async (user: User, email: string, address: string | undefined): Promise<void> => {
     const frame = { baseUrl, address }
-    // Only the last request counts: earlier links, which may have gone to other addresses, stop
-    // working.
+    // Only the last request counts: earlier links, which may have gone to other addresses, stop working.
     await removeMailedLinks(db, user.id, 'change_email')
     if (await isTaken(db, email)) await mailer.send(emailTakenNotice(email, frame))
     else {

@@ -38,10 +38,7 @@ export const createEmailVerification = (parts: MailFlowParts) => {
       await sendLink(user, actor.address)
     },
 
-    /**
-     * Throws `invalid_request` if the link is no longer valid, or the email has changed since it
-     * was sent.
-     */
+    /** Throws `invalid_request` if the link is no longer valid, or the email has changed since it was sent. */
     verifyEmail: (token: string, address: string): Promise<User> =>
       changes.commit(async tx => {
         const user = await takeLinkOfUser(tx, 'verify_email', token)

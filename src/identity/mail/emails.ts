@@ -1,8 +1,6 @@
 import type { Mail } from '../../lib/mail/mailer.ts'
 
-/**
- * Stated in every email: the installation that sends it, and the network address of the request.
- */
+/** Stated in every email: the installation that sends it, and the network address of the request. */
 export type EmailContext = { baseUrl: string; address: string | undefined }
 
 const paragraphs = (...parts: string[]): string => `${parts.join('\n\n')}\n`

@@ -42,10 +42,7 @@ export const checkLink = linkFrom(store.findMailedLink)
 /** Uses up the link that has this token. Throws `invalid_request`. */
 export const takeLink = linkFrom(store.takeMailedLink)
 
-/**
- * Like `takeLink`, but returns the user. Also throws if their email has changed since the link was
- * sent.
- */
+/** Like `takeLink`, but returns the user. Also throws if their email has changed since the link was sent. */
 export const takeLinkOfUser = async (tx: Transaction, purpose: LinkPurpose, token: string): Promise<User> => {
   const { userId, email } = await takeLink(tx, purpose, token)
   const user = await findUser(tx, userId)

@@ -19,10 +19,9 @@ export const createPasswordChanges = (parts: MailFlowParts) => {
   const { db, changes, mailer, mailQueue, throttle, passwords, ownPassword, endGrantsOf, baseUrl } = parts
 
   /**
-   * Ends everything that someone with the old password may have started: sessions, application
-   * grants and emailed links. Personal access tokens stay valid, because they are for scripts and
-   * revoked individually. Only a password reset that first verifies the email revokes them, too.
-   * Returns the counts for the audit log.
+   * Ends everything that someone with the old password may have started: sessions, application grants and emailed
+   * links. Personal access tokens stay valid, because they are for scripts and revoked individually. Only a password
+   * reset that first verifies the email revokes them, too. Returns the counts for the audit log.
    */
   const endEverythingOf = async (tx: Transaction, userId: string) => {
     const sessionsEnded = await removeSessions(tx, userId, undefined)

@@ -57,9 +57,8 @@ export const createSignIn = ({ db, passwords, throttle, secondFactors }: SignInP
 
   return {
     /**
-     * Signs in with password and code together. Throws the same `unauthenticated` error after the
-     * same work whether or not the account exists. After a correct password, the error names `code`
-     * if a valid code is required.
+     * Signs in with password and code together. Throws the same `unauthenticated` error after the same work whether or
+     * not the account exists. After a correct password, the error names `code` if a valid code is required.
      */
     signIn: async ({ code, ...credentials }: SignInInput): Promise<User> => {
       const proven = await checkCredentials(credentials)
@@ -74,8 +73,7 @@ export const createSignIn = ({ db, passwords, throttle, secondFactors }: SignInP
       const { user } = proven
       const secondStep = await secondFactors.findSecondStep(user.id)
       if (secondStep !== undefined) {
-        // The attempt is only uncounted: a reset would allow ten more code guesses per password
-        // entry.
+        // The attempt is only uncounted: a reset would allow ten more code guesses per password entry.
         await throttle.uncountSignIn(credentials)
         return { user, secondStep }
       }

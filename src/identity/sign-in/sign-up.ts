@@ -152,8 +152,7 @@ export const makeAccount = async (
 ): Promise<User> => {
   const isFirst = await isFirstAccount(tx)
   assertAllowed(isFirst)
-  // The demo's email is reserved even before the demo is run: an account with it would own the demo
-  // and not be counted.
+  // The demo's email is reserved even before the demo is run: an account with it would own the demo and not be counted.
   if (email === DEMO_EMAIL || (await store.findUserByEmail(tx, email)) !== undefined) throw emailTaken()
   const user = await store.createUser(tx, { email, passwordHash, isOperator: isOperator || isFirst })
   await auditNewUser(tx, user, address)

@@ -18,10 +18,7 @@ const SIGN_UP_ADDRESS: Limit = { name: 'sign-up-address', most: 50, windowMs: HO
 const MAIL_ACCOUNT: Limit = { name: 'mail-account', most: 5, windowMs: HOUR_MS }
 const MAIL_ADDRESS: Limit = { name: 'mail-address', most: 30, windowMs: HOUR_MS }
 
-/**
- * External sign-ins per network, because each creates a session. Enough for a large office in the
- * morning.
- */
+/** External sign-ins per network, because each creates a session. Enough for a large office in the morning. */
 const EXTERNAL_ADDRESS: Limit = { name: 'external-address', most: 1_000, windowMs: HOUR_MS }
 
 const keyOf = ({ name }: Limit, ...parts: string[]): string => `${name}:${hash('sha256', JSON.stringify(parts))}`

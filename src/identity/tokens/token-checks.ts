@@ -39,10 +39,7 @@ export const createTokenChecks = ({ db, bus, logger }: TokenChecksParts) => {
     onError: error => logger.warn({ err: error }, 'could not record when a token was used'),
   })
   return {
-    /**
-     * Returns the actor of an API request with a token. Not cached, so that roles and scopes are
-     * current.
-     */
+    /** Returns the actor of an API request with a token. Not cached, so that roles and scopes are current. */
     findActorByToken: async (text: string): Promise<Actor | undefined> => {
       if (!isToken(text)) return undefined
       const holder = await store.findTokenHolder(db, hashToken(text))

@@ -39,8 +39,7 @@ export const createTokenVerifier = <H extends Holder>(parts: TokenVerifierParts<
     maxSize: MAX_CACHED,
     sizeCalculation: () => 1,
   })
-  // Counts invalidations. A database result from before an invalidation may be outdated and must
-  // not be cached.
+  // Counts invalidations. A database result from before an invalidation may be outdated and must not be cached.
   let forgotten = 0
 
   /** Records when a token was last used, without delaying the request that uses it. */

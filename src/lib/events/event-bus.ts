@@ -20,8 +20,7 @@ export const createEventBus = ({ logger }: { logger: ErrorLog }) => {
       }
     },
     /**
-     * Resolves when every listener has finished. Never rejects: a failing listener is logged, and
-     * the others still run.
+     * Resolves when every listener has finished. Never rejects: a failing listener is logged, and the others still run.
      */
     publish: async (event: DomainEvent): Promise<void> => {
       // Iterate over a copy, so that a listener added meanwhile receives only later events.

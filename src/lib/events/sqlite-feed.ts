@@ -50,8 +50,7 @@ export const createSqliteFeed = (target: SqliteTarget, origin: string, listener:
       poll()
       isInTrouble = false
     } catch (error) {
-      // The next poll reads what this one missed. Report only the first of several failures in a
-      // row.
+      // The next poll reads what this one missed. Report only the first of several failures in a row.
       if (!isInTrouble) listener.onTrouble(error)
       isInTrouble = true
     }

@@ -50,8 +50,7 @@ const cutItems = (items: readonly JsonValue[], room: number, path: Path, note: N
       left -= size + 1
     } else {
       const itemRoom = kept.length === items.length - 1 ? left : Math.floor(left / 2)
-      // An item after a few small ones is shortened too, as in `["ok", 200, {…}]`: small ones say
-      // little.
+      // An item after a few small ones is shortened too, as in `["ok", 200, {…}]`: small ones say little.
       const isFirst = kept.length < CUT_ITEMS || (cut < CUT_ITEMS && left > room / 2)
       if (isFirst && itemRoom >= MIN_ROOM && canBeCut(item)) {
         cut++
@@ -67,8 +66,7 @@ const cutItems = (items: readonly JsonValue[], room: number, path: Path, note: N
 }
 
 /**
- * Divides the room among members. Each gets what it needs, up to an equal share of the room that
- * smaller members leave.
+ * Divides the room among members. Each gets what it needs, up to an equal share of the room that smaller members leave.
  */
 const shareRoom = (sizes: readonly number[], room: number): readonly number[] => {
   const shares = sizes.map(() => 0)
@@ -125,9 +123,8 @@ const cutValue = (value: JsonValue, room: number, path: Path, note: Note): JsonV
 }
 
 /**
- * Cuts a value to about `room` characters of JSON. Keeps the first items of lists, all small
- * members of objects, and a part of the large ones. Takes time proportional to the room, not to the
- * size of the value.
+ * Cuts a value to about `room` characters of JSON. Keeps the first items of lists, all small members of objects, and a
+ * part of the large ones. Takes time proportional to the room, not to the size of the value.
  */
 export const cutJson = (root: JsonValue, room: number): { value: JsonValue; cuts: readonly Cut[] } => {
   if (sizeOf(root, room) <= room) return { value: root, cuts: [] }

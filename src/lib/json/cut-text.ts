@@ -23,10 +23,7 @@ export const endOfCharacter = (text: string, end: number): number => {
   return last >= 0xd800 && last <= 0xdbff ? end - 1 : end
 }
 
-/**
- * Cuts a text to at most `maxCharacters`, if possible at the end of a paragraph, line, sentence or
- * word.
- */
+/** Cuts a text to at most `maxCharacters`, if possible at the end of a paragraph, line, sentence or word. */
 export const cutText = (text: string, maxCharacters: number, format: TextFormat): string => {
   if (text.length <= maxCharacters) return text
   const end = endOfCharacter(text, Math.max(0, maxCharacters))

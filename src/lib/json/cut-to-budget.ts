@@ -141,10 +141,9 @@ const findWhole = async (document: ResultDocument, budgetTokens: number): Promis
 }
 
 /**
- * Cuts a result to a budget of at least one token. Returns the whole result if it fits. Otherwise,
- * returns the first items of lists and all small members of objects, or whole lines or sentences of
- * a text, with an outline of the rest. Counts the tokens only of what is sent, so it takes
- * milliseconds for results of any length.
+ * Cuts a result to a budget of at least one token. Returns the whole result if it fits. Otherwise, returns the first
+ * items of lists and all small members of objects, or whole lines or sentences of a text, with an outline of the rest.
+ * Counts the tokens only of what is sent, so it takes milliseconds for results of any length.
  */
 export const cutToBudget = async (document: ResultDocument, budgetTokens: number): Promise<CutDocument> => {
   const whole = await findWhole(document, budgetTokens)

@@ -37,10 +37,9 @@ const countBroken = (text: string): number => {
 }
 
 /**
- * Decodes the text of a result and counts the characters that are invalid in its charset (shown as
- * U+FFFD). Returns undefined for binary content. Content with a NUL is binary unless a charset is
- * declared. The charset is UTF-8 unless a byte order mark or the media type names another known
- * one.
+ * Decodes the text of a result and counts the characters that are invalid in its charset (shown as U+FFFD). Returns
+ * undefined for binary content. Content with a NUL is binary unless a charset is declared. The charset is UTF-8 unless
+ * a byte order mark or the media type names another known one.
  */
 export const decodeText = (
   bytes: Uint8Array,

@@ -67,8 +67,7 @@ const apply = (document: ResultDocument, params: FilterParams): Result<StepOutpu
 }
 
 /**
- * Selects fields by paths, then a page. Adds a note about each path that matches nothing, with what
- * is there instead.
+ * Selects fields by paths, then a page. Adds a note about each path that matches nothing, with what is there instead.
  */
 export const filter: PipelineStep<FilterParams> = {
   name: 'filter',

@@ -97,10 +97,7 @@ export const pageValue = (
   return { value, note: shown.note, page: shown }
 }
 
-/**
- * Counts the complete lines in the beginning of a text. Returns at least 1, even if that line is
- * cut.
- */
+/** Counts the complete lines in the beginning of a text. Returns at least 1, even if that line is cut. */
 const countWholeLines = (text: string, beginning: string): number => {
   const isLastWhole = /^[^\S\n]*(?:\n|$)/.test(text.slice(beginning.length))
   return Math.max(1, countLines(beginning) - (isLastWhole ? 0 : 1))

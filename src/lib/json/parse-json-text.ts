@@ -50,9 +50,8 @@ export const parseJsonText = (text: string): Result<ParsedJson<JsonValue>, JsonF
 const BROKEN_LINES_SHOWN = 5
 
 /**
- * Parses one JSON text per line and skips empty lines. If the format `isDeclared`, an invalid line
- * becomes a string with a note; otherwise returns undefined. Also returns undefined if the result
- * would take too much memory.
+ * Parses one JSON text per line and skips empty lines. If the format `isDeclared`, an invalid line becomes a string
+ * with a note; otherwise returns undefined. Also returns undefined if the result would take too much memory.
  */
 export const parseJsonLines = (text: string, isDeclared: boolean): ParsedJson<JsonValue[]> | undefined => {
   const value: JsonValue[] = []

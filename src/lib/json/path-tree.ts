@@ -1,8 +1,6 @@
 import { indexOfName, type Path } from './path.ts'
 
-/**
- * Several paths merged into a tree. It tells what they select of a value and of the values below.
- */
+/** Several paths merged into a tree. It tells what they select of a value and of the values below. */
 export type PathTree = {
   isWhole: boolean
   members: Map<string, PathTree>
@@ -52,9 +50,7 @@ const belowOf = (tree: PathTree, options: TreeOptions): PathTree => {
   return below
 }
 
-/**
- * Builds the tree of several paths. With `digitsAreNames`, a number is an index only in brackets.
- */
+/** Builds the tree of several paths. With `digitsAreNames`, a number is an index only in brackets. */
 export const buildPathTree = (paths: readonly Path[], digitsAreNames = false): PathTree => {
   const options = digitsAreNames ? { indexOf: () => undefined } : {}
   const root = createTree(options)

@@ -41,10 +41,7 @@ const toStep = ([token, stars, index, double, single, name]: RegExpExecArray): P
   return token.includes('*') ? { kind: 'any' } : { kind: 'items' }
 }
 
-/**
- * Parses `users[].name`, `$.users[0]["a.b"].*` or `**.id`. An empty text, `$` and `.` stand for the
- * whole value.
- */
+/** Parses `users[].name`, `$.users[0]["a.b"].*` or `**.id`. An empty text, `$` and `.` stand for the whole value. */
 export const parsePath = (text: string): Result<Path, PathFault> => {
   const body = text.trim()
   const lead = text.length - text.trimStart().length

@@ -6,10 +6,7 @@ import { type ExploreParams, explore } from './explore.ts'
 import { type FilterParams, filter } from './filter.ts'
 import type { PageInfo, PipelineStep, ResultDocument, StepOutput } from './result-document.ts'
 
-/**
- * The parameters of the steps, in the order in which they run. Each step gets the output of the
- * previous one.
- */
+/** The parameters of the steps, in the order in which they run. Each step gets the output of the previous one. */
 export type PipelineSteps = {
   filter?: FilterParams
   search?: SearchParams
@@ -31,9 +28,8 @@ const MAX_CACHED = 8
 type Outcome = Result<StepOutput, string>
 
 /**
- * Runs the requested steps in order. If a step fails, its error is reported, and the next step gets
- * the last output. Outcomes are cached as long as their document exists, so that indexes built for
- * them are reused.
+ * Runs the requested steps in order. If a step fails, its error is reported, and the next step gets the last output.
+ * Outcomes are cached as long as their document exists, so that indexes built for them are reused.
  */
 export const createPipeline = () => {
   const search = createSearch()

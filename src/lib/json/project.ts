@@ -70,9 +70,8 @@ const exclude = (value: JsonValue, trees: PathTrees): JsonValue => {
 }
 
 /**
- * Keeps only what the paths lead to: these members of objects and these items of arrays, in order.
- * Leaves out objects and arrays that have none, and returns undefined if nothing is left. Shares
- * whole parts with the value.
+ * Keeps only what the paths lead to: these members of objects and these items of arrays, in order. Leaves out objects
+ * and arrays that have none, and returns undefined if nothing is left. Shares whole parts with the value.
  */
 export const includePaths = (value: JsonValue, paths: readonly Path[]): JsonValue | undefined =>
   include(value, buildPathTree(paths).active)

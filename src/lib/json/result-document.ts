@@ -2,9 +2,8 @@ import type { JsonValue } from '../kernel/json.ts'
 import type { Result } from '../kernel/result.ts'
 
 /**
- * A way to read a result: filter, search or explore. Pure and synchronous; runs in a worker. A step
- * may cache expensive parts, such as an index, in a WeakMap by document, because the same result
- * and steps give the same document again.
+ * A way to read a result: filter, search or explore. Pure and synchronous; runs in a worker. A step may cache expensive
+ * parts, such as an index, in a WeakMap by document, because the same result and steps give the same document again.
  */
 export type PipelineStep<Params> = {
   /** Names the step in errors and notes. */
@@ -40,8 +39,6 @@ export type StepOutput = {
 export type PageInfo = {
   note: string
   describe: (shown: number) => string
-  /**
-   * Returns how many items of the page, or complete lines, a beginning of the document contains.
-   */
+  /** Returns how many items of the page, or complete lines, a beginning of the document contains. */
   countIn: (beginning: ResultDocument) => number
 }

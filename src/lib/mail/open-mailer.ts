@@ -7,8 +7,7 @@ import type { Logger } from '../process/logger.ts'
 import type { Mail, Mailer } from './mailer.ts'
 
 /**
- * Timeout for connecting, for the greeting and for silence, so that a mail server that hangs does
- * not block a request.
+ * Timeout for connecting, for the greeting and for silence, so that a mail server that hangs does not block a request.
  */
 const SMTP_TIMEOUT_MS = 10_000
 

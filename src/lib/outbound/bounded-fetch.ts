@@ -42,8 +42,7 @@ const toText = (body: unknown): string | undefined => {
 }
 
 /**
- * Creates a `fetch` for libraries. Responses are complete and within a timeout and a size limit.
- * Throws OutboundError.
+ * Creates a `fetch` for libraries. Responses are complete and within a timeout and a size limit. Throws OutboundError.
  */
 export const createBoundedFetch =
   ({ send }: Pick<HttpClient, 'send'>, bounds: FetchBounds): BoundedFetch =>

@@ -84,8 +84,7 @@ export const fetchBuffered = (
       {
         ...options,
         mayRetry: true,
-        // A request with a shorter timeout needs no idle timeout, which is a timer that outlives
-        // the response.
+        // A request with a shorter timeout needs no idle timeout, which is a timer that outlives the response.
         bodyIdleMs: timeoutMs > bodyIdleMs ? bodyIdleMs : 0,
         abortError: () => toError(abortProblem),
       },

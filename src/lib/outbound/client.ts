@@ -27,9 +27,7 @@ export type HttpClientOptions = DispatcherOptions & {
   now?: () => number
 }
 
-/**
- * A response that falls silent for this long counts as stuck, regardless of the request's timeout.
- */
+/** A response that falls silent for this long counts as stuck, regardless of the request's timeout. */
 const BODY_IDLE_MS = 30_000
 
 type InProcessOptions = Pick<OutboundRequest, 'timeoutMs' | 'maxResponseBytes' | 'signal'> & { toError: ToError }

@@ -21,8 +21,7 @@ export type Connection = {
 }
 
 /**
- * A request that needs a connection. Either `start` or `fail` is called once, unless the request is
- * forgotten before.
+ * A request that needs a connection. Either `start` or `fail` is called once, unless the request is forgotten before.
  */
 export type PendingRequest = { start: (connection: Connection) => void; fail: (error: Error) => void }
 
@@ -159,8 +158,7 @@ export const createConnectionPools = (options: ConnectionPoolsOptions) => {
 
   return {
     /**
-     * Returns the pool of an origin, or undefined after `close`. Empty pools are removed, so call
-     * it for each request.
+     * Returns the pool of an origin, or undefined after `close`. Empty pools are removed, so call it for each request.
      */
     get: (origin: string): ConnectionPool | undefined => {
       if (isClosed) return undefined

@@ -40,10 +40,9 @@ const guardLookup =
 export type ConnectorOptions = { policy: AddressPolicy; lookup: LookupFunction; connectTimeoutMs: number }
 
 /**
- * Creates a connector that opens sockets to allowed addresses only. Checks a literal address before
- * connecting, because it needs no lookup, a name when it is resolved, and finally the address that
- * the socket is connected to. HTTP/1.1 only. Certificates are always verified. Proxies in the
- * environment are ignored.
+ * Creates a connector that opens sockets to allowed addresses only. Checks a literal address before connecting, because
+ * it needs no lookup, a name when it is resolved, and finally the address that the socket is connected to. HTTP/1.1
+ * only. Certificates are always verified. Proxies in the environment are ignored.
  */
 export const createConnector = ({ policy, lookup, connectTimeoutMs }: ConnectorOptions): buildConnector.connector => {
   const connect = buildConnector({

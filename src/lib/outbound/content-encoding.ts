@@ -28,16 +28,12 @@ const DECODERS: ReadonlyMap<string, (raw: Buffer) => Decoder> = new Map([
   ['zstd', () => zstd],
 ])
 
-/**
- * Value of Accept-Encoding unless the tool sets it. Every server that compresses supports one of
- * these.
- */
+/** Value of Accept-Encoding unless the tool sets it. Every server that compresses supports one of these. */
 export const ACCEPTED_ENCODINGS = 'gzip, br'
 
 /**
- * Parses Content-Encoding. Returns undefined if the body is not encoded. Refuses stacked encodings:
- * no reasonable API uses them, and each layer multiplies the size that a small response can decode
- * to.
+ * Parses Content-Encoding. Returns undefined if the body is not encoded. Refuses stacked encodings: no reasonable API
+ * uses them, and each layer multiplies the size that a small response can decode to.
  */
 export const parseContentEncoding = (header: string | string[] | undefined): Result<string | undefined, string> => {
   if (header === undefined) return success(undefined)
@@ -53,8 +49,7 @@ export const parseContentEncoding = (header: string | string[] | undefined): Res
 }
 
 /**
- * Small bodies are decoded synchronously, for a third of the cost of a thread. Larger ones would
- * block the event loop.
+ * Small bodies are decoded synchronously, for a third of the cost of a thread. Larger ones would block the event loop.
  */
 const MAX_SYNC_ENCODED_BYTES = 8 * 1_024
 const MAX_SYNC_DECODED_BYTES = 64 * 1_024

@@ -23,18 +23,12 @@ const MAX_INTERIM_RESPONSES = 32
 const IS_OVER = new Error('the request is over')
 
 export type DispatcherOptions = {
-  /**
-   * Decides which addresses are allowed. Dispatchers share no connections, because their policies
-   * may differ.
-   */
+  /** Decides which addresses are allowed. Dispatchers share no connections, because their policies may differ. */
   policy: AddressPolicy
   connectTimeoutMs: number
   /** Per origin; further requests wait in order. Unlimited if undefined. */
   maxSockets?: number | undefined
-  /**
-   * Origins of Patchbay itself. Requests to them are refused, because Patchbay must not call
-   * itself.
-   */
+  /** Origins of Patchbay itself. Requests to them are refused, because Patchbay must not call itself. */
   ownOrigins?: readonly string[] | undefined
   /** Returns all addresses of a name. Defaults to the system's resolver. */
   lookup?: LookupFunction | undefined
@@ -70,17 +64,13 @@ export type ResponseHandler = {
   onEnd: () => void
   /** The server has switched protocols. From here on, the socket belongs to the handler. */
   onUpgrade?: (head: ResponseHead, socket: Socket) => void
-  /**
-   * The response is missing or incomplete. `isUnsent`: nothing was sent, so another server may be
-   * tried.
-   */
+  /** The response is missing or incomplete. `isUnsent`: nothing was sent, so another server may be tried. */
   onFault: (problem: Problem, isUnsent: boolean) => void
 }
 
 /**
- * Creates the only way to send requests to other HTTP servers. A request streams in both
- * directions, over connections that the address guard has checked, and is never redirected.
- * Timeouts are up to the caller.
+ * Creates the only way to send requests to other HTTP servers. A request streams in both directions, over connections
+ * that the address guard has checked, and is never redirected. Timeouts are up to the caller.
  */
 export const createDispatcher = ({
   policy,
@@ -198,8 +188,7 @@ export const createDispatcher = ({
         if (connection === undefined) return
         if (mayRetry(error)) {
           isRetry = true
-          // The socket is closed, so the client opens another. In a microtask, because undici is
-          // still cleaning up.
+          // The socket is closed, so the client opens another. In a microtask, because undici is still cleaning up.
           queueMicrotask(send)
           return
         }

@@ -57,10 +57,7 @@ export class OutboundError extends Error {
   }
 }
 
-/**
- * Responds for an origin, such as that of the sample API, inside this process and without the
- * network.
- */
+/** Responds for an origin, such as that of the sample API, inside this process and without the network. */
 export type InProcessOrigin = (request: OutboundRequest) => Promise<OutboundResponse>
 
 export type HttpClient = {

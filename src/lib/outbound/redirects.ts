@@ -53,9 +53,8 @@ const tooManyRedirects = (host: string, maxRedirects: number): Problem => ({
 })
 
 /**
- * Creates a function that sends a request and follows redirects. Each redirect passes the same
- * checks as the first request. Returns the last response. If `maxRedirects` is 0, follows no
- * redirect.
+ * Creates a function that sends a request and follows redirects. Each redirect passes the same checks as the first
+ * request. Returns the last response. If `maxRedirects` is 0, follows no redirect.
  */
 export const createRedirector = (maxRedirects: number) => {
   const checkTarget = createTargetCheck()

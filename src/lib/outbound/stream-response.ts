@@ -5,10 +5,7 @@ import type { PreparedRequest } from './prepared-request.ts'
 
 const ONCE = { once: true }
 
-/**
- * Calls `stop` after the timeout or when the signal aborts. The returned functions end the timeout
- * alone, or both.
- */
+/** Calls `stop` after the timeout or when the signal aborts. The returned functions end the timeout alone, or both. */
 export const armStop = (
   timeoutMs: number,
   signal: OutboundRequest['signal'],

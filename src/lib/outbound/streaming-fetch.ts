@@ -105,10 +105,7 @@ const fetchStream = (
     )
   })
 
-/**
- * The only headers that may go to another origin. They describe the wanted format and hold no
- * secret.
- */
+/** The only headers that may go to another origin. They describe the wanted format and hold no secret. */
 const keepsAcrossOrigins = (name: string): boolean => name === 'accept' || name === 'accept-encoding'
 
 const toRequest = (url: string | URL, { body, method = 'GET', headers: given }: RequestInit) => {

@@ -12,10 +12,7 @@ export type Target = {
   path: string
 }
 
-/**
- * No control characters, spaces or backslashes: with those, parsers disagree about where the host
- * ends.
- */
+/** No control characters, spaces or backslashes: with those, parsers disagree about where the host ends. */
 const UNAMBIGUOUS = /^[\x21-\x5b\x5d-\x7e\u00a0-\uffff]*$/
 
 const AMBIGUITY = 'the URL contains a space, a backslash or a control character'

@@ -6,10 +6,7 @@ const keyConflictsOf = ({ NODE_ENV, DATABASE_URL, PATCHBAY_MASTER_KEY }: Given):
     ? ['PATCHBAY_MASTER_KEY is required with PostgreSQL in production: every replica needs the same one']
     : []
 
-/**
- * Settings that work only together: `head` turns the feature on, and then `required` must be set
- * too.
- */
+/** Settings that work only together: `head` turns the feature on, and then `required` must be set too. */
 type Group = { head: string; required: string; why: string; rest: readonly string[] }
 
 const GROUPS: readonly Group[] = [

@@ -56,8 +56,7 @@ export const enterMasterKeys = async (tx: Transaction, { keyIds: [first], seal }
   const name = CANARY_PREFIX + first
   if ((await tx.installation.findUnique({ where: { name } })) !== null) return
   const value = seal(CANARY_TEXT, CANARY_CONTEXT).text
-  // With an empty update, the upsert would be a read and an insert, and another first start could
-  // come between.
+  // With an empty update, the upsert would be a read and an insert, and another first start could come between.
   await tx.installation.upsert({ where: { name }, create: { name, value }, update: { name } })
 }
 

@@ -39,10 +39,7 @@ const readKeys = (path: string): MasterKeys | undefined => {
   return [first, ...rest]
 }
 
-/**
- * Creates the file atomically and never replaces one, so that concurrent first starts use the same
- * key.
- */
+/** Creates the file atomically and never replaces one, so that concurrent first starts use the same key. */
 const writeNewKey = (directory: string, path: string): void => {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const draft = `${path}.${randomBytes(6).toString('hex')}`

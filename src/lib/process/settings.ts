@@ -64,8 +64,7 @@ const toSettings = (
   unknown: readonly string[],
 ) => ({
   isProduction: env.NODE_ENV === 'production',
-  // For the name, Fastify listens on both address families with two servers, and a shutdown drains
-  // only one.
+  // For the name, Fastify listens on both address families with two servers, and a shutdown drains only one.
   host: env.PATCHBAY_HOST === 'localhost' ? '127.0.0.1' : env.PATCHBAY_HOST,
   port: portOf(env),
   listensOnLoopback: LOOPBACK.test(env.PATCHBAY_HOST),

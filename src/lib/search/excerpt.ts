@@ -58,9 +58,8 @@ const pieceOf = (text: string, chars: number, isMatch: IsMatch | undefined): str
 }
 
 /**
- * Cuts a value to about `maxChars` of JSON. Long strings and lists end in an ellipsis, and parts
- * that do not fit are replaced by their size. If not everything fits, matches come first. Keys are
- * kept while there is room for them.
+ * Cuts a value to about `maxChars` of JSON. Long strings and lists end in an ellipsis, and parts that do not fit are
+ * replaced by their size. If not everything fits, matches come first. Keys are kept while there is room for them.
  */
 export const previewOf = (value: JsonValue, maxChars: number, isMatch?: IsMatch): JsonValue => {
   const isAll = isMatch === undefined || isWithin(value, maxChars)

@@ -25,9 +25,7 @@ export type Found = {
 /** Hits that are stored; further ones are only counted. */
 const MAX_HITS = 10_000
 
-/**
- * Characters searched between two checks of the clock. Most texts are too short for a check each.
- */
+/** Characters searched between two checks of the clock. Most texts are too short for a check each. */
 const CHARS_PER_CHECK = 8_192
 
 export type HitOptions = {

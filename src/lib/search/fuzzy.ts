@@ -3,10 +3,7 @@ import { failure, type Result, success } from '../kernel/result.ts'
 import type { Span } from './matcher.ts'
 import { wordSpansOf } from './split-words.ts'
 
-/**
- * The part of a text most similar to a pattern. It has as many words as the pattern, or one more or
- * fewer.
- */
+/** The part of a text most similar to a pattern. It has as many words as the pattern, or one more or fewer. */
 export type Near = { readonly span: Span; readonly distance: number }
 export type NearFinder = { readonly maxDistance: number; find: (text: string) => Near | undefined }
 

@@ -83,8 +83,7 @@ export const toResult = (
 }
 
 /**
- * Returns the record of a match: the outermost small object or list around it, but nothing beyond
- * the item of a list.
+ * Returns the record of a match: the outermost small object or list around it, but nothing beyond the item of a list.
  */
 const recordOf = (place: Place): Place => {
   let record = place.parent ?? place

@@ -80,10 +80,7 @@ const MAX_QUOTED_CHARS = 80
 export const describeNoMatch = (pattern: string, amount: number, what: string, where = ''): string =>
   `Nothing matches "${shorten(pattern, MAX_QUOTED_CHARS)}" in ${formatAmount(amount, amount, what)}${where}.`
 
-/**
- * Returns a note if some of the texts match when case is ignored. `what` names the texts: values or
- * lines.
- */
+/** Returns a note if some of the texts match when case is ignored. `what` names the texts: values or lines. */
 export const hintCase = (texts: readonly string[], what: string, query: Query): readonly string[] => {
   if (query.caseInsensitive) return []
   const parsed = createMatcher({ ...query, caseInsensitive: true })

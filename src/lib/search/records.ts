@@ -58,8 +58,7 @@ export const readRecords = ({ values, names }: SearchableTexts): readonly JsonRe
     return owner
   }
   /**
-   * Returns the record of a single value: the one around it, or the value itself if it is an item
-   * of a list of values.
+   * Returns the record of a single value: the one around it, or the value itself if it is an item of a list of values.
    */
   const ownerOfValue = (place: Place): Place => {
     const { parent } = place

@@ -40,8 +40,7 @@ export const selectTexts = ({ texts, places }: PlacedTexts, isWanted: (place: Pl
 }
 
 /**
- * The names already found at and below a place. All items of a list share one shape, so that each
- * name is listed once.
+ * The names already found at and below a place. All items of a list share one shape, so that each name is listed once.
  */
 type Shape = { fields: Map<string, Shape>; items: Shape | undefined }
 

@@ -3,9 +3,7 @@ import type { StopSignal } from '../kernel/stop-signal.ts'
 /** How long a group counts as slow after one of its jobs was ended by a limit. */
 const SLOW_MS = 60_000
 
-/**
- * An owner of work, such as a server, and the group that it belongs to, such as an organization.
- */
+/** An owner of work, such as a server, and the group that it belongs to, such as an organization. */
 export type Tenant = { owner: string; group: string }
 
 export class QueueFullError extends Error {
@@ -43,9 +41,8 @@ export const createCounts = () => {
 }
 
 /**
- * Limits how much work runs at once: in total, per owner and per group. Waiting owners take turns.
- * The group with the fewest running jobs goes first. Slow groups share half of the places,
- * regardless of their number.
+ * Limits how much work runs at once: in total, per owner and per group. Waiting owners take turns. The group with the
+ * fewest running jobs goes first. Slow groups share half of the places, regardless of their number.
  */
 export const createFairQueue = (limits: QueueLimits, now: () => number = () => performance.now()) => {
   const running = { all: 0, ofOwner: createCounts(), ofGroup: createCounts() }

@@ -10,10 +10,7 @@ export const OUT_OF_MEMORY_EXIT = 70
  */
 const PERMISSIONS = ['--permission', '--allow-fs-read=*', '--allow-worker', '--disable-warning=SecurityWarning']
 
-/**
- * Messages from the process: first that it is ready, then one per job. A failure is a text for the
- * log.
- */
+/** Messages from the process: first that it is ready, then one per job. A failure is a text for the log. */
 export type ProcessMessage = { ready: true } | { output: unknown } | { failure: string }
 
 type Exit = { exit: number | null; signal: string | null }

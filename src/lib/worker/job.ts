@@ -22,10 +22,7 @@ export type JobEnding = 'queue_full' | 'not_started' | 'aborted' | 'time' | 'mem
 
 export type JobOptions = Partial<Pick<Tenant, 'group'>> & {
   signal?: StopSignal | undefined
-  /**
-   * Jobs with the same affinity run in the same thread if it is free, because it has cached data
-   * for them.
-   */
+  /** Jobs with the same affinity run in the same thread if it is free, because it has cached data for them. */
   affinity?: string | undefined
 }
 

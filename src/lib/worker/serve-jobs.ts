@@ -40,10 +40,7 @@ const loadFunction = (jobs: JobTable, name: string): Promise<(input: never) => u
   return job.load()
 }
 
-/**
- * Runs the job in a thread, so that the process notices at once when the pool thread that started
- * it has ended.
- */
+/** Runs the job in a thread, so that the process notices at once when the pool thread that started it has ended. */
 const superviseThread = (file: string): void => {
   const [, , isolatedJob, heapLimitMb] = process.argv
   const thread = new Worker(file, { ...confineThread(Number(heapLimitMb)), workerData: { isolatedJob } })
@@ -87,9 +84,8 @@ const createRunner = (file: string, jobs: JobTable) => {
 }
 
 /**
- * Serves the jobs of a table. The pool's worker file runs in three places: in a pool thread, which
- * uses the returned function, in the process of a job, and in that process's thread. `url` is the
- * URL of the worker file.
+ * Serves the jobs of a table. The pool's worker file runs in three places: in a pool thread, which uses the returned
+ * function, in the process of a job, and in that process's thread. `url` is the URL of the worker file.
  */
 export const serveJobs = async (url: string, jobs: JobTable) => {
   const file = fileURLToPath(url)

@@ -46,9 +46,7 @@ type LoadBalancer = NonNullable<NonNullable<ConstructorParameters<typeof Piscina
 
 const isStringArray = (value: unknown): value is string[] => Array.isArray(value)
 
-/**
- * Prefers the free thread that last ran a job with one of the task's affinities, in their order.
- */
+/** Prefers the free thread that last ran a job with one of the task's affinities, in their order. */
 const createLoadBalancer = (): LoadBalancer => {
   const threads = new LRUCache<string, number>({ max: MAX_AFFINITIES })
   return (task, workers) => {
@@ -71,8 +69,7 @@ const openThreads = (worker: string, maxThreads: number, idleTimeout: number): P
     idleTimeout,
     niceIncrement: NICENESS,
     loadBalancer: createLoadBalancer(),
-    // With atomics, a thread sleeps between jobs without its event loop and does not notice that it
-    // should end.
+    // With atomics, a thread sleeps between jobs without its event loop and does not notice that it should end.
     atomics: 'disabled',
   })
   // Errors from threads that were ended. Their jobs are already settled.
@@ -80,10 +77,7 @@ const openThreads = (worker: string, maxThreads: number, idleTimeout: number): P
   return threads
 }
 
-/**
- * Aborts when a job's turn does not come in time, when the job takes too long, and when the
- * caller's signal aborts.
- */
+/** Aborts when a job's turn does not come in time, when the job takes too long, and when the caller's signal aborts. */
 const createDeadline = (signal: StopSignal | undefined) => {
   const controller = new AbortController()
   const abort = (): void => controller.abort()

@@ -4,9 +4,7 @@ import { CUT_RESULT_TTL_MS } from '../cut-cache/cut-cache.ts'
 
 /** Tokens reserved in a budget for the notice below a cut result. */
 export const NOTICE_TOKENS = 90
-/**
- * A low estimate for any language, except rare characters. It avoids counting the builder's text.
- */
+/** A low estimate for any language, except rare characters. It avoids counting the builder's text. */
 const BYTES_PER_TOKEN = 2.5
 /** Placeholder for an id in the estimate. It is long because random letters make many tokens. */
 const ID_LIKE = 'x'.repeat(50)

@@ -38,10 +38,7 @@ const describe = (issue: z.core.$ZodIssue): string => {
   }
 }
 
-/**
- * Returns a sentence about each invalid argument, for the model that sent it. `issues` must include
- * the input.
- */
+/** Returns a sentence about each invalid argument, for the model that sent it. `issues` must include the input. */
 const explainArguments = (issues: readonly z.core.$ZodIssue[], known: readonly string[]): string =>
   issues
     .map(issue => {
@@ -102,10 +99,7 @@ const OWN = { proxy_filter: FILTER, proxy_search: SEARCH, proxy_explore: EXPLORE
 const schemaFor = (name: CutResultToolName, hasGroups: boolean) =>
   z.strictObject({ ...SOURCE, ...(hasGroups ? GROUP : {}), ...OWN[name] })
 
-/**
- * Limits left out of the schema, because each costs tokens in every tool list. Errors name the
- * exceeded limit.
- */
+/** Limits left out of the schema, because each costs tokens in every tool list. Errors name the exceeded limit. */
 const UNTOLD = ['maxLength', 'minLength', 'maxItems', 'minItems', 'maximum', 'minimum'] as const
 
 const isFree = ({ properties, additionalProperties }: z.core.JSONSchema.JSONSchema): boolean =>

@@ -51,9 +51,7 @@ const DESCRIPTIONS: Record<CutResultToolName, string> = {
   proxy_explore: 'Outlines a large result: its fields, their types, counts and samples.',
 }
 
-/**
- * The same error for unknown ids, expired ids and other callers' ids, so that it reveals nothing.
- */
+/** The same error for unknown ids, expired ids and other callers' ids, so that it reveals nothing. */
 const NOT_KEPT =
   'You have no result with this cache_id. It may have expired. Call the tool again, or give tool and arguments here.'
 const NOT_READ = 'Patchbay failed to read this result. The reason is in the server log.'

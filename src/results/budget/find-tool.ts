@@ -22,10 +22,7 @@ export const findByName = (tools: readonly CompiledTool[], unlisted: UnlistedToo
   }
 }
 
-/**
- * Creates the lookup for a server that groups its tools. `groups` must not include groups that are
- * off.
- */
+/** Creates the lookup for a server that groups its tools. `groups` must not include groups that are off. */
 export const findInGroups = (groups: readonly ToolGroup[]): FindTool => {
   const byName = new Map(groups.map(({ name, tools = [], unlisted }) => [name, findByName(tools, unlisted)]))
   return (group, name, context) => {

@@ -10,15 +10,9 @@ import type { PageInfo, StepOutput } from '../../lib/json/result-document.ts'
 import { countTokens } from '../../lib/tokens/tokens.ts'
 import type { InspectionJob, InspectionView, ResultFormat } from './inspection-job.ts'
 
-/**
- * Maximum memory for the parsed results that a worker caches: enough for one of the largest, not
- * two.
- */
+/** Maximum memory for the parsed results that a worker caches: enough for one of the largest, not two. */
 const MAX_HELD_BYTES = MAX_HEAP_BYTES
-/**
- * Factor by which its cached search index increases the size of a document, and the minimum size of
- * a cache entry.
- */
+/** Factor by which its cached search index increases the size of a document, and the minimum size of a cache entry. */
 const INDEX_SHARE = 1.5
 const MIN_ENTRY_BYTES = 10_000
 /** Equals CUT_RESULT_TTL_MS. */

@@ -26,10 +26,7 @@ export type ResultFormat = 'json' | 'ndjson' | 'csv' | 'text' | 'html' | 'xml' |
 
 /** The part of a result that a model receives after the steps: text, outline and notes, in this order. */
 export type InspectionView = {
-  /**
-   * The output of the steps, cut to the budget; valid JSON if the format is JSON. Empty if every
-   * step failed.
-   */
+  /** The output of the steps, cut to the budget; valid JSON if the format is JSON. Empty if every step failed. */
   text: string
   /** Lines that describe the parts left out of the text; empty if there are none. */
   outline: string

@@ -11,15 +11,12 @@ export type InspectionRecordParts = { serverId: string; recorder: Pick<Recorder,
 /** URL prefix in the history for inspections of cached results, which send no request. */
 const ADDRESS = 'patchbay:answers/'
 
-/**
- * Hides the cache id. On a public server, anyone who sees it in the history could open the result.
- */
+/** Hides the cache id. On a public server, anyone who sees it in the history could open the result. */
 const withoutId = (given: JsonValue | undefined): JsonValue =>
   isJsonObject(given) && given.cache_id !== undefined ? { ...given, cache_id: '•••' } : (given ?? {})
 
 /**
- * Records inspections of cached results in the history, like tool calls. The inner function returns
- * the execution's id.
+ * Records inspections of cached results in the history, like tool calls. The inner function returns the execution's id.
  */
 export const createInspectionRecords =
   ({ serverId, recorder, masker }: InspectionRecordParts) =>

@@ -33,10 +33,7 @@ export const sizeOf = (result: CacheEntry['result']): number => {
   return ENTRY_OVERHEAD_BYTES + times * characters
 }
 
-/**
- * Copies a buffer that is a slice of a larger one, because the slice would keep all of it in
- * memory.
- */
+/** Copies a buffer that is a slice of a larger one, because the slice would keep all of it in memory. */
 export const compact = (result: CacheEntry['result']): CacheEntry['result'] =>
   'utf8' in result && result.utf8.buffer.byteLength > result.utf8.length
     ? { ...result, utf8: Buffer.from(result.utf8) }

@@ -55,9 +55,7 @@ export type FreshPassedResult = {
   shapedFrom?: PassedResult | undefined
 }
 
-/**
- * Like `CachedSend`, for an upstream's tool. `input` is everything that the result may depend on.
- */
+/** Like `CachedSend`, for an upstream's tool. `input` is everything that the result may depend on. */
 type CachedUpstreamSend = (
   input: JsonValue,
   signal: StopSignal,
@@ -192,9 +190,8 @@ export const createResponseCache = (options: ResponseCacheOptions = {}) => {
 
   return {
     /**
-     * Returns a function that gives each caller a caching `send`; undefined if the tool's results
-     * are not cached. `version` changes with everything outside the instance that results depend
-     * on, such as the server's globals.
+     * Returns a function that gives each caller a caching `send`; undefined if the tool's results are not cached.
+     * `version` changes with everything outside the instance that results depend on, such as the server's globals.
      */
     ofTool: (
       instance: Instance,
@@ -206,8 +203,7 @@ export const createResponseCache = (options: ResponseCacheOptions = {}) => {
       // Only the builder knows whether a request is safe: a GET may change things, and a POST may be a search.
       if (cacheSeconds === undefined || annotations?.readOnlyHint !== true) return undefined
       const fingerprint = fingerprintOf(instance, version())
-      // A header that the caller fills in may identify them, so the result is not shared, whatever
-      // the tool allows.
+      // A header that the caller fills in may identify them, so the result is not shared, whatever the tool allows.
       const isShared = cacheShared === true && !callerFillsHeader(tool, compiled, bindings)
       const rules = { cacheSeconds, isShared }
       const shared = isShared ? cachedSendOf(serverId, fingerprint, rules, null) : undefined
@@ -223,10 +219,7 @@ export const createResponseCache = (options: ResponseCacheOptions = {}) => {
       return ({ caller, link }) =>
         (link?.peer === undefined ? shared : undefined) ?? (caller && cachedUpstreamSendOf(tool, caller.userId))
     },
-    /**
-     * Deletes the results of a changed or removed server. Results of its current calls are not
-     * cached.
-     */
+    /** Deletes the results of a changed or removed server. Results of its current calls are not cached. */
     deleteServer: (serverId: string): void => {
       flights.forget(`${serverId} `)
       entries.deleteGroup(serverId)

@@ -9,10 +9,7 @@ export const newCacheId = (): string => randomBytes(ID_BYTES).toString('base64ur
 
 export const isCacheId = (text: string): boolean => CACHE_ID.test(text)
 
-/**
- * The holder of results from anonymous calls. On a public server, anyone who knows the id may open
- * them.
- */
+/** The holder of results from anonymous calls. On a public server, anyone who knows the id may open them. */
 const ANYONE = ''
 
 const hashOf = (...parts: readonly string[]): string => hash('sha256', JSON.stringify(parts), 'base64url')

@@ -29,10 +29,7 @@ const MAX_LOOKUP_MS = 5_000
  * of memory when decompressed.
  */
 const TURNS_PER_CALLER = 2
-/**
- * Maximum waiting lookups per caller. Further ones are misses, because guessing ids must not delay
- * other callers.
- */
+/** Maximum waiting lookups per caller. Further ones are misses, because guessing ids must not delay other callers. */
 const WAITING_LOOKUPS_PER_CALLER = 14
 const MAX_CALLERS_IN_TURN = 1_000
 /** Maximum concurrent and waiting lookups of all callers: guessing ids must not occupy the database. */
@@ -101,9 +98,8 @@ const createTurns = (maxWaiting: number) => {
 }
 
 /**
- * Stores results that were too large to send, compressed and for a few minutes, each under an id
- * that only its caller knows. On PostgreSQL, each is also stored in the database for other
- * replicas. Database failures never fail a call.
+ * Stores results that were too large to send, compressed and for a few minutes, each under an id that only its caller
+ * knows. On PostgreSQL, each is also stored in the database for other replicas. Database failures never fail a call.
  */
 export const createCutCache = (options: CutCacheOptions = {}) => {
   const { store, now = Date.now, logger } = options

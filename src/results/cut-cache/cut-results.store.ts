@@ -18,9 +18,7 @@ const createStore = (db: Database) => ({
   put: async ({ key, usedAt, ...row }: CutResultRow): Promise<void> => {
     await db.cachedAnswer.create({ data: { id: key, ...row, usedAt: new Date(usedAt) }, select: { id: true } })
   },
-  /**
-   * Finds a row used less than `ttlMs` before or after now, because the clocks of replicas differ.
-   */
+  /** Finds a row used less than `ttlMs` before or after now, because the clocks of replicas differ. */
   find: async (
     { key, serverId, holder }: Pick<CutResultRow, 'key' | 'serverId' | 'holder'>,
     now: number,

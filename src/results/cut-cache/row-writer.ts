@@ -4,10 +4,7 @@ import type { CutResultRow, CutResultStore } from './cut-results.store.ts'
 /** How long `close` waits for pending rows, so that clients can continue on other replicas. */
 const CLOSE_WAIT_MS = 2_000
 
-/**
- * A cache entry. `row` says whether the database has it because this process wrote or found it
- * there.
- */
+/** A cache entry. `row` says whether the database has it because this process wrote or found it there. */
 export type CutResultEntry = Omit<CutResultRow, 'key' | 'usedAt'> & { row: 'none' | 'written' | 'found' }
 
 export type RowWriterOptions = {
@@ -20,9 +17,8 @@ export type RowWriterOptions = {
 }
 
 /**
- * Writes changed entries to the database in the background, one statement at a time, so that calls
- * never wait for the database. Only keys are queued, so memory stays bounded while the database is
- * slow.
+ * Writes changed entries to the database in the background, one statement at a time, so that calls never wait for the
+ * database. Only keys are queued, so memory stays bounded while the database is slow.
  */
 export const createRowWriter = ({ store, peek, now, onError }: RowWriterOptions) => {
   const changed = new Map<string, 'save' | 'remove'>()

@@ -33,10 +33,7 @@ export type LedgerStats = {
   tokensSent: number
 }
 
-/**
- * Known tokens, plus texts whose token count is multiplied by `scale`. A scale above 1 means an
- * estimate.
- */
+/** Known tokens, plus texts whose token count is multiplied by `scale`. A scale above 1 means an estimate. */
 type Sample = Required<Measure>
 type Waiting = { cost: CallCost; sent: Sample; whole: Sample | undefined }
 

@@ -12,9 +12,8 @@ const ANCHOR_CHARACTERS = 4
 const ANCHOR_SPELLED = 2
 
 /**
- * Maximum comparisons per text. A text that repeats the beginning of a secret thousands of times
- * needs more. It then counts as secret up to its end, which keeps the time proportional to its
- * length.
+ * Maximum comparisons per text. A text that repeats the beginning of a secret thousands of times needs more. It then
+ * counts as secret up to its end, which keeps the time proportional to its length.
  */
 const FREE_COMPARISONS = 100_000
 const COMPARISONS_PER_CHARACTER = 32
@@ -33,10 +32,7 @@ export const mergeRanges = (some: readonly Range[], others: readonly Range[]): R
   return merged
 }
 
-/**
- * Secrets with the same beginning, as a slice of the sorted secrets, and where that beginning ends
- * in the text.
- */
+/** Secrets with the same beginning, as a slice of the sorted secrets, and where that beginning ends in the text. */
 type Candidates = { from: number; to: number; at: number }
 
 /**
@@ -64,9 +60,7 @@ export const createSecretFinder = (secrets: readonly string[]): FindSecrets => {
   }
   const pattern = new RegExp(`(?=${[...new Set(sorted.map(anchorOf))].join('|')})`, 'g')
 
-  /**
-   * Returns the end of the secrets, starting at `from`, that have the same character at `depth`.
-   */
+  /** Returns the end of the secrets, starting at `from`, that have the same character at `depth`. */
   const endOfAlike = (from: number, to: number, depth: number): number => {
     const char = sorted[from]?.[depth]
     if (sorted[to - 1]?.[depth] === char) return to

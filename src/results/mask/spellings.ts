@@ -20,8 +20,7 @@ const mixed = (json: string): string[] => {
 }
 
 /**
- * Returns the forms of JSON inside a JSON string. The outer encoder is plain, or has the same
- * habits as the inner one.
+ * Returns the forms of JSON inside a JSON string. The outer encoder is plain, or has the same habits as the inner one.
  */
 const nestedJsonForms = (text: string): string[] =>
   mixed(inJson(text)).flatMap((form, mixture) => {
@@ -43,20 +42,14 @@ const asLatin1: Encode = text => Buffer.from(text).toString('latin1')
 
 const toPercent: Encode = char => `%${char.charCodeAt(0).toString(16).toUpperCase()}`
 
-/**
- * Returns the percent-encoded forms: ours, that of a URL query (URL Standard, §1.3), and that of
- * stricter encoders.
- */
+/** Returns the percent-encoded forms: ours, that of a URL query (URL Standard, §1.3), and that of stricter encoders. */
 const percentForms = (char: string): string[] => {
   const encoded = encodeURIComponent(char.toWellFormed())
   const forms = [encoded, encoded.replace(/[!'()*]/g, toPercent), new URLSearchParams({ s: char }).toString().slice(2)]
   return forms.flatMap(form => [form, form.replace(/%[0-9A-F]{2}/g, hex => hex.toLowerCase())])
 }
 
-/**
- * Characters that every encoder except Base64 leaves unchanged. Most keys and tokens have no
- * others.
- */
+/** Characters that every encoder except Base64 leaves unchanged. Most keys and tokens have no others. */
 const NEVER_ENCODED = /^[\w.-]$/
 
 /**

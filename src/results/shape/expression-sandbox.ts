@@ -73,9 +73,8 @@ const readFailure = (error: string): Evaluation => {
 }
 
 /**
- * Creates a sandbox for untrusted expressions. Each runs in a new context, which has the language's
- * library but no Node.js APIs, and cannot create code from strings. The caller must stop
- * expressions that run too long.
+ * Creates a sandbox for untrusted expressions. Each runs in a new context, which has the language's library but no
+ * Node.js APIs, and cannot create code from strings. The caller must stop expressions that run too long.
  */
 export const createExpressionSandbox = () => {
   const files = libraryFiles()

@@ -14,10 +14,7 @@ const MAX_SAMPLES = 500
 /** An API's response from trying a tool, with secrets masked. */
 export type ResponseSample = { text: string; type: string | undefined; userId: string }
 
-/**
- * Creates the store of samples. Each process has its own: on another replica, the builder must call
- * the tool again.
- */
+/** Creates the store of samples. Each process has its own: on another replica, the builder must call the tool again. */
 export const createResponseSamples = () => {
   const kept = new LRUCache<string, ResponseSample>({
     max: MAX_SAMPLES,

@@ -11,10 +11,7 @@ import type { ResultShaper } from './result-shaper.ts'
 import { LONG_TEXT_BYTES, readText, shapeResponse, structuredResult } from './shape.ts'
 import type { ShapingJob } from './shaping-job.ts'
 
-/**
- * The services that shape and check results, the tenant that owns the results, and the server's
- * setting for tables.
- */
+/** The services that shape and check results, the tenant that owns the results, and the server's setting for tables. */
 export type ShapingContext = Tenant & {
   shaper: Pick<ResultShaper, 'shape'>
   schemaChecks: SchemaChecks
@@ -79,10 +76,7 @@ const toBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array<ArrayBuffer>): 
 /** The shaped texts, undefined if they are unchanged; or a sentence that says why shaping failed. */
 type ShapedTexts = { utf8s: readonly Buffer[] | undefined } | { failed: string }
 
-/**
- * Shapes texts in a worker. Secrets must already be masked, because a transform could encode them
- * differently.
- */
+/** Shapes texts in a worker. Secrets must already be masked, because a transform could encode them differently. */
 export const shapeTexts = async (
   { rules, compactTables, maxBytes, shapingContext }: PlannedShaping,
   texts: readonly string[],

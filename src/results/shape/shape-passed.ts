@@ -71,9 +71,8 @@ const shapeBlocks = async (
 }
 
 /**
- * Shapes an upstream's result by the rules, like an API's response. Its secrets must already be
- * masked, and are masked again afterwards. Returns undefined if the result is unchanged, which is
- * always so for errors and requests for input.
+ * Shapes an upstream's result by the rules, like an API's response. Its secrets must already be masked, and are masked
+ * again afterwards. Returns undefined if the result is unchanged, which is always so for errors and requests for input.
  */
 export const shapePassed = async (
   passed: JsonObject,

@@ -68,10 +68,7 @@ const parse = (text: string): { value: JsonValue } | undefined => {
   }
 }
 
-/**
- * Returns the beginning of a string and says how much is missing. Returns the whole string if that
- * is not longer.
- */
+/** Returns the beginning of a string and says how much is missing. Returns the whole string if that is not longer. */
 export const cutString = (text: string, maxLength: number): string => {
   if (text.length <= maxLength) return text
   const length = endOfCharacter(text, maxLength)

@@ -49,9 +49,8 @@ const planOf = async (tx: Transaction, actor: Actor, organization: Named, decisi
 }
 
 /**
- * Plans what happens to the actor's organizations. Throws `conflict` if decisions about solely
- * owned organizations are missing, and names them. Throws `invalid_request` for other or impossible
- * decisions.
+ * Plans what happens to the actor's organizations. Throws `conflict` if decisions about solely owned organizations are
+ * missing, and names them. Throws `invalid_request` for other or impossible decisions.
  */
 export const planDeletion = async (
   tx: Transaction,

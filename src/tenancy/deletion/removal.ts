@@ -14,9 +14,7 @@ export type RemovalParts = {
   db: Database
   changes: Changes
   holdings: Holdings
-  /**
-   * Deletes the data of a stopped server, which may be large, and then the server. Never rejects.
-   */
+  /** Deletes the data of a stopped server, which may be large, and then the server. Never rejects. */
   finishServer: (serverId: string) => Promise<void>
   /**
    * Revokes all grants of an organization's OAuth clients, including grants in other organizations.

@@ -141,8 +141,7 @@ describe.each(databaseKinds.filter(({ kind }) => kind === 'sqlite'))('the table 
     const database = await create()
     const asleep = await joinDatabase(database)
     const writer = await joinDatabase(database)
-    // In one transaction, so that no process can read in between: an event from an hour ago is
-    // pruned unread.
+    // In one transaction, so that no process can read in between: an event from an hour ago is pruned unread.
     await writer.changes.commit(async (tx, announce) => {
       const createdAt = new Date(Date.now() - 60 * 60 * 1_000)
       await tx.change.create({ data: { origin: 'gone', event: toolkitChanged, createdAt } })

@@ -37,9 +37,7 @@ const HOSTS = [
   'v6loop.test',
 ]
 
-/**
- * Addresses of other networks and of clouds. No test server listens there, so they have no port.
- */
+/** Addresses of other networks and of clouds. No test server listens there, so they have no port. */
 const ELSEWHERE = [
   '[64:ff9b::a9fe:a9fe]',
   '[64:ff9b:1::a00:1]',
