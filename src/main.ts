@@ -37,9 +37,11 @@ const listenForStopSignals = (logger: Logger) => {
   const hasTerminal = process.stdin.isTTY === true
   for (const signal of ['SIGTERM', 'SIGINT', ...(hasTerminal ? (['SIGHUP'] as const) : [])] as const) {
     process.once(signal, () => {
-      // Another signal does not exit, because npm and the terminal may send both for one Ctrl-C. A terminal that is closed
-      // may send several SIGHUPs.
-      process.on(signal, () => (signal === 'SIGHUP' ? undefined : process.exit(1)))
+      // Only the same signal exits: for one Ctrl-C, npm and the terminal may send two different ones. A terminal that is
+      // closed may send SIGHUP several times.
+      process.on(signal, () => {
+        if (signal !== 'SIGHUP') process.exit(1)
+      })
       stop.resolve(signal)
       if (signal !== 'SIGTERM') hurry.resolve()
     })

@@ -62,7 +62,7 @@ const amountsOf = ([, , sent, otherwise, estimated]: TokensRow) => ({
   tokensBefore: otherwise,
 })
 
-/** What happened to a row: stored, already present, dropped because its server is gone, or refused by the database. */
+/** The outcome for a row: stored, already present, dropped with its deleted server, or rejected by the database. */
 type RowFate = 'stored' | 'known' | 'dropped' | { refused: string }
 
 const codeOf = (error: unknown): string =>

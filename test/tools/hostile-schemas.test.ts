@@ -28,7 +28,7 @@ const TREE: JsonObject = {
     },
   },
 }
-const SLOW = 'the check against inputSchema took longer than 250 ms. Its builder must simplify the schema'
+const SLOW = "the check against inputSchema took longer than 250 ms. The tool's builder must simplify the schema"
 
 let checks: ReturnType<typeof openSchemaChecks>
 beforeAll(() => {
@@ -60,7 +60,7 @@ describe('a check against a schema', () => {
     expect(await check([{ id: 1 }, { id: 1 }])).toContain('must NOT have duplicate items')
   })
 
-  it('that is recursive or large works as any other', async () => {
+  it('accepts and rejects values by recursive and large schemas', async () => {
     const tree = createCheck(TREE)
     expect(await tree({ name: 'root', children: [{ name: 'leaf' }] })).toBeUndefined()
     expect(await tree({ name: 'root', children: [{ children: [] }] })).toBe(

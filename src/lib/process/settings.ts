@@ -95,7 +95,7 @@ const toSettings = (
   oauthRefreshGraceMs: env.PATCHBAY_OAUTH_REFRESH_GRACE_SECONDS * 1_000,
   /** Memory for cut results, compressed; 0 stores none. */
   cutCacheBytes: env.PATCHBAY_ANSWER_CACHE_MB * 1_024 * 1_024,
-  /** On loopback there is no load balancer that has to notice a stop. */
+  /** Not needed on loopback, where no load balancer has to notice that Patchbay stops. */
   shutdownDelayMs: env.PATCHBAY_SHUTDOWN_DELAY_MS ?? (LOOPBACK.test(env.PATCHBAY_HOST) ? 0 : SHUTDOWN_DELAY_MS),
   limits: {
     maxRequestBytes: env.PATCHBAY_MAX_REQUEST_BYTES,

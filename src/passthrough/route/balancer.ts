@@ -90,7 +90,7 @@ export const createBalancer = (targets: readonly PassthroughTarget[], probe: Pro
   const needsWatch = (): boolean =>
     members.some(({ down }) => down !== undefined) || (hasChoice && Date.now() - usedAt < IN_USE_MS)
 
-  /** Probes addresses at intervals, as long as any of them needs it. */
+  /** Probes addresses at intervals while any address needs it. */
   const watch = (): void => {
     if (timer !== undefined || isClosed) return
     timer = setTimeout(() => {

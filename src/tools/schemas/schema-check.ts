@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { ValidateFunction } from 'ajv/dist/2020.js'
+import { formatNumber } from '../../lib/kernel/format.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import { once } from '../../lib/kernel/once.ts'
 import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
@@ -48,7 +49,7 @@ export const schemaProblem = (schema: unknown): string | undefined => {
 export const schemaSizeProblem = (schema: JsonObject): string | undefined => {
   const { nodes } = measureSchema(schema)
   return nodes > MAX_SAVED_NODES && nodes < Number.POSITIVE_INFINITY
-    ? `has more than ${MAX_SAVED_NODES.toLocaleString('en')} subschemas when all references are expanded`
+    ? `has more than ${formatNumber(MAX_SAVED_NODES)} subschemas when all references are expanded`
     : undefined
 }
 
@@ -72,8 +73,9 @@ const isQuick = ({ size, nodes, hasUniqueItems }: SchemaMeasure, value: JsonValu
 
 /** Compiles the validator with the first value. `tooSlow` and `invalid` are messages. */
 const createQuickCheck = (schema: JsonObject, rootName: string, messages: { tooSlow: string; invalid: string }) => {
-  const compile = (): ValidateFunction | 'invalid' => {
-    let validate: ValidateFunction | 'invalid' = 'invalid'
+  /** Returns undefined if compiling takes too long, so that the next check tries again. */
+  const compile = (): ValidateFunction | 'invalid' | undefined => {
+    let validate: ValidateFunction | undefined
     try {
       isDoneWithin(COMPILE_MS, () => {
         validate = compileSchema(schema)
@@ -87,18 +89,19 @@ const createQuickCheck = (schema: JsonObject, rootName: string, messages: { tooS
   return (value: JsonValue): string | undefined => {
     compiled ??= compile()
     let validate = compiled
+    if (validate === undefined) return messages.tooSlow
+    if (validate === 'invalid') return messages.invalid
     let isMatch = false
     // The measure should rule out slow checks. The limit is for what it does not know.
     const isDone = isDoneWithin(CHECK_MS, isRetry => {
-      if (isRetry) validate = compile()
-      isMatch = validate !== 'invalid' && validate(value) === true
+      if (isRetry) validate = compileSchema(schema)
+      isMatch = typeof validate === 'function' && validate(value) === true
     })
-    if (!isDone) {
+    if (!isDone || typeof validate !== 'function') {
       // An interrupted validator may have left its caches half updated.
       compiled = undefined
       return messages.tooSlow
     }
-    if (validate === 'invalid') return messages.invalid
     return isMatch ? undefined : describeMismatch(validate, rootName)
   }
 }
@@ -107,9 +110,9 @@ const explain = (ending: JobEnding, schemaName: string, timeLimitMs: number): st
   const what = `the check against ${schemaName}`
   switch (ending) {
     case 'time':
-      return `${what} took longer than ${timeLimitMs} ms. Its builder must simplify the schema`
+      return `${what} took longer than ${timeLimitMs} ms. The tool's builder must simplify the schema`
     case 'memory':
-      return `${what} took too much memory. Its builder must simplify the schema`
+      return `${what} took too much memory. The tool's builder must simplify the schema`
     case 'queue_full':
     case 'not_started':
       return `${what} could not start in time: the machine is busy. Try again later`
@@ -136,7 +139,7 @@ export const createSchemaChecks = ({ run, timeLimitMs }: Job<SchemaCheckJob, Sch
     const key = once(() => hash('sha256', JSON.stringify(schema), 'base64url'))
     const messages = {
       tooSlow: explain('time', schemaName, CHECK_MS),
-      invalid: `${schemaName} cannot be compiled. Its builder must correct it`,
+      invalid: `${schemaName} cannot be compiled. The tool's builder must correct it`,
     }
     const checkHere = createQuickCheck(schema, rootName, messages)
 
@@ -152,7 +155,7 @@ export const createSchemaChecks = ({ run, timeLimitMs }: Job<SchemaCheckJob, Sch
         case 'invalid':
           return messages.invalid
         case 'deep':
-          return `${rootName} are nested too deeply to be checked against ${schemaName}`
+          return `the check against ${schemaName} reached too many levels of nesting. Use a value or a schema with fewer levels`
       }
     }
 
